@@ -1,0 +1,24 @@
+#!/usr/bin/env bash
+# ci/lint.sh [fmt] [clippy] [clippy-all-features] [docs] [shell]: every linter, or the ones named. Warnings are errors.
+set -euo pipefail
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+lint() {
+  case $1 in
+    fmt) cargo fmt --all --check ;;
+    clippy) cargo clippy --workspace --all-targets -- -D warnings ;;
+    clippy-all-features) cargo clippy --workspace --all-targets --all-features -- -D warnings ;;
+    docs) RUSTDOCFLAGS=-Dwarnings cargo doc --no-deps --workspace ;;
+    shell)
+      have shellcheck || not_run "shellcheck is not installed (ci/setup.sh installs it)"
+      shellcheck .ci/run ci/*.sh
+      ;;
+    *)
+      echo "ci/lint.sh: unknown linter '$1'" >&2
+      exit 2
+      ;;
+  esac
+}
+
+[ $# -gt 0 ] || set -- fmt clippy clippy-all-features docs shell
+for name in "$@"; do lint "$name"; done

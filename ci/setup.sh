@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# Installs what the other scripts need and this machine lacks. Safe to repeat; does nothing when all is there.
+set -euo pipefail
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+nextest=cargo-nextest@0.9.143
+deny=cargo-deny@0.20.2
+
+packages=()
+have cc || packages+=(gcc libc6-dev)
+have shellcheck || packages+=(shellcheck)
+python3 -c 'import ensurepip' 2>/dev/null || packages+=(python3 python3-venv)
+if [ ${#packages[@]} -gt 0 ]; then
+  if have apt-get && [ "$(id -u)" = 0 ]; then
+    export DEBIAN_FRONTEND=noninteractive
+    apt-get -qq update
+    apt-get -qq install -y --no-install-recommends "${packages[@]}"
+  else
+    echo "please install: ${packages[*]}"
+  fi
+fi
+
+# Unoptimised: both run for seconds here, and are built in half the time. In a target folder of their own, made and removed.
+install() { env -u CARGO_TARGET_DIR cargo install --quiet --locked --debug --root "$tools" "$1"; }
+have cargo-nextest || install "$nextest"
+have cargo-deny || install "$deny" || echo "cargo-deny cannot be installed; ci/deny.sh will not run"
+
+cargo --version
+rustc --version
+cargo nextest --version | head -n 1

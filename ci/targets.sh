@@ -1,0 +1,79 @@
+#!/usr/bin/env bash
+# ci/targets.sh check|lint|link|static TARGET...: another operating system's code, without having that system.
+#   check  type-checks the workspace
+#   lint   clippy over everything, tests and benches too; warnings are errors
+#   link   links the tests and the pollmatrix executable, with zig as the linker
+#   static links the release executable for a musl target (docker/scratch.Dockerfile)
+#
+# The target's standard library is, in this order: the installed one (`rustup target add TARGET`); built from source in the
+# environment that the file named by POLLMATRIX_CROSS_ENV sets up (default: ../shared/tools/cross-env.sh, if there); built
+# from the rust-src component, if installed. This script never makes rustup download anything.
+set -euo pipefail
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+action=${1:?usage: ci/targets.sh check|lint|link|static TARGET...}
+shift
+cross_env=${POLLMATRIX_CROSS_ENV:-../shared/tools/cross-env.sh}
+if [ -f "$cross_env" ]; then cross_env=$(realpath "$cross_env"); else cross_env=; fi
+# Apart from the native builds: the environment differs, and each would throw out what the other built.
+export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-target}/cross
+
+installed() { [ -n "$(ls "$(rustc --print target-libdir --target "$1")" 2>/dev/null)" ]; }
+
+# No arguments: the sourced file would see ours.
+enter_cross_env() {
+  # shellcheck source=/dev/null
+  . "$cross_env"
+}
+
+# Sets `target`, the arguments that select it.
+select_target() {
+  target=(--target "$1")
+  if installed "$1"; then return; fi
+  if [ -n "$cross_env" ]; then
+    enter_cross_env
+    target+=(-Zbuild-std)
+    return
+  fi
+  if [ ! -e "$(rustc --print sysroot)/lib/rustlib/src/rust/library/std/Cargo.toml" ]; then
+    not_run "no standard library for $1 (rustup target add $1, or rustup component add rust-src)"
+  fi
+  export RUSTC_BOOTSTRAP=1
+  target+=(-Zbuild-std)
+}
+
+need_zig() {
+  if have cargo-zigbuild; then return; fi
+  python3 -m venv "$tools/venv"
+  "$tools/venv/bin/pip" -q install ziglang==0.17.0 cargo-zigbuild==0.24.0
+}
+
+linked() { echo "linked: $CARGO_TARGET_DIR/$1 ($(wc -c <"$CARGO_TARGET_DIR/$1") bytes)"; }
+
+for name in "$@"; do
+  echo "== $action $name"
+  # A subshell: what is exported for one target must not reach the next.
+  (
+    select_target "$name"
+    case $action in
+      check) cargo check --workspace "${target[@]}" ;;
+      lint) cargo clippy --workspace --all-targets "${target[@]}" -- -D warnings ;;
+      link)
+        need_zig
+        cargo-zigbuild test --no-run --workspace "${target[@]}"
+        cargo-zigbuild build --bin pollmatrix "${target[@]}"
+        linked "$name/debug/pollmatrix"
+        ;;
+      static)
+        need_zig
+        # zig brings the C library; two of them do not link.
+        RUSTFLAGS="-C link-self-contained=no" cargo-zigbuild build --release --bin pollmatrix "${target[@]}"
+        linked "$name/release/pollmatrix"
+        ;;
+      *)
+        echo "ci/targets.sh: unknown action '$action'" >&2
+        exit 2
+        ;;
+    esac
+  )
+done

@@ -1,0 +1,238 @@
+//! The command line.
+
+use std::num::{NonZeroU32, NonZeroUsize};
+use std::path::PathBuf;
+
+use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
+use matrix::{Layer, Selection};
+use report::Seed;
+
+use crate::exit;
+use crate::provenance::VERSION;
+
+/// Where reports are unless something else is asked for.
+pub const DEFAULT_REPORT_DIR: &str = "pollmatrix-report";
+
+/// Says the same as `--slow`, to the tests too.
+pub const SLOW_VARIABLE: &str = "POLLMATRIX_SLOW";
+
+/// The same scenarios, over every poller, on every OS, with published answers.
+///
+/// Without a command, runs every cell of the matrix that this machine can run: `pollmatrix run`.
+#[derive(Parser)]
+#[command(name = "pollmatrix", version = VERSION, after_help = exit::HELP, max_term_width = 110)]
+struct CommandLine {
+    #[command(flatten)]
+    matrix: MatrixArg,
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+/// What was asked for.
+pub struct Args {
+    /// The file to read in place of the matrix that is built in.
+    pub matrix: Option<PathBuf>,
+    /// The command.
+    pub command: Command,
+}
+
+/// Reads the process's arguments. Leaves the process if they are wrong or ask for help.
+pub fn parse() -> Args {
+    let line = CommandLine::parse();
+    // No command is `run` with its defaults.
+    let command = line.command.or_else(|| CommandLine::parse_from(["pollmatrix", "run"]).command);
+    Args {
+        matrix: line.matrix.matrix,
+        command: command.unwrap_or_else(|| unreachable!("`run` is a command")),
+    }
+}
+
+#[derive(ClapArgs)]
+struct MatrixArg {
+    /// Use this matrix file instead of the one built into pollmatrix.
+    #[arg(long, global = true, value_name = "FILE")]
+    matrix: Option<PathBuf>,
+}
+
+#[derive(Subcommand)]
+pub enum Command {
+    /// Run cells, each in a process of its own, and write the report (this is the default command)
+    #[command(after_help = exit::HELP)]
+    Run(RunArgs),
+    /// List cells, and say which this machine cannot run
+    List(ListArgs),
+    /// Show the newest result of one cell in full
+    Show(ShowArgs),
+    /// List the faults that --fault can switch on
+    Faults(FaultsArgs),
+    /// Write again what is generated from matrix.yml and from the result types
+    Generate(GenerateArgs),
+    /// Run one attempt of one cell in this very process and print its result as one JSON line
+    ///
+    /// `pollmatrix run` starts one of these per attempt. It has no time limit, and it may leave signals, limits
+    /// and descriptors changed until it ends. Under a debugger or a tracer this is the command to start.
+    #[command(after_help = exit::CELL_HELP)]
+    RunCell(RunCellArgs),
+}
+
+/// Which cells.
+#[derive(ClapArgs)]
+pub struct SelectionArgs {
+    /// Only cells whose id begins so: migration, migration/idle, migration/idle-takeover/tcp-level-2t1g@epoll
+    #[arg(value_name = "PREFIX")]
+    prefixes: Vec<String>,
+    /// Only cells of this backend; repeatable
+    #[arg(long = "backend", value_name = "NAME")]
+    backends: Vec<String>,
+    /// Only cells whose id contains this, or matches it if it has a `*` or `?` in it; repeatable
+    #[arg(long = "filter", value_name = "TEXT")]
+    filters: Vec<String>,
+    /// Only cells of this layer: contract (must hold everywhere) or characterisation (recorded per OS)
+    #[arg(long, value_name = "LAYER")]
+    layer: Option<Layer>,
+}
+
+impl SelectionArgs {
+    /// As the matrix crate wants it.
+    pub fn selection(&self) -> Selection {
+        Selection {
+            prefixes: self.prefixes.clone(),
+            backends: self.backends.clone(),
+            filters: self.filters.clone(),
+            layer: self.layer,
+        }
+    }
+}
+
+/// How fast the machine is.
+#[derive(ClapArgs)]
+pub struct SlowArg {
+    /// This machine is N times slower than an ordinary one (an emulator, a debugger): wait N times longer before a cell
+    /// is said to hang
+    #[arg(long = "slow", value_name = "N", env = SLOW_VARIABLE, default_value = "1")]
+    pub times: NonZeroU32,
+}
+
+/// Where reports are.
+#[derive(ClapArgs)]
+pub struct ReportDirArg {
+    /// Where the report is
+    #[arg(long = "report-dir", value_name = "DIR", default_value = DEFAULT_REPORT_DIR)]
+    pub path: PathBuf,
+}
+
+#[derive(ClapArgs)]
+pub struct RunArgs {
+    #[command(flatten)]
+    pub selection: SelectionArgs,
+    /// How many cells to run at the same time [default: what this machine runs at once]
+    #[arg(long, short, value_name = "N")]
+    pub jobs: Option<NonZeroUsize>,
+    /// Run each cell N times: all pass is a pass, some is flaky
+    #[arg(long, value_name = "N", default_value = "1")]
+    pub repeat: NonZeroU32,
+    /// The seed of each cell's first attempt; each further attempt counts up [default: a new one per run]
+    #[arg(long, value_name = "SEED")]
+    pub seed: Option<Seed>,
+    /// Switch a fault on in every cell: cells are then meant to fail (`pollmatrix faults` lists them)
+    #[arg(long, value_name = "NAME")]
+    pub fault: Option<String>,
+    #[command(flatten)]
+    pub slow: SlowArg,
+    /// Continue the interrupted run in the report directory; without cells given, with the same ones
+    #[arg(long)]
+    pub resume: bool,
+    #[command(flatten)]
+    pub report_dir: ReportDirArg,
+    /// What to print at the end; the report directory gets every format in any case
+    #[arg(long, value_enum, default_value_t = RunFormat::Text)]
+    pub format: RunFormat,
+}
+
+/// What a run prints.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum RunFormat {
+    /// The matrix as a table, and what failed
+    Text,
+    /// results.json
+    Json,
+    /// report.md
+    Markdown,
+}
+
+/// What the other commands print.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// For people
+    Text,
+    /// For programs
+    Json,
+}
+
+#[derive(ClapArgs)]
+pub struct ListArgs {
+    #[command(flatten)]
+    pub selection: SelectionArgs,
+    /// What to print
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+}
+
+#[derive(ClapArgs)]
+pub struct ShowArgs {
+    /// The cell's id, or the beginning of it if no other begins so
+    #[arg(value_name = "ID")]
+    pub id: String,
+    #[command(flatten)]
+    pub report_dir: ReportDirArg,
+    /// What to print
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+}
+
+#[derive(ClapArgs)]
+pub struct FaultsArgs {
+    /// What to print
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+}
+
+#[derive(ClapArgs)]
+pub struct GenerateArgs {
+    /// Write nothing; exit 1 and name the files if some are not what would be written
+    #[arg(long)]
+    pub check: bool,
+    /// The top of the source tree [default: the nearest folder upwards that has a matrix.yml and crates]
+    #[arg(long, value_name = "DIR")]
+    pub root: Option<PathBuf>,
+}
+
+#[derive(ClapArgs)]
+pub struct RunCellArgs {
+    /// The cell's full id
+    #[arg(value_name = "ID")]
+    pub id: String,
+    /// For everything random
+    #[arg(long, value_name = "SEED")]
+    pub seed: Seed,
+    /// Switch this fault on
+    #[arg(long, value_name = "NAME")]
+    pub fault: Option<String>,
+    #[command(flatten)]
+    pub slow: SlowArg,
+    /// Kill this process group when standard input ends: whoever started the cell is gone
+    #[arg(long, hide = true)]
+    pub lifeline: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        CommandLine::command().debug_assert();
+    }
+}

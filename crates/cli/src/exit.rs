@@ -1,0 +1,30 @@
+//! Exit codes: part of the interface, documented in `--help`.
+
+/// Some cell failed.
+pub const FAILED: u8 = 1;
+/// Wrong usage, a matrix file that is wrong, or a report that cannot be written.
+pub const ERROR: u8 = 2;
+/// `run-cell`: the set-up failed.
+pub const CELL_BROKEN: u8 = 3;
+/// `run-cell`: this backend or system cannot do it.
+pub const CELL_UNSUPPORTED: u8 = 127;
+/// Added to a signal's number.
+pub const SIGNAL: u8 = 128;
+
+/// The section of `pollmatrix --help` and `pollmatrix run --help`.
+pub const HELP: &str = "\
+Exit codes:
+  0    no cell failed (unsupported cells are listed, and are no failure)
+  1    some cell is fail, flaky, unexpected-pass, broken, timeout or crash, or has no result
+  2    wrong usage, a malformed matrix file, or a report that cannot be written
+  130  interrupted (128 + signal); what there is has been written, and `--resume` continues";
+
+/// The section of `pollmatrix run-cell --help`.
+pub const CELL_HELP: &str = "\
+Exit codes:
+  0    pass
+  1    fail
+  2    wrong usage: no line is printed
+  3    broken: the set-up failed
+  127  unsupported: this backend or system cannot do it
+  A signal or a panic is a crash: no line is printed.";

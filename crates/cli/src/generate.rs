@@ -1,0 +1,65 @@
+//! `pollmatrix generate`: writes the files that follow from matrix.yml and from the result types.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use matrix::Matrix;
+
+use crate::args::GenerateArgs;
+use crate::error::Error;
+use crate::{exit, output};
+
+const HELP: &str = "run it inside the source tree, or give --root DIR";
+
+/// Writes the files, or checks that they are as they would be written.
+pub fn run(args: &GenerateArgs) -> Result<ExitCode, Error> {
+    let root = match &args.root {
+        Some(root) => root.clone(),
+        None => find_root()?,
+    };
+    // The file in the tree, not the one built in: it may have been edited since.
+    let (matrix, _) = Matrix::load(&root.join("matrix.yml"))?;
+    let mut stale = Vec::new();
+    for (name, text) in files(&matrix) {
+        let path = root.join(name);
+        if std::fs::read_to_string(&path).is_ok_and(|present| present == text) {
+            continue;
+        }
+        stale.push(name);
+        if !args.check {
+            create_folder(&path)?;
+            output::write_file(&path, &text)?;
+        }
+    }
+    let verb = if args.check { "stale" } else { "wrote" };
+    let lines: String = stale.iter().map(|name| format!("{verb}: {name}\n")).collect();
+    output::print(&lines)?;
+    if args.check && !stale.is_empty() {
+        crate::error::note("`pollmatrix generate` writes them again");
+        return Ok(ExitCode::from(exit::FAILED));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Every generated file: its path from the top of the tree, and its text.
+fn files(matrix: &Matrix) -> [(&'static str, String); 2] {
+    [
+        ("tests/matrix.rs", matrix::rstest_file(matrix)),
+        ("crates/report/schema/results.schema.json", report::schema()),
+    ]
+}
+
+fn create_folder(path: &Path) -> Result<(), Error> {
+    let Some(folder) = path.parent() else { return Ok(()) };
+    let failed = |source| Error::Io { action: "create", path: folder.to_path_buf(), source, help: HELP };
+    std::fs::create_dir_all(folder).map_err(failed)
+}
+
+/// The nearest folder upwards that is the top of the source tree.
+fn find_root() -> Result<PathBuf, Error> {
+    let failed = |source| Error::Io { action: "find", path: PathBuf::from("."), source, help: HELP };
+    let here = std::env::current_dir().map_err(failed)?;
+    let is_root =
+        |folder: &&Path| folder.join("matrix.yml").is_file() && folder.join("crates/report").is_dir();
+    here.ancestors().find(is_root).map(Path::to_path_buf).ok_or_else(|| Error::NoSourceTree(here.clone()))
+}

@@ -1,0 +1,284 @@
+//! The journal of a run: one JSON line per result, appended as it comes, so that an interrupted run is
+//! continued instead of repeated.
+//!
+//! The first line says which run it is, the last one that it is complete. A line is written with one call, so
+//! that a process that is killed leaves whole lines and at most one part of a line at the end.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{self, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+
+use matrix::Selection;
+use report::{CellResult, Seed};
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, REPORT_DIR_HELP};
+
+/// The journal's name in the report directory.
+pub const NAME: &str = "journal.jsonl";
+/// Only one run at a time writes to a report directory: whoever holds this file locked.
+const LOCK: &str = ".lock";
+
+/// Which run it is: results are continued only by the same.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Identity {
+    /// SHA-256 of the matrix file.
+    pub matrix: String,
+    /// SHA-256 of the executable.
+    pub executable: String,
+    /// The seed of each first attempt.
+    pub seed: Seed,
+    /// The fault that is switched on.
+    pub fault: Option<String>,
+    /// Attempts per cell.
+    pub repeat: u32,
+    /// Which cells.
+    pub selection: Selected,
+}
+
+/// A [`Selection`] as the journal holds it.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Selected {
+    prefixes: Vec<String>,
+    backends: Vec<String>,
+    filters: Vec<String>,
+    layer: Option<String>,
+}
+
+impl From<&Selection> for Selected {
+    fn from(selection: &Selection) -> Self {
+        Self {
+            prefixes: selection.prefixes.clone(),
+            backends: selection.backends.clone(),
+            filters: selection.filters.clone(),
+            layer: selection.layer.map(|layer| layer.name().to_owned()),
+        }
+    }
+}
+
+impl Selected {
+    /// As the matrix crate wants it. A layer that is not known any more restricts nothing: the matrix is then
+    /// another one, and the run is refused for that.
+    pub fn selection(&self) -> Selection {
+        Selection {
+            prefixes: self.prefixes.clone(),
+            backends: self.backends.clone(),
+            filters: self.filters.clone(),
+            layer: self.layer.as_deref().and_then(|layer| layer.parse().ok()),
+        }
+    }
+}
+
+/// One line.
+#[derive(Serialize, Deserialize)]
+#[serde(tag = "line", rename_all = "kebab-case")]
+enum Line {
+    /// The first line.
+    Run { started: String, identity: Identity },
+    /// A result.
+    Cell(Box<CellResult>),
+    /// The run was interrupted and goes on from here.
+    Resumed { at: String },
+    /// The last line: nothing is missing.
+    Complete,
+}
+
+/// What a journal holds.
+pub struct Contents {
+    /// Which run.
+    pub identity: Identity,
+    /// When it started.
+    pub started: String,
+    /// How often it was resumed.
+    pub resumed: u32,
+    /// Whether it is complete.
+    pub complete: bool,
+    /// The results; the last one of a cell counts.
+    pub rows: Vec<CellResult>,
+    /// The length of the whole lines, if there is a part of a line after them.
+    truncated_at: Option<u64>,
+}
+
+/// Reads the journal in `dir`. `None` if there is none, or none that got as far as its first line.
+pub fn read(dir: &Path) -> Result<Option<Contents>, Error> {
+    let path = dir.join(NAME);
+    let text = match std::fs::read(&path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        Err(source) => return Err(Error::Io { action: "read", path, source, help: REPORT_DIR_HELP }),
+    };
+    // Whatever follows the last line's end was being written when the process died.
+    let whole = text.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+    if whole == 0 {
+        return Ok(None);
+    }
+    let mut contents: Option<Contents> = None;
+    for (index, line) in text[..whole].split_inclusive(|byte| *byte == b'\n').enumerate() {
+        let wrong = |why: &dyn std::fmt::Display| Error::NotAJournal {
+            path: path.clone(),
+            reason: format!("line {}: {why}", index + 1),
+        };
+        let line: Line = serde_json::from_slice(line).map_err(|error| wrong(&error))?;
+        match (line, &mut contents) {
+            (Line::Run { started, identity }, None) => {
+                let truncated_at = (whole < text.len()).then_some(whole as u64);
+                let (resumed, complete, rows) = (0, false, Vec::new());
+                contents = Some(Contents { identity, started, resumed, complete, rows, truncated_at });
+            }
+            (Line::Cell(row), Some(contents)) => {
+                contents.rows.retain(|known| known.id != row.id);
+                contents.rows.push(*row);
+            }
+            (Line::Resumed { .. }, Some(contents)) => {
+                contents.resumed += 1;
+                contents.complete = false;
+            }
+            (Line::Complete, Some(contents)) => contents.complete = true,
+            (Line::Run { .. }, Some(_)) => return Err(wrong(&"a second run begins")),
+            (_, None) => return Err(wrong(&"it does not say which run it is")),
+        }
+    }
+    Ok(contents)
+}
+
+/// The right to write to a report directory, until it is dropped or the process ends.
+pub struct Lock(#[allow(dead_code)] Option<File>);
+
+impl Lock {
+    /// Creates the directory if it is not there, and locks it.
+    pub fn take(dir: &Path) -> Result<Self, Error> {
+        let failed = |action, path: &Path, source| Error::Io {
+            action,
+            path: path.to_path_buf(),
+            source,
+            help: REPORT_DIR_HELP,
+        };
+        std::fs::create_dir_all(dir).map_err(|source| failed("create the report directory", dir, source))?;
+        let path = dir.join(LOCK);
+        let file = OpenOptions::new().create(true).append(true).open(&path);
+        let file = file.map_err(|source| failed("write", &path, source))?;
+        match file.try_lock() {
+            Ok(()) => Ok(Self(Some(file))),
+            Err(TryLockError::WouldBlock) => Err(Error::Locked(dir.to_path_buf())),
+            // A file system without locks: two runs at a time are the user's to avoid.
+            Err(TryLockError::Error(_)) => Ok(Self(None)),
+        }
+    }
+}
+
+/// A journal that is being written.
+pub struct Journal {
+    file: File,
+    path: PathBuf,
+}
+
+impl Journal {
+    /// Begins a new journal in `dir`. There must be none: see [`move_aside`].
+    pub fn create(dir: &Path, identity: &Identity, started: &str) -> Result<Self, Error> {
+        let path = dir.join(NAME);
+        let file = OpenOptions::new().create(true).append(true).open(&path);
+        let mut journal = Self { file: file.map_err(|source| failed("write", &path, source))?, path };
+        journal.write(&Line::Run { started: started.to_owned(), identity: identity.clone() })?;
+        Ok(journal)
+    }
+
+    /// Goes on with the journal in `dir`, whose `contents` were read before.
+    pub fn resume(dir: &Path, contents: &Contents, now: &str) -> Result<Self, Error> {
+        let path = dir.join(NAME);
+        let open = || {
+            let file = OpenOptions::new().append(true).open(&path)?;
+            if let Some(length) = contents.truncated_at {
+                file.set_len(length)?;
+            }
+            Ok(file)
+        };
+        let file = open().map_err(|source| failed("write", &path, source))?;
+        let mut journal = Self { file, path };
+        journal.write(&Line::Resumed { at: now.to_owned() })?;
+        Ok(journal)
+    }
+
+    /// Appends a result.
+    pub fn append(&mut self, row: &CellResult) -> Result<(), Error> {
+        self.write(&Line::Cell(Box::new(row.clone())))
+    }
+
+    /// Says that nothing is missing.
+    pub fn complete(&mut self) -> Result<(), Error> {
+        self.write(&Line::Complete)
+    }
+
+    fn write(&mut self, line: &Line) -> Result<(), Error> {
+        let mut text = serde_json::to_vec(line).expect("the types have string keys and no fallible parts");
+        text.push(b'\n');
+        self.file.write_all(&text).map_err(|source| failed("write", &self.path, source))
+    }
+}
+
+impl Contents {
+    /// Whether the last line was not whole.
+    pub fn is_truncated(&self) -> bool {
+        self.truncated_at.is_some()
+    }
+
+    /// What makes `identity` another run than this one, if something does, and how to get the same.
+    pub fn difference(&self, identity: &Identity) -> Option<(String, String)> {
+        let new_run = || "leave --resume out to start a new run; the old journal is moved aside".to_owned();
+        let mine = &self.identity;
+        let option = |name: &str, value: &Option<String>| match value {
+            Some(value) => format!("with {name} {value}"),
+            None => format!("without {name}"),
+        };
+        if mine.matrix != identity.matrix {
+            return Some(("it has another matrix".into(), new_run()));
+        }
+        if mine.executable != identity.executable {
+            return Some(("it was made by another build of pollmatrix".into(), new_run()));
+        }
+        if mine.fault != identity.fault {
+            let was = option("--fault", &mine.fault);
+            return Some((format!("it was started {was}"), format!("resume it {was}, or {}", new_run())));
+        }
+        if mine.seed != identity.seed {
+            let help = format!("leave --seed out to resume with the same, or {}", new_run());
+            return Some((format!("it has the seed {}", mine.seed), help));
+        }
+        if mine.repeat != identity.repeat {
+            let was = format!("--repeat {}", mine.repeat);
+            return Some((
+                format!("it was started with {was}"),
+                format!("resume it with {was}, or {}", new_run()),
+            ));
+        }
+        if mine.selection != identity.selection {
+            let help = format!("leave the cells out to resume with the same, or {}", new_run());
+            return Some((format!("it has other cells: {}", mine.selection.selection().describe()), help));
+        }
+        None
+    }
+}
+
+/// Makes room for a new journal. One of a complete run is removed: its results are in the report, which the
+/// new run replaces as well. Anything else is kept under another name, which is returned.
+pub fn move_aside(dir: &Path) -> Result<Option<PathBuf>, Error> {
+    let path = dir.join(NAME);
+    if !path.exists() {
+        return Ok(None);
+    }
+    if let Ok(Some(contents)) = read(dir)
+        && contents.complete
+    {
+        std::fs::remove_file(&path).map_err(|source| failed("remove", &path, source))?;
+        return Ok(None);
+    }
+    let aside = (1..)
+        .map(|number| dir.join(format!("journal-{number}.jsonl")))
+        .find(|name| !name.exists())
+        .unwrap_or_else(|| unreachable!("there are more numbers than files"));
+    std::fs::rename(&path, &aside).map_err(|source| failed("move aside", &path, source))?;
+    Ok(Some(aside))
+}
+
+fn failed(action: &'static str, path: &Path, source: io::Error) -> Error {
+    Error::Io { action, path: path.to_path_buf(), source, help: REPORT_DIR_HELP }
+}

@@ -1,0 +1,46 @@
+//! `pollmatrix list`.
+
+use std::fmt::Write;
+use std::path::Path;
+use std::process::ExitCode;
+
+use serde_json::json;
+
+use crate::args::{Format, ListArgs};
+use crate::error::Error;
+use crate::output;
+use crate::plan::{Planned, Source};
+
+/// Prints the selected cells.
+pub fn run(matrix: Option<&Path>, args: &ListArgs) -> Result<ExitCode, Error> {
+    let source = Source::load(matrix)?;
+    let cells = source.plan(&args.selection.selection())?;
+    let text = match args.format {
+        Format::Text => cells.iter().fold(String::new(), |mut text, cell| {
+            let why = cell.unsupported.as_deref().map(|why| format!("  unsupported: {why}"));
+            let _ = writeln!(text, "{}{}", cell.subject.id, why.unwrap_or_default());
+            text
+        }),
+        Format::Json => {
+            let cells: Vec<_> = cells.iter().map(|cell| describe(cell, &source)).collect();
+            format!("{:#}\n", json!(cells))
+        }
+    };
+    output::print(&text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn describe(cell: &Planned, source: &Source) -> serde_json::Value {
+    let subject = &cell.subject;
+    json!({
+        "id": subject.id,
+        "scenario": subject.scenario,
+        "title": source.matrix.scenario(&subject.scenario).map(|scenario| &scenario.title),
+        "backend": subject.backend,
+        "target": subject.target,
+        "layer": subject.layer,
+        "params": subject.params,
+        "timeout_s": cell.timeout.as_secs(),
+        "unsupported": cell.unsupported,
+    })
+}

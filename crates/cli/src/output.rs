@@ -1,0 +1,42 @@
+//! Writing: to standard output, and into the report directory.
+
+use std::io::{self, ErrorKind, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use crate::error::{Error, REPORT_DIR_HELP};
+
+/// Prints text that may be styled. A reader that has seen enough (`| head`) is no error.
+pub fn print(text: &str) -> Result<(), Error> {
+    let mut stdout = anstream::stdout().lock();
+    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(Error::Io {
+            action: "write to",
+            path: PathBuf::from("standard output"),
+            source: error,
+            help: "make room, or send it elsewhere",
+        }),
+        _ => Ok(()),
+    }
+}
+
+/// Whether what is printed may be coloured: a terminal, and no NO_COLOR.
+pub fn colour() -> bool {
+    anstream::AutoStream::choice(&io::stdout()) != anstream::ColorChoice::Never
+}
+
+/// Writes a file as a whole or not at all: a reader never sees half of it, and a full disk keeps the old one.
+pub fn write_file(path: &Path, text: &str) -> Result<(), Error> {
+    let failed =
+        |source| Error::Io { action: "write", path: path.to_path_buf(), source, help: REPORT_DIR_HELP };
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut file = tempfile::Builder::new()
+        .prefix(".pollmatrix-")
+        // The umask applies, as to any other file; without this it would be the owner's alone.
+        .permissions(std::fs::Permissions::from_mode(0o666))
+        .tempfile_in(folder)
+        .map_err(failed)?;
+    file.write_all(text.as_bytes()).map_err(failed)?;
+    file.persist(path).map_err(|error| failed(error.error))?;
+    Ok(())
+}

@@ -1,0 +1,81 @@
+//! What is to be run: the selected cells, and which of them this machine can run.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use matrix::{Cell, Matrix, Selection, Target};
+use report::{Subject, VariantParams};
+use sha2::{Digest, Sha256};
+
+use crate::error::Error;
+use crate::provenance::{OS, TRIPLE, hex};
+
+/// The matrix file that was there when this program was built.
+pub const BUILT_IN: &str = include_str!("../../../matrix.yml");
+
+/// The matrix in use.
+pub struct Source {
+    /// What it says.
+    pub matrix: Matrix,
+    /// The file, if it is not the one that is built in. Absolute: cells get it too.
+    pub path: Option<PathBuf>,
+    /// SHA-256 of the file.
+    pub hash: String,
+}
+
+impl Source {
+    /// Reads the matrix file, or the built-in one.
+    pub fn load(path: Option<&Path>) -> Result<Self, Error> {
+        let (matrix, text) = match path {
+            Some(path) => Matrix::load(path)?,
+            None => (Matrix::parse(BUILT_IN, "matrix.yml")?, BUILT_IN.to_owned()),
+        };
+        let path = path.map(|path| std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf()));
+        Ok(Self { matrix, path, hash: hex(&Sha256::digest(text.as_bytes())) })
+    }
+
+    /// The target whose cells this program runs by itself.
+    pub fn target(&self) -> Result<&Target, Error> {
+        self.matrix.native_target(TRIPLE).ok_or(Error::NoTarget(TRIPLE))
+    }
+
+    /// The selected cells, as planned for this machine.
+    pub fn plan(&self, selection: &Selection) -> Result<Vec<Planned>, Error> {
+        let target = self.target()?;
+        let cells = selection.apply(&self.matrix)?;
+        Ok(cells.into_iter().map(|cell| self.planned(cell, target)).collect())
+    }
+
+    fn planned(&self, cell: Cell, target: &Target) -> Planned {
+        let exists = self.matrix.backend(&cell.id.backend).is_some_and(|backend| backend.exists_on(OS));
+        let unsupported = (!exists).then(|| format!("{} does not exist on {OS}", cell.id.backend));
+        let matrix =
+            self.path.as_ref().map(|path| format!(" --matrix '{}'", path.display())).unwrap_or_default();
+        let subject = Subject {
+            command: format!("pollmatrix run '{}'{matrix}", cell.id),
+            id: cell.id.to_string(),
+            scenario: cell.id.scenario,
+            backend: cell.id.backend,
+            target: target.id.clone(),
+            layer: cell.layer.name().to_owned(),
+            params: VariantParams {
+                transport: cell.variant.transport.name().to_owned(),
+                trigger: cell.variant.trigger.name().to_owned(),
+                threads: cell.variant.threads,
+                groups: cell.variant.groups,
+            },
+        };
+        Planned { subject, timeout: cell.timeout, unsupported }
+    }
+}
+
+/// A cell of the plan.
+#[derive(Clone)]
+pub struct Planned {
+    /// Which cell.
+    pub subject: Subject,
+    /// How long one attempt may take.
+    pub timeout: Duration,
+    /// Why this machine cannot run it.
+    pub unsupported: Option<String>,
+}

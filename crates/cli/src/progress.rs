@@ -1,0 +1,73 @@
+//! What a person sees while cells run: a bar on a terminal, a line per cell elsewhere. All of it on standard
+//! error: standard output is the result's.
+
+use std::io::IsTerminal;
+
+use indicatif::{ProgressBar, ProgressStyle};
+use report::{CellResult, Status};
+
+/// Shows the progress of a run.
+pub struct Progress {
+    bar: Option<ProgressBar>,
+    done: usize,
+    total: usize,
+    failed: usize,
+}
+
+impl Progress {
+    /// Of `total` cells, `done` have a result already.
+    pub fn new(total: usize, done: usize) -> Self {
+        let bar = (std::io::stderr().is_terminal() && total > done).then(|| {
+            let bar = ProgressBar::new(total as u64).with_position(done as u64);
+            let template = "{bar:30} {pos}/{len} {elapsed} (left: {eta}) {wide_msg}";
+            bar.set_style(ProgressStyle::with_template(template).expect("the template is well-formed"));
+            bar.enable_steady_tick(std::time::Duration::from_millis(200));
+            bar
+        });
+        Self { bar, done, total, failed: 0 }
+    }
+
+    /// A cell has a result.
+    pub fn finished(&mut self, result: &CellResult) {
+        self.done += 1;
+        self.failed += usize::from(result.status.is_failure());
+        let width = self.total.to_string().len();
+        let reason = match (&result.reason, result.status) {
+            (Some(reason), status) if status != Status::Pass => format!(": {}", first_line(reason)),
+            _ => String::new(),
+        };
+        let line = format!("{} {}{reason}", result.status, result.id);
+        match &self.bar {
+            Some(bar) => {
+                // Passing cells only move the bar.
+                if result.status.is_failure() {
+                    bar.println(line);
+                }
+                bar.set_message(format!("{} failed", self.failed));
+                bar.inc(1);
+            }
+            None => {
+                let seconds = result.duration_ms as f64 / 1000.0;
+                eprintln!("[{:width$}/{}] {line} ({seconds:.2} s)", self.done, self.total);
+            }
+        }
+    }
+
+    /// No more results come.
+    pub fn end(self) {
+        if let Some(bar) = self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+/// The first line of a text of several, shortened.
+pub fn first_line(text: &str) -> String {
+    /// What fits beside a cell's id, roughly. The whole text is in the report.
+    const LONGEST: usize = 240;
+    let line = text.lines().next().unwrap_or_default();
+    match line.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line.to_owned(),
+    }
+}

@@ -1,0 +1,71 @@
+//! What this program is, and what it runs on.
+
+use std::fmt::Write;
+use std::fs::File;
+use std::io;
+
+use sha2::{Digest, Sha256};
+
+/// The version of pollmatrix.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");
+/// What rustc calls the target that this program is built for.
+pub const TRIPLE: &str = env!("POLLMATRIX_TRIPLE");
+/// The operating system.
+pub const OS: &str = std::env::consts::OS;
+
+/// The commit that this program was built from, if there was git.
+pub fn commit() -> Option<String> {
+    let commit = env!("POLLMATRIX_COMMIT");
+    (!commit.is_empty()).then(|| commit.to_owned())
+}
+
+/// SHA-256 of this executable: results of another build do not continue a run.
+pub fn executable_hash() -> io::Result<String> {
+    let mut file = File::open(std::env::current_exe()?)?;
+    let mut hash = Sha256::new();
+    let mut buffer = vec![0; 1 << 16];
+    loop {
+        match io::Read::read(&mut file, &mut buffer)? {
+            0 => return Ok(hex(&hash.finalize())),
+            read => hash.update(&buffer[..read]),
+        }
+    }
+}
+
+/// Bytes as text.
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+/// The kernel's release and the machine, in the kernel's words.
+pub fn kernel() -> (String, String) {
+    let unknown = || "unknown".to_owned();
+    match nix::sys::utsname::uname() {
+        Ok(name) => {
+            (name.release().to_string_lossy().into_owned(), name.machine().to_string_lossy().into_owned())
+        }
+        Err(_) => (unknown(), unknown()),
+    }
+}
+
+/// The C library, where it can be asked.
+pub fn libc() -> Option<String> {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    {
+        // SAFETY: it takes nothing and returns a static string.
+        let version = unsafe { std::ffi::CStr::from_ptr(libc::gnu_get_libc_version()) };
+        Some(format!("glibc {}", version.to_string_lossy()))
+    }
+    #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+    {
+        cfg!(target_env = "musl").then(|| "musl".to_owned())
+    }
+}
+
+/// How many threads the machine runs at once.
+pub fn cpus() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}

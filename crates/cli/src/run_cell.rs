@@ -1,0 +1,122 @@
+//! `pollmatrix run-cell`: one attempt at one cell, in this very process.
+
+use std::io::{Read, Write};
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::Instant;
+
+use matrix::CellId;
+use nix::sys::signal::{SigSet, SigmaskHow, Signal, killpg, pthread_sigmask};
+use nix::unistd::getpgrp;
+use report::{Attempt, Status};
+use scenarios::Verdict;
+
+use crate::args::RunCellArgs;
+use crate::error::Error;
+use crate::plan::Source;
+use crate::{catalogue, exit, faults};
+
+/// Runs the cell, prints its result as one line, and leaves the process.
+pub fn run(matrix: Option<&Path>, args: &RunCellArgs) -> Result<ExitCode, Error> {
+    if args.lifeline {
+        watch_lifeline();
+    }
+    let id = known_cell(matrix, &args.id)?;
+    let fault = args.fault.as_deref().map(faults::find).transpose()?;
+    if let Some(fault) = fault {
+        faults::enable(fault);
+    }
+    scenarios::set_slowness(args.slow.times.get());
+    abort_on_panic();
+
+    let began = Instant::now();
+    let (verdict, outcome) = catalogue::run(&id.scenario, &id.variant, &id.backend, args.seed.0);
+    let duration_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+
+    let (status, reason) = match verdict {
+        Verdict::Pass => (Status::Pass, None),
+        Verdict::Fail(what) => (Status::Fail, Some(what)),
+        Verdict::Unsupported(reason) => (Status::Unsupported, Some(reason)),
+        Verdict::Broken(reason) => (Status::Broken, Some(reason)),
+    };
+    let attempt = Attempt {
+        cell: args.id.clone(),
+        status,
+        reason,
+        seed: args.seed,
+        fault: fault.map(|fault| fault.name().to_owned()),
+        duration_ms,
+        checks: outcome.checks.into_iter().map(catalogue::check).collect(),
+        counters: outcome.counters,
+        notes: outcome.notes,
+        stderr: String::new(),
+    };
+    let mut line = serde_json::to_string(&attempt).expect("the type has string keys and no fallible parts");
+    line.push('\n');
+    // If nobody reads the line there is nobody to tell.
+    let _ = std::io::stdout().write_all(line.as_bytes());
+    let _ = std::io::stdout().flush();
+    // Not a return: a scenario that failed may have left threads that nothing will ever end.
+    std::process::exit(i32::from(code(status)))
+}
+
+/// The exit code of a cell that ended so.
+pub fn code(status: Status) -> u8 {
+    match status {
+        Status::Pass => 0,
+        Status::Unsupported => exit::CELL_UNSUPPORTED,
+        Status::Broken => exit::CELL_BROKEN,
+        _ => exit::FAILED,
+    }
+}
+
+/// The parts of a cell's id, if the matrix has the cell.
+fn known_cell(matrix: Option<&Path>, id: &str) -> Result<CellId, Error> {
+    let source = Source::load(matrix)?;
+    let cells = source.matrix.cells();
+    if let Some(cell) = cells.iter().find(|cell| cell.id.to_string() == id) {
+        return Ok(cell.id.clone());
+    }
+    Err(unknown_cell(id, &cells))
+}
+
+/// The error for an id that the matrix does not have.
+pub fn unknown_cell(id: &str, cells: &[matrix::Cell]) -> Error {
+    let ids: Vec<_> = cells.iter().map(|cell| cell.id.to_string()).collect();
+    let help = match matrix::nearest(id, ids.iter().map(String::as_str)) {
+        Some(near) => format!("did you mean '{near}'?"),
+        None => "`pollmatrix list` shows every id".to_owned(),
+    };
+    Error::UnknownCell { id: id.to_owned(), help }
+}
+
+/// Kills the process group when standard input ends. Whoever started the cell holds the other end and never
+/// writes, so that no cell outlives a runner that was killed.
+fn watch_lifeline() {
+    // Signals are the scenario's: this thread, which it does not know of, must not catch any. The mask is
+    // inherited, so it is changed around the start of the thread.
+    let mut before = SigSet::empty();
+    let all = SigSet::all();
+    let blocked = pthread_sigmask(SigmaskHow::SIG_SETMASK, Some(&all), Some(&mut before)).is_ok();
+    let watcher = std::thread::Builder::new().name("lifeline".into()).spawn(|| {
+        let mut byte = [0];
+        while !matches!(std::io::stdin().read(&mut byte), Ok(0)) {}
+        let _ = killpg(getpgrp(), Signal::SIGKILL);
+    });
+    if blocked {
+        let _ = pthread_sigmask(SigmaskHow::SIG_SETMASK, Some(&before), None);
+    }
+    if let Err(error) = watcher {
+        crate::error::warning(&format!("this cell will outlive a runner that is killed: {error}"));
+    }
+}
+
+/// Makes a panic of any thread end the process after its message. Otherwise the scenario would wait for a
+/// thread that no longer exists, and the answer would be a timeout in place of the broken invariant.
+fn abort_on_panic() {
+    let print = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        print(panic);
+        std::process::abort();
+    }));
+}

@@ -1,0 +1,79 @@
+//! Runs cells in parallel and hands over their results as they come.
+
+use std::num::NonZeroU32;
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::channel;
+use std::thread;
+
+use report::{CellResult, Seed};
+
+use crate::plan::Planned;
+use crate::signals::Stop;
+use crate::supervise::{self, Order};
+
+/// What all cells of a run have in common.
+pub struct Settings<'a> {
+    /// The `pollmatrix` executable.
+    pub executable: &'a Path,
+    /// The matrix file, if it is not the built-in one.
+    pub matrix: Option<&'a Path>,
+    /// The seed of each first attempt.
+    pub seed: Seed,
+    /// The fault to switch on.
+    pub fault: Option<&'a str>,
+    /// Attempts per cell.
+    pub repeat: u32,
+    /// How many times slower than an ordinary machine this one is.
+    pub slow: NonZeroU32,
+    /// Cells at the same time.
+    pub jobs: usize,
+}
+
+/// Runs `cells` and calls `each` with every result, on this thread. Returns early, with every started cell
+/// killed and reaped, if `stop` is asked for.
+pub fn run(cells: &[Planned], settings: &Settings<'_>, stop: &Stop, mut each: impl FnMut(CellResult)) {
+    let next = AtomicUsize::new(0);
+    let (sender, results) = channel();
+    thread::scope(|scope| {
+        for _ in 0..settings.jobs.min(cells.len()) {
+            let (sender, next) = (sender.clone(), &next);
+            scope.spawn(move || {
+                // Relaxed: the counter hands out indices and publishes nothing.
+                while let Some(cell) = cells.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let Some(result) = run_one(cell, settings, stop) else { return };
+                    if sender.send(result).is_err() {
+                        return;
+                    }
+                }
+            });
+        }
+        drop(sender);
+        results.into_iter().for_each(&mut each);
+    });
+}
+
+/// Every attempt at one cell. `None` if the run was stopped meanwhile: a part of the attempts is no result.
+fn run_one(cell: &Planned, settings: &Settings<'_>, stop: &Stop) -> Option<CellResult> {
+    let mut attempts = Vec::new();
+    for number in 0..settings.repeat {
+        if stop.asked() {
+            return None;
+        }
+        let order = Order {
+            executable: settings.executable,
+            matrix: settings.matrix,
+            cell: &cell.subject.id,
+            seed: Seed(settings.seed.0.wrapping_add(u64::from(number))),
+            fault: settings.fault,
+            limit: cell.timeout,
+            slow: settings.slow,
+        };
+        attempts.push(supervise::attempt(&order, || stop.asked())?);
+    }
+    let mut subject = cell.subject.clone();
+    if let Some(fault) = settings.fault {
+        subject.command.push_str(&format!(" --fault {fault}"));
+    }
+    Some(CellResult::from_attempts(subject, attempts))
+}

@@ -1,0 +1,77 @@
+//! Scenarios that misbehave on purpose, so that the runner can be seen to notice. They are in no catalogue and
+//! not in matrix.yml: only a matrix file given with `--matrix` reaches them.
+
+use std::io::Write;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use scenarios::{Check, Outcome, Verdict};
+
+type SelfTest = fn(seed: u64) -> (Verdict, Outcome);
+
+const ALL: [(&str, SelfTest); 12] = [
+    ("selftest/pass", |_| answer(true)),
+    ("selftest/fail", |_| answer(false)),
+    ("selftest/unsupported", |_| (Verdict::Unsupported("not in this world".into()), Outcome::default())),
+    ("selftest/broken", |_| (Verdict::Broken("the set-up failed".into()), Outcome::default())),
+    // Attempts count their seeds up: half of them pass.
+    ("selftest/flaky", |seed| answer(seed.is_multiple_of(2))),
+    ("selftest/hang", |_| hang()),
+    ("selftest/panic", |_| panic!("an invariant does not hold")),
+    // A panic anywhere ends the cell at once, not when somebody would join that thread.
+    ("selftest/panic-in-thread", |_| {
+        std::thread::spawn(|| panic!("an invariant does not hold in a thread"));
+        hang()
+    }),
+    // Not SIGSEGV: Rust's handler for that returns, and waits for the fault to happen again.
+    ("selftest/signal", |_| {
+        let _ = nix::sys::signal::raise(nix::sys::signal::Signal::SIGILL);
+        hang()
+    }),
+    ("selftest/silent", |_| std::process::exit(0)),
+    ("selftest/talkative", |_| {
+        let _ = writeln!(std::io::stdout(), "a line that is no result");
+        answer(true)
+    }),
+    ("selftest/leaves-a-child", |_| leave_a_child()),
+];
+
+/// The self-test of this id.
+pub fn find(id: &str) -> Option<SelfTest> {
+    ALL.iter().find(|(known, _)| *known == id).map(|(_, run)| *run)
+}
+
+fn answer(holds: bool) -> (Verdict, Outcome) {
+    let check = Check {
+        what: "the answer".into(),
+        expected: vec!["42".into(), "forty-two".into()],
+        observed: if holds { "42".into() } else { "41".into() },
+        source: "selftest".into(),
+        holds,
+    };
+    let verdict = if holds { Verdict::Pass } else { Verdict::Fail(check.what.clone()) };
+    let outcome = Outcome {
+        checks: vec![check],
+        counters: [("questions".to_owned(), 1)].into(),
+        notes: vec!["a note".into()],
+    };
+    (verdict, outcome)
+}
+
+fn hang() -> ! {
+    loop {
+        std::thread::sleep(Duration::from_secs(3600));
+    }
+}
+
+/// A child that holds the cell's standard output and error open and would live for an hour. It writes its
+/// number into the notes, so that a test can look for it.
+#[allow(clippy::zombie_processes)] // Leaving it behind is the point.
+fn leave_a_child() -> (Verdict, Outcome) {
+    let (verdict, mut outcome) = answer(true);
+    match Command::new("sleep").arg("3600").stdin(Stdio::null()).spawn() {
+        Ok(child) => outcome.notes.push(format!("child {}", child.id())),
+        Err(error) => return (Verdict::Broken(format!("cannot start sleep: {error}")), outcome),
+    }
+    (verdict, outcome)
+}

@@ -1,0 +1,216 @@
+//! The one place that starts cells: a process per attempt, its time limit, and what its end means.
+
+use std::collections::BTreeMap;
+use std::io::Read;
+use std::num::NonZeroU32;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::{Signal, killpg};
+use nix::unistd::Pid;
+use report::{Attempt, Seed, Status};
+
+use crate::run_cell;
+
+/// The end of standard error that is kept.
+const STDERR_BYTES: usize = 16 * 1024;
+/// A result line is a few KiB. This bounds a cell that writes without end.
+const STDOUT_BYTES: usize = 4 * 1024 * 1024;
+/// Between two looks at a running cell, at the most.
+const LOOK: Duration = Duration::from_millis(20);
+/// For the pipes to end once every process of the cell is dead, and for the threads that read them to be run. Only a
+/// process that left the group, which no scenario does, makes it take as long as this.
+const DRAIN: Duration = Duration::from_secs(30);
+
+/// One attempt to make.
+pub struct Order<'a> {
+    /// The `pollmatrix` executable.
+    pub executable: &'a Path,
+    /// The matrix file, if it is not the built-in one.
+    pub matrix: Option<&'a Path>,
+    /// The cell's id.
+    pub cell: &'a str,
+    /// For everything random.
+    pub seed: Seed,
+    /// The fault to switch on.
+    pub fault: Option<&'a str>,
+    /// After this time every process of the cell is killed, on a machine of ordinary speed.
+    pub limit: Duration,
+    /// How many times slower this machine is.
+    pub slow: NonZeroU32,
+}
+
+/// How a process ended.
+enum End {
+    Exited(ExitStatus),
+    TimedOut,
+    Stopped,
+}
+
+/// Makes the attempt. `None` if `stop` said so before there was an answer.
+pub fn attempt(order: &Order<'_>, stop: impl Fn() -> bool) -> Option<Attempt> {
+    let began = Instant::now();
+    let mut child = match spawn(order) {
+        Ok(child) => child,
+        Err(error) => {
+            return Some(blank(order, Status::Broken, format!("the cell could not be started: {error}")));
+        }
+    };
+    let stdout = collect(child.stdout.take(), STDOUT_BYTES);
+    let stderr = collect(child.stderr.take(), STDERR_BYTES);
+    let end = wait(&mut child, began + order.limit * order.slow.get(), stop);
+    // What the cell leaves behind dies with it, whatever its answer: it would hold the pipes, and disturb the
+    // next cells. The number is not another group's by now: numbers come round again much later.
+    kill_group(&child);
+    let elapsed = began.elapsed();
+    let deadline = Instant::now() + DRAIN;
+    let text = |pipe: &Receiver<Vec<u8>>| {
+        let left = deadline.saturating_duration_since(Instant::now());
+        String::from_utf8_lossy(&pipe.recv_timeout(left).unwrap_or_default()).into_owned()
+    };
+    let (stdout, stderr) = (text(&stdout), text(&stderr));
+
+    let mut attempt = match end {
+        Ok(End::Stopped) => return None,
+        Ok(End::TimedOut) => blank(
+            order,
+            Status::Timeout,
+            format!("no result within {} s", order.limit.as_secs() * u64::from(order.slow.get())),
+        ),
+        Ok(End::Exited(status)) => judge(order, status, &stdout, &stderr),
+        Err(error) => blank(order, Status::Broken, format!("the cell could not be waited for: {error}")),
+    };
+    if matches!(attempt.status, Status::Timeout | Status::Crash) {
+        attempt.duration_ms = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);
+    }
+    attempt.stderr = stderr;
+    Some(attempt)
+}
+
+fn spawn(order: &Order<'_>) -> std::io::Result<Child> {
+    let mut command = Command::new(order.executable);
+    command.args(["run-cell", order.cell, "--seed", &order.seed.to_string(), "--lifeline"]);
+    command.args(["--slow", &order.slow.to_string()]);
+    if let Some(matrix) = order.matrix {
+        command.arg("--matrix").arg(matrix);
+    }
+    if let Some(fault) = order.fault {
+        command.args(["--fault", fault]);
+    }
+    // Standard input is the lifeline: it ends when this process does, however it does.
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    // A group of its own: Ctrl-C reaches the runner only, and the whole cell can be killed at once.
+    command.process_group(0).spawn()
+}
+
+/// Waits for the end, the deadline or the stop. In the latter two cases the cell is killed and reaped.
+fn wait(child: &mut Child, deadline: Instant, stop: impl Fn() -> bool) -> std::io::Result<End> {
+    // There is no portable wait with a time limit. The steps grow, so that short cells are not kept waiting.
+    let mut step = Duration::from_millis(1);
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(End::Exited(status));
+        }
+        let stopped = stop();
+        if stopped || Instant::now() >= deadline {
+            kill_group(child);
+            child.wait()?;
+            return Ok(if stopped { End::Stopped } else { End::TimedOut });
+        }
+        thread::sleep(step);
+        step = (step * 2).min(LOOK);
+    }
+}
+
+fn kill_group(child: &Child) {
+    if let Ok(pid) = i32::try_from(child.id()) {
+        let _ = killpg(Pid::from_raw(pid), Signal::SIGKILL);
+    }
+}
+
+/// Reads a pipe to its end and hands over the last `keep` bytes of it.
+fn collect(pipe: Option<impl Read + Send + 'static>, keep: usize) -> Receiver<Vec<u8>> {
+    let (sender, receiver) = channel();
+    thread::spawn(move || {
+        let mut tail = Vec::new();
+        let mut buffer = [0; 8192];
+        if let Some(mut pipe) = pipe {
+            while let Ok(read @ 1..) = pipe.read(&mut buffer) {
+                tail.extend_from_slice(&buffer[..read]);
+                // Not at every read: removing from the front moves all the rest.
+                if tail.len() > 2 * keep {
+                    tail.drain(..tail.len() - keep);
+                }
+            }
+        }
+        tail.drain(..tail.len().saturating_sub(keep));
+        let _ = sender.send(tail);
+    });
+    receiver
+}
+
+/// What an exit means: the answer only if all of it agrees with itself.
+fn judge(order: &Order<'_>, status: ExitStatus, stdout: &str, stderr: &str) -> Attempt {
+    if let Some(signal) = status.signal() {
+        let name =
+            Signal::try_from(signal).map_or_else(|_| format!("signal {signal}"), |s| s.as_str().to_owned());
+        let panic = panic_message(stderr).map(|message| format!(": {message}")).unwrap_or_default();
+        return blank(order, Status::Crash, format!("killed by {name}{panic}"));
+    }
+    let code = status.code().unwrap_or_default();
+    let broken = |why: String| blank(order, Status::Broken, why);
+    let lines: Vec<_> = stdout.lines().collect();
+    let line = match lines.as_slice() {
+        [line] => line,
+        [] => return broken(format!("the cell exited with {code} and printed no result")),
+        several => {
+            return broken(format!(
+                "the cell printed {} lines in place of one result: {stdout}",
+                several.len()
+            ));
+        }
+    };
+    let attempt: Attempt = match serde_json::from_str(line) {
+        Ok(attempt) => attempt,
+        Err(error) => {
+            return broken(format!("the cell printed something that is no result ({error}): {line}"));
+        }
+    };
+    if attempt.cell != order.cell || attempt.seed != order.seed || attempt.fault.as_deref() != order.fault {
+        return broken(format!("the cell answered for {} with seed {}", attempt.cell, attempt.seed));
+    }
+    let expected = i32::from(run_cell::code(attempt.status));
+    if code != expected {
+        return broken(format!(
+            "the cell says {} and exited with {code} instead of {expected}",
+            attempt.status
+        ));
+    }
+    attempt
+}
+
+/// What a Rust panic said: the line after `thread '…' panicked at …:`.
+fn panic_message(stderr: &str) -> Option<&str> {
+    let mut lines = stderr.lines().skip_while(|line| !line.contains("panicked at"));
+    lines.next()?;
+    lines.next()
+}
+
+fn blank(order: &Order<'_>, status: Status, reason: String) -> Attempt {
+    Attempt {
+        cell: order.cell.to_owned(),
+        status,
+        reason: Some(reason),
+        seed: order.seed,
+        fault: order.fault.map(str::to_owned),
+        duration_ms: 0,
+        checks: Vec::new(),
+        counters: BTreeMap::new(),
+        notes: Vec::new(),
+        stderr: String::new(),
+    }
+}

@@ -1,0 +1,85 @@
+//! For the tests of this package: a cell as a test, and the backends of this OS.
+
+use std::num::NonZeroU32;
+use std::path::Path;
+use std::time::Duration;
+
+use fd_core::poller::MakeBackend;
+use report::{Attempt, Seed, Status};
+
+use crate::args::SLOW_VARIABLE;
+use crate::backends;
+use crate::supervise::{self, Order};
+
+/// Every backend that this OS has, by name.
+pub fn backends() -> impl Iterator<Item = (&'static str, MakeBackend)> {
+    backends::BACKENDS.into_iter().filter_map(|(name, make)| Some((name, make?)))
+}
+
+/// What a generated test runs its cell with.
+pub struct Runner {
+    executable: &'static Path,
+}
+
+impl Runner {
+    /// Runs cells with the `pollmatrix` executable at this path.
+    pub fn new(executable: &'static str) -> Self {
+        Self { executable: Path::new(executable) }
+    }
+
+    /// Runs one attempt of a cell in a process of its own, as `pollmatrix run` does.
+    ///
+    /// An answer of `unsupported` is printed and accepted: the test harness has no way to say it at run time.
+    ///
+    /// # Panics
+    /// If the cell does not pass, with everything that is known about it.
+    pub fn assert_cell(&self, scenario: &str, variant: &str, backend: &str, seconds: u64) {
+        let cell = format!("{scenario}/{variant}@{backend}");
+        let order = Order {
+            executable: self.executable,
+            matrix: None,
+            cell: &cell,
+            // Tests are to be the same each time; `pollmatrix run` is what draws seeds.
+            seed: Seed(1),
+            fault: None,
+            limit: Duration::from_secs(seconds),
+            slow: slowness(),
+        };
+        let attempt =
+            supervise::attempt(&order, || false).unwrap_or_else(|| unreachable!("nothing stops it"));
+        match attempt.status {
+            Status::Pass => {}
+            Status::Unsupported => {
+                println!("unsupported here: {cell}: {}", attempt.reason.as_deref().unwrap_or_default());
+            }
+            _ => panic!("{}", failure(&attempt)),
+        }
+    }
+}
+
+/// As `--slow` would say it.
+fn slowness() -> NonZeroU32 {
+    let said = std::env::var(SLOW_VARIABLE).ok();
+    said.map_or(NonZeroU32::MIN, |text| {
+        text.parse().unwrap_or_else(|error| panic!("{SLOW_VARIABLE} is '{text}': {error}"))
+    })
+}
+
+fn failure(attempt: &Attempt) -> String {
+    let reason = attempt.reason.as_deref().unwrap_or_default();
+    let mut text = format!("{} {}: {reason}\n", attempt.status, attempt.cell);
+    for check in attempt.checks.iter().filter(|check| !check.holds) {
+        text.push_str(&format!(
+            "  {}\n    expected: {}\n    observed: {}\n    source:   {}\n",
+            check.what,
+            check.expected.join(" | "),
+            check.observed,
+            check.source
+        ));
+    }
+    if !attempt.stderr.is_empty() {
+        text.push_str(&format!("the end of its standard error:\n{}\n", attempt.stderr));
+    }
+    text.push_str(&format!("again: pollmatrix run '{}' --seed {}", attempt.cell, attempt.seed));
+    text
+}

@@ -1,0 +1,507 @@
+//! What the protocol costs, as ratios within one run.
+//!
+//! Each operation is measured against two yardsticks that do the same to the same number of entries: an entry behind
+//! a mutex, which is what one would write first, and the bare atomic operations that the protocol cannot avoid, which
+//! is what it could cost at best. `cargo bench -p fd-core` prints the ratios after criterion's own report.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::{OwnedFd, RawFd};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering::SeqCst};
+use std::sync::mpsc::channel;
+use std::sync::{Arc, Mutex, OnceLock};
+use std::thread::Thread;
+use std::time::{Duration, Instant};
+
+use criterion::{BenchmarkId, Criterion};
+use fd_core::ids::{GroupId, ThreadId, ThreadMask};
+use fd_core::poller::{
+    Backend, BackendError, Capabilities, Change, Event, Events, Interest, Leave, Limits, Poller, Wake,
+};
+use fd_core::{Context, FdHandle, FdTable, Handler, InsertOptions, OwnerId, Ready, Runtime};
+
+/// Entries per measurement: more than a harvest holds, fewer than make the cache the subject.
+const ENTRIES: usize = 256;
+
+/// A backend with no kernel: it reports what it is told to.
+struct Scripted {
+    threads: Box<[Arc<Script>]>,
+}
+
+#[derive(Default)]
+struct Script {
+    thread: OnceLock<Thread>,
+    woken: AtomicBool,
+    /// Reports still to be made, one per entry in turn.
+    left: AtomicUsize,
+    entries: Mutex<Vec<FdHandle>>,
+}
+
+static SCRIPTS: OnceLock<Mutex<Vec<Arc<Script>>>> = OnceLock::new();
+
+fn scripted(limits: &Limits) -> Result<Box<dyn Backend>, BackendError> {
+    let threads: Box<[_]> = (0..limits.threads).map(|_| Arc::new(Script::default())).collect();
+    *SCRIPTS.get_or_init(Mutex::default).lock().unwrap() = threads.to_vec();
+    Ok(Box::new(Scripted { threads }))
+}
+
+impl Wake for Script {
+    fn wake(&self) {
+        self.woken.store(true, SeqCst);
+        if let Some(thread) = self.thread.get() {
+            thread.unpark();
+        }
+    }
+}
+
+impl Backend for Scripted {
+    fn name(&self) -> &'static str {
+        "scripted"
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            edge: true,
+            read_shutdown: true,
+            errors: true,
+            kernel_state: true,
+            max_descriptors: None,
+        }
+    }
+
+    fn poller(&self, thread: ThreadId) -> io::Result<Box<dyn Poller>> {
+        Ok(Box::new(ScriptedPoller(Arc::clone(&self.threads[thread.index()]))))
+    }
+
+    fn waker(&self, thread: ThreadId) -> Option<Arc<dyn Wake>> {
+        Some(self.threads[thread.index()].clone())
+    }
+
+    fn forget(&self, _: RawFd, _: GroupId, _: ThreadMask, _: ThreadMask, _: Leave) {}
+}
+
+struct ScriptedPoller(Arc<Script>);
+
+impl Poller for ScriptedPoller {
+    fn update(&mut self, change: &Change) -> Option<Interest> {
+        Some(change.wanted)
+    }
+
+    fn wait(&mut self, _: &FdTable, timeout: Duration, harvest: &mut Vec<Event>) -> io::Result<()> {
+        let script = &self.0;
+        let left = script.left.load(SeqCst);
+        if left == 0 {
+            script.thread.get_or_init(std::thread::current);
+            if !script.woken.swap(false, SeqCst) && !timeout.is_zero() {
+                std::thread::park_timeout(timeout.min(Duration::from_millis(1)));
+            }
+            return Ok(());
+        }
+        let entries = script.entries.lock().unwrap();
+        let count = left.min(entries.len()).min(harvest.capacity());
+        let event = |handle: &FdHandle| Event {
+            fd: handle.number(),
+            generation: handle.generation(),
+            events: Events::READY_R,
+        };
+        harvest.extend(entries.iter().take(count).map(event));
+        script.left.fetch_sub(count, SeqCst);
+        Ok(())
+    }
+
+    fn rebuild(&mut self, _: bool) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+fn thread(index: usize) -> ThreadId {
+    ThreadId::new(GroupId::new(1).unwrap(), index).unwrap()
+}
+
+fn descriptor() -> OwnedFd {
+    File::open("/dev/null").unwrap().into()
+}
+
+/// A handler that counts, and gives a disowned descriptor back.
+#[derive(Default)]
+struct Counter {
+    runs: AtomicU64,
+    back: Mutex<Option<OwnedFd>>,
+}
+
+impl Handler for Counter {
+    fn ready(&self, _: &Ready<'_>) {
+        self.runs.store(self.runs.load(SeqCst) + 1, std::sync::atomic::Ordering::Relaxed);
+    }
+
+    fn released(&self, fd: OwnedFd) {
+        *self.back.lock().unwrap() = Some(fd);
+    }
+}
+
+/// A runtime of two threads with [`ENTRIES`] descriptors.
+struct Bench {
+    runtime: Runtime,
+    handler: Arc<Counter>,
+    handles: Arc<[FdHandle]>,
+    scripts: Vec<Arc<Script>>,
+}
+
+impl Bench {
+    fn new(mask: ThreadMask) -> Self {
+        let runtime = Runtime::builder().group(2).capacity(4 * ENTRIES).start(scripted).unwrap();
+        let scripts = SCRIPTS.get().unwrap().lock().unwrap().clone();
+        let handler = Arc::new(Counter::default());
+        let options = InsertOptions::default();
+        let core = runtime.core();
+        let insert =
+            |_| core.insert(descriptor(), handler.clone(), GroupId::new(1).unwrap(), mask, options).unwrap();
+        let handles: Arc<[FdHandle]> = (0..ENTRIES).map(insert).collect();
+        handles.iter().for_each(|handle| core.fd(*handle).want_recv().unwrap());
+        Self { runtime, handler, handles, scripts }
+    }
+
+    /// Starts `action` on a worker thread; what is returned will say how long it took there.
+    fn start(
+        &self,
+        index: usize,
+        action: impl FnOnce(&Context) + Send + 'static,
+    ) -> std::sync::mpsc::Receiver<Duration> {
+        let (sender, receiver) = channel();
+        self.runtime.core().post(thread(index), move |context| {
+            let start = Instant::now();
+            action(context);
+            sender.send(start.elapsed()).unwrap();
+        });
+        receiver
+    }
+
+    /// Reports `rounds` events on every entry, on each of `threads` threads at once.
+    fn dispatch(&self, rounds: usize, threads: usize) -> Duration {
+        let before = self.runtime.core().activity();
+        let goal = (rounds * ENTRIES) as u64;
+        let start = Instant::now();
+        for (index, script) in self.scripts.iter().take(threads).enumerate() {
+            *script.entries.lock().unwrap() = self.handles.to_vec();
+            script.left.store(rounds * ENTRIES, SeqCst);
+            self.runtime.core().wake(thread(index));
+        }
+        loop {
+            let now = self.runtime.core().activity();
+            let run = |index: usize| now.0[index].1.since(&before.0[index].1).fd_run;
+            if (0..threads).all(|index| run(index) >= goal) {
+                return start.elapsed();
+            }
+            std::thread::yield_now();
+        }
+    }
+}
+
+/// What one would write first: the same facts behind a lock.
+struct Guarded(Mutex<Facts>);
+
+struct Facts {
+    generation: u32,
+    owner: usize,
+    running: u64,
+    allowed: u64,
+    update: u64,
+    state: u32,
+    handler: Option<Arc<Counter>>,
+}
+
+fn guarded(handler: &Arc<Counter>) -> Box<[Guarded]> {
+    let facts = || Facts {
+        generation: 0,
+        owner: 1,
+        running: 0,
+        allowed: 1,
+        update: 0,
+        state: 1,
+        handler: Some(handler.clone()),
+    };
+    (0..ENTRIES).map(|_| Guarded(Mutex::new(facts()))).collect()
+}
+
+impl Guarded {
+    fn takeover(&self, me: u64) {
+        let mut facts = self.0.lock().unwrap();
+        if facts.generation == 0 && facts.owner == 1 && facts.running == 0 {
+            facts.allowed = me;
+            facts.state &= !1;
+        }
+    }
+
+    fn report(&self, me: u64) {
+        let handler = {
+            let mut facts = self.0.lock().unwrap();
+            if facts.generation != 0 || facts.allowed & me == 0 {
+                return;
+            }
+            facts.running |= me;
+            facts.state |= 0x100;
+            // The lock is not held over the handler, so something else must keep it alive.
+            facts.handler.clone()
+        };
+        if let Some(handler) = handler {
+            handler.runs.store(handler.runs.load(SeqCst) + 1, std::sync::atomic::Ordering::Relaxed);
+        }
+        self.0.lock().unwrap().running &= !me;
+    }
+
+    fn want_stop(&self, me: u64) {
+        {
+            let mut facts = self.0.lock().unwrap();
+            facts.state |= 1;
+            facts.update |= me;
+        }
+        self.0.lock().unwrap().state &= !1;
+    }
+
+    fn insert_delete(&self, handler: &Arc<Counter>) {
+        {
+            let mut facts = self.0.lock().unwrap();
+            facts.handler = Some(handler.clone());
+            facts.allowed = 1;
+        }
+        let mut facts = self.0.lock().unwrap();
+        facts.allowed = 0;
+        facts.generation = facts.generation.wrapping_add(1);
+        facts.handler = None;
+    }
+}
+
+/// The read-modify-writes that a pinned, masked, generation-checked entry cannot do without.
+#[derive(Default)]
+#[repr(align(64))]
+struct Bare {
+    running: AtomicU64,
+    allowed: AtomicU64,
+    update: AtomicU64,
+    word: AtomicU64,
+    state: AtomicU32,
+}
+
+impl Bare {
+    fn takeover(&self, me: u64) {
+        self.word.fetch_add(1, SeqCst);
+        if self.running.compare_exchange(0, me, SeqCst, SeqCst).is_ok() {
+            let old = self.allowed.load(SeqCst);
+            let _ = self.allowed.compare_exchange(old, me, SeqCst, SeqCst);
+            self.state.fetch_and(!1, SeqCst);
+            self.running.fetch_and(!me, SeqCst);
+        }
+        self.word.fetch_sub(1, SeqCst);
+    }
+
+    fn report(&self, me: u64) {
+        self.word.fetch_add(1, SeqCst);
+        self.running.fetch_or(me, SeqCst);
+        self.word.fetch_sub(1, SeqCst);
+        self.state.fetch_or(0x100, SeqCst);
+        self.word.fetch_add(1, SeqCst);
+        self.running.fetch_and(!me, SeqCst);
+        self.word.fetch_sub(1, SeqCst);
+    }
+
+    fn want_stop(&self, me: u64) {
+        self.word.fetch_add(1, SeqCst);
+        self.state.fetch_or(1, SeqCst);
+        self.update.fetch_or(me, SeqCst);
+        self.word.fetch_sub(1, SeqCst);
+        self.state.fetch_and(!1, SeqCst);
+    }
+
+    fn insert_delete(&self) {
+        // Claim, publish; pin, delete, mask, token, retire, free.
+        let _ = self.word.compare_exchange(0, 0x8000, SeqCst, SeqCst);
+        self.word.fetch_xor(0x8001, SeqCst);
+        self.word.fetch_add(0x10000, SeqCst);
+        self.state.fetch_or(1, SeqCst);
+        self.allowed.swap(0, SeqCst);
+        self.state.fetch_and(!1, SeqCst);
+        self.word.fetch_sub(0x10000, SeqCst);
+        self.word.swap(0, SeqCst);
+    }
+}
+
+/// Runs `action` on one thread, or on two at once, and returns the time per thread.
+fn on_threads(threads: usize, action: impl Fn(u64) + Sync) -> Duration {
+    let start = Instant::now();
+    std::thread::scope(|scope| {
+        (0..threads).for_each(|index| {
+            let action = &action;
+            scope.spawn(move || action(1 << index));
+        });
+    });
+    start.elapsed()
+}
+
+/// The three subjects of one operation. Each is given a number of rounds over all entries and the number of threads that
+/// do them at once.
+struct Operation<'a> {
+    name: &'static str,
+    protocol: Box<dyn Fn(usize, usize) -> Duration + 'a>,
+    mutex: Box<dyn Fn(usize, usize) -> Duration + 'a>,
+    atomics: Box<dyn Fn(usize, usize) -> Duration + 'a>,
+}
+
+fn takeover(bench: &Bench, rounds: usize, threads: usize) -> Duration {
+    let owner = OwnerId::of(&bench.handler);
+    let handles = &bench.handles;
+    let pass = |index: usize, handles: Arc<[FdHandle]>, rounds: usize| {
+        bench.start(index, move |context| {
+            for _ in 0..rounds {
+                for handle in handles.iter() {
+                    // Contended, the other thread may be in the middle of the same.
+                    let _ = context.takeover(*handle, owner);
+                }
+            }
+        })
+    };
+    if threads == 1 {
+        // To and fro, so that each takeover really changes the owner.
+        return (0..rounds).map(|round| pass(round % 2, handles.clone(), 1).recv().unwrap()).sum();
+    }
+    let both: Vec<_> = (0..threads).map(|index| pass(index, handles.clone(), rounds)).collect();
+    both.into_iter().map(|one| one.recv().unwrap()).max().unwrap()
+}
+
+fn want_stop(bench: &Bench, rounds: usize, threads: usize) -> Duration {
+    let pass = |index: usize| {
+        let handles = bench.handles.clone();
+        bench.start(index, move |context| {
+            for _ in 0..rounds {
+                for handle in handles.iter() {
+                    let fd = context.fd(*handle);
+                    fd.want_recv().unwrap();
+                    fd.stop_recv().unwrap();
+                }
+            }
+        })
+    };
+    let all: Vec<_> = (0..threads).map(pass).collect();
+    all.into_iter().map(|one| one.recv().unwrap()).max().unwrap()
+}
+
+/// Insert and disown: the life without the system calls that open and close.
+fn insert_delete(bench: &Bench, rounds: usize, threads: usize) -> Duration {
+    let pass = |index: usize| {
+        let mut fd = Some(descriptor());
+        bench.start(index, move |context| {
+            let handler = Arc::new(Counter::default());
+            for _ in 0..rounds * ENTRIES {
+                let group = context.id().group();
+                let options = InsertOptions::default();
+                let inserted = context.core().insert(
+                    fd.take().unwrap(),
+                    handler.clone(),
+                    group,
+                    context.id().mask(),
+                    options,
+                );
+                context.fd(inserted.unwrap()).disown().unwrap();
+                fd = handler.back.lock().unwrap().take();
+            }
+        })
+    };
+    let all: Vec<_> = (0..threads).map(pass).collect();
+    all.into_iter().map(|one| one.recv().unwrap()).max().unwrap()
+}
+
+fn main() {
+    let mut criterion = Criterion::default()
+        .sample_size(20)
+        .warm_up_time(Duration::from_millis(300))
+        .measurement_time(Duration::from_secs(1))
+        .configure_from_args();
+    let exclusive = Bench::new(thread(0).mask());
+    let shared = Bench::new(ThreadMask::first(2));
+    let bench = |threads: usize| if threads == 1 { &exclusive } else { &shared };
+    let handler = Arc::new(Counter::default());
+    let locked = guarded(&handler);
+    let bare: Box<[Bare]> = (0..ENTRIES).map(|_| Bare::default()).collect();
+    let repeat = |rounds: usize, threads: usize, action: &(dyn Fn(usize, u64) + Sync)| {
+        on_threads(threads, |me| (0..rounds).for_each(|_| (0..ENTRIES).for_each(|entry| action(entry, me))))
+    };
+    let operations = [
+        Operation {
+            name: "takeover",
+            // A takeover is for descriptors of one thread, so the contenders fight for those.
+            protocol: Box::new(|rounds, threads| takeover(&exclusive, rounds, threads)),
+            mutex: Box::new(|rounds, threads| repeat(rounds, threads, &|n, me| locked[n].takeover(me))),
+            atomics: Box::new(|rounds, threads| repeat(rounds, threads, &|n, me| bare[n].takeover(me))),
+        },
+        Operation {
+            name: "dispatch",
+            protocol: Box::new(|rounds, threads| bench(threads).dispatch(rounds, threads)),
+            mutex: Box::new(|rounds, threads| repeat(rounds, threads, &|n, me| locked[n].report(me))),
+            atomics: Box::new(|rounds, threads| repeat(rounds, threads, &|n, me| bare[n].report(me))),
+        },
+        Operation {
+            name: "want-stop",
+            protocol: Box::new(|rounds, threads| want_stop(bench(threads), rounds, threads)),
+            mutex: Box::new(|rounds, threads| repeat(rounds, threads, &|n, me| locked[n].want_stop(me))),
+            atomics: Box::new(|rounds, threads| repeat(rounds, threads, &|n, me| bare[n].want_stop(me))),
+        },
+        Operation {
+            name: "insert-delete",
+            protocol: Box::new(|rounds, threads| insert_delete(&exclusive, rounds, threads)),
+            mutex: Box::new(|rounds, threads| {
+                repeat(rounds, threads, &|n, _| locked[n].insert_delete(&handler))
+            }),
+            atomics: Box::new(|rounds, threads| repeat(rounds, threads, &|n, _| bare[n].insert_delete())),
+        },
+    ];
+    let mut ratios = Vec::new();
+    for operation in &operations {
+        for (threads, label) in [(1, "uncontended"), (2, "contended")] {
+            if operation.name == "takeover" || operation.name == "dispatch" {
+                // Whatever an earlier measurement left: the entries start with their first thread, and wanted.
+                exclusive.start(0, reset(&exclusive)).recv().unwrap();
+            }
+            let mut group = criterion.benchmark_group(format!("{}/{label}", operation.name));
+            group.throughput(criterion::Throughput::Elements(ENTRIES as u64));
+            let mut best = [f64::INFINITY; 3];
+            let subjects = [&operation.protocol, &operation.mutex, &operation.atomics];
+            for ((name, subject), best) in
+                ["protocol", "mutex", "atomics"].iter().zip(subjects).zip(&mut best)
+            {
+                group.bench_function(BenchmarkId::from_parameter(name), |bencher| {
+                    bencher.iter_custom(|rounds| {
+                        let took = subject(rounds as usize, threads);
+                        *best = best.min(took.as_nanos() as f64 / (rounds as usize * ENTRIES) as f64);
+                        took
+                    });
+                });
+            }
+            group.finish();
+            ratios.push((operation.name, label, best));
+        }
+    }
+    criterion.final_summary();
+    println!("\nbest of each run, per operation and thread");
+    println!(
+        "{:16}{:14}{:>12}{:>12}{:>12}{:>12}{:>12}",
+        "", "", "protocol", "mutex", "atomics", "÷ mutex", "÷ atomics"
+    );
+    for (name, label, [protocol, mutex, atomics]) in ratios {
+        if protocol.is_finite() {
+            let (to_mutex, to_atomics) = (protocol / mutex, protocol / atomics);
+            println!(
+                "{name:16}{label:14}{protocol:>9.1} ns{mutex:>9.1} ns{atomics:>9.1} ns{to_mutex:>12.2}{to_atomics:>12.2}"
+            );
+        }
+    }
+}
+
+/// Gives every descriptor back to the first thread, wanted.
+fn reset(bench: &Bench) -> impl FnOnce(&Context) + Send + use<> {
+    let (handles, owner) = (bench.handles.clone(), OwnerId::of(&bench.handler));
+    move |context| {
+        for handle in handles.iter() {
+            context.takeover(*handle, owner).unwrap();
+            context.fd(*handle).want_recv().unwrap();
+        }
+    }
+}

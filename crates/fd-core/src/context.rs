@@ -1,0 +1,363 @@
+//! A worker thread's own side: what only that thread may touch.
+
+use std::cell::{Cell, RefCell};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use crate::activity::Activity;
+use crate::checkpoint::{Point, hit};
+use crate::core::{FdCore, SharedThread};
+use crate::entry::Entry;
+use crate::error::{EnterError, MoveError};
+use crate::fault::{self, Fault};
+use crate::handler::OwnerId;
+use crate::ids::ThreadId;
+use crate::poller::{Event, Events, Interest};
+use crate::ready::{Fd, Ready};
+use crate::state;
+use crate::sync::Ordering;
+use crate::table::{Denied, FdHandle, Orphan, Pin, Update};
+
+/// A worker thread's side of the core. It stands for the thread's identity, so it never leaves its thread: it is
+/// neither `Send` nor `Sync`, and is only ever lent.
+pub struct Context {
+    core: Arc<FdCore>,
+    id: ThreadId,
+    /// Updates of descriptors that only this thread may use, and removals from this thread's poller. Grows:
+    /// delete and insert of one number may add any number of elements in one turn (suspect 6).
+    private: RefCell<Vec<Update>>,
+    timers: RefCell<BinaryHeap<Reverse<Timer>>>,
+    timers_set: Cell<u64>,
+    forked: Cell<bool>,
+}
+
+struct Timer {
+    due: Instant,
+    /// Timers due at one instant fire in the order in which they were set.
+    order: u64,
+    run: Box<dyn FnOnce(&Context)>,
+}
+
+impl PartialEq for Timer {
+    fn eq(&self, other: &Self) -> bool {
+        (self.due, self.order) == (other.due, other.order)
+    }
+}
+
+impl Eq for Timer {}
+
+impl PartialOrd for Timer {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Timer {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        (self.due, self.order).cmp(&(other.due, other.order))
+    }
+}
+
+/// What became of a report: `FD_UPDT_DONE`, `FD_UPDT_CLOSED`, `FD_UPDT_MIGRATED`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Reported {
+    /// The event was applied, and the handler run if a direction was wanted.
+    Done,
+    /// The life that the event was about is over: nothing may be done with the number.
+    Closed,
+    /// The descriptor is not this thread's. Its removal from this thread's poller is scheduled.
+    Migrated,
+}
+
+impl Context {
+    pub(crate) fn new(core: Arc<FdCore>, id: ThreadId) -> Self {
+        Self {
+            core,
+            id,
+            private: RefCell::new(Vec::with_capacity(256)),
+            timers: RefCell::default(),
+            timers_set: Cell::new(0),
+            forked: Cell::new(false),
+        }
+    }
+
+    /// The shared side.
+    pub fn core(&self) -> &Arc<FdCore> {
+        &self.core
+    }
+
+    /// This thread.
+    pub fn id(&self) -> ThreadId {
+        self.id
+    }
+
+    pub(crate) fn shared(&self) -> &SharedThread {
+        self.core.thread(self.id).expect("a context is made for a thread of its core")
+    }
+
+    pub(crate) fn activity(&self) -> &Activity {
+        &self.shared().activity
+    }
+
+    /// The calls on one descriptor, as this thread.
+    pub fn fd(&self, handle: FdHandle) -> Fd<'_> {
+        Fd { core: &self.core, caller: Some(self), handle, entered: None }
+    }
+
+    /// Runs `action` on this thread after `delay`.
+    pub fn after(&self, delay: Duration, action: impl FnOnce(&Self) + 'static) {
+        let order = self.timers_set.replace(self.timers_set.get() + 1);
+        let due = Instant::now() + delay;
+        self.timers.borrow_mut().push(Reverse(Timer { due, order, run: Box::new(action) }));
+    }
+
+    /// Makes this thread the only one that may use the descriptor, if nobody is using it and it still has the
+    /// expected owner. Both directions are stopped: want what is wanted next. What the descriptor has to report
+    /// then is reported here, level- and edge-triggered.
+    ///
+    /// # Errors
+    /// [`MoveError`]; the entry is as it was. Never waits for a handler.
+    pub fn takeover(&self, handle: FdHandle, expected: OwnerId) -> Result<(), MoveError> {
+        let result = self.try_takeover(handle, expected);
+        let count =
+            if result.is_ok() { &self.activity().fd_takeover } else { &self.activity().fd_takeover_fail };
+        count.bump();
+        result
+    }
+
+    fn try_takeover(&self, handle: FdHandle, expected: OwnerId) -> Result<(), MoveError> {
+        let pin = self.core.table().pin(handle)?;
+        if pin.group() != self.id.group() {
+            drop(pin);
+            return self.core.relocate(handle, self.id, Some(expected));
+        }
+        let (result, left) = pin.takeover(self.id.mask(), expected);
+        if let (Ok(()), Some(pin)) = (result, self.end_if_last(left)) {
+            // What this poller holds from an earlier time, or what its group still wants, ends before the next wait.
+            self.schedule_own(&pin, false);
+        }
+        result
+    }
+
+    /// Uses a descriptor outside a report: for as long as `action` runs it stays open and this thread's. For
+    /// reading what is there right after a takeover, for writing from a task.
+    ///
+    /// # Errors
+    /// [`EnterError`]; `action` has not run.
+    pub fn enter<R>(&self, handle: FdHandle, action: impl FnOnce(&Ready<'_>) -> R) -> Result<R, EnterError> {
+        let pin = self.core.table().pin(handle)?;
+        if pin.group() != self.id.group() {
+            return Err(EnterError::NotAllowed);
+        }
+        if pin.running().contains(self.id.mask()) {
+            return Err(EnterError::Nested);
+        }
+        if let Err(denied) = pin.enter(self.id.mask()) {
+            self.withdraw(pin, denied);
+            return Err(EnterError::NotAllowed);
+        }
+        let entry = pin.entry();
+        drop(pin);
+        let result = catch_unwind(AssertUnwindSafe(|| {
+            action(&Ready { context: self, entry, handle, events: Events::NONE })
+        }));
+        if let Ok(pin) = self.core.table().pin(handle) {
+            self.end_if_last(pin.leave(self.id.mask()));
+        }
+        result.or_else(|panic| resume_unwind(panic))
+    }
+
+    /// After an entry that was denied: gives up the running bit if it had been set.
+    fn withdraw(&self, pin: Pin<'_>, denied: Denied) {
+        if denied == Denied::LostRace {
+            self.end_if_last(pin.leave(self.id.mask()));
+        }
+    }
+
+    /// For the child of a fork that goes on with this thread's loop: the kernel poller is replaced before the next
+    /// wait, and everything is registered again. The other threads do not exist here.
+    pub fn forked(&self) {
+        for thread in self.core.threads().filter(|thread| *thread != self.id) {
+            self.core.table().disable(thread);
+        }
+        self.forked.set(true);
+    }
+
+    pub(crate) fn take_forked(&self) -> bool {
+        self.forked.take()
+    }
+
+    pub(crate) fn owns_alone(&self, pin: &Pin<'_>) -> bool {
+        pin.group() == self.id.group() && pin.thread_mask() == self.id.mask()
+    }
+
+    pub(crate) fn push_update(&self, handle: FdHandle, force: bool) {
+        let mut private = self.private.borrow_mut();
+        if fault::on(Fault::PrivateListBounded) && private.len() >= 8 {
+            return;
+        }
+        private.push(Update { fd: handle.fd, generation: handle.generation, force });
+    }
+
+    /// Exchanges the private list for an empty one that has room already.
+    pub(crate) fn swap_updates(&self, other: &mut Vec<Update>) {
+        std::mem::swap(&mut *self.private.borrow_mut(), other);
+    }
+
+    /// Schedules every descriptor of this thread, as if its poller held nothing: for a poller that is new.
+    pub(crate) fn register_all(&self) {
+        if fault::on(Fault::NoReregistration) {
+            return;
+        }
+        for pin in self.core.table().pin_each() {
+            if pin.group() != self.id.group() {
+                continue;
+            }
+            pin.polled().set(self.id.mask().bits(), false, false);
+            if pin.thread_mask().contains(self.id.mask()) && pin.state() & state::ACTIVE != 0 {
+                self.push_update(pin.handle(), false);
+            }
+        }
+    }
+
+    pub(crate) fn has_updates(&self) -> bool {
+        !self.private.borrow().is_empty()
+    }
+
+    /// When the next timer is due.
+    pub(crate) fn next_timer(&self) -> Option<Instant> {
+        self.timers.borrow().peek().map(|Reverse(timer)| timer.due)
+    }
+
+    /// Runs what is due.
+    pub(crate) fn run_timers(&self, now: Instant) {
+        loop {
+            let due = {
+                let mut timers = self.timers.borrow_mut();
+                match timers.peek() {
+                    Some(Reverse(timer)) if timer.due <= now => timers.pop(),
+                    _ => None,
+                }
+            };
+            let Some(Reverse(timer)) = due else { return };
+            (timer.run)(self);
+        }
+    }
+
+    fn end_if_last<'t>(&self, left: Result<Pin<'t>, Orphan<'t>>) -> Option<Pin<'t>> {
+        left.map_err(|orphan| self.core.finish(orphan, Some(self))).ok()
+    }
+
+    /// Reports an event to the descriptor's owner (2.6 of the protocol).
+    pub(crate) fn report(&self, event: Event) -> Reported {
+        let handle = FdHandle { fd: event.fd, generation: event.generation };
+        let me = self.id.mask();
+        let pin = if fault::on(Fault::NoGenerationCheck) {
+            self.core.table().pin_any(event.fd).ok_or(handle.stale())
+        } else {
+            self.core.table().pin(handle)
+        };
+        let Ok(pin) = pin else {
+            self.activity().poll_drop.bump();
+            return Reported::Closed;
+        };
+        if pin.group() != self.id.group() && !fault::on(Fault::NoGroupCheck) {
+            self.activity().poll_drop.bump();
+            self.push_forget(&pin);
+            return Reported::Migrated;
+        }
+        let handle = pin.handle();
+        if let Err(denied) = pin.enter(me) {
+            self.activity().poll_skip.bump();
+            self.push_forget(&pin);
+            self.withdraw(pin, denied);
+            return Reported::Migrated;
+        }
+        let entry = pin.entry();
+        // From here on the running bit alone protects: a takeover fails, the end of the life waits.
+        drop(pin);
+        let (ran, must_stop) = self.run_handler(entry, handle, event.events);
+        hit(Point::ReportHandlerDone, event.fd);
+        // The running bit has kept the life, so this finds it.
+        let pin = self.core.table().pin(handle).expect("S5: a life ended under its runner");
+        let Some(pin) = self.end_if_last(pin.leave(me)) else {
+            return Reported::Closed;
+        };
+        let stop = state::some_inactive(pin.state(), must_stop) && !fault::on(Fault::InactiveStaysPolled);
+        if stop && pin.group() == self.id.group() {
+            // An edge that nobody took must be replayed if it is wanted again before the pass. That the number is not
+            // open is no edge: to replay it to an owner who insists would be a spin.
+            let swallowed = pin.state() & state::EDGE != 0 && !event.events.intersects(Events::INVALID);
+            self.schedule_own(&pin, swallowed);
+        }
+        if let Err(panic) = ran {
+            drop(pin);
+            resume_unwind(panic);
+        }
+        Reported::Done
+    }
+
+    /// With the running bit set: applies the event to the state and runs the handler if a direction is wanted.
+    fn run_handler(
+        &self,
+        entry: &Entry,
+        handle: FdHandle,
+        mut events: Events,
+    ) -> (std::thread::Result<()>, Interest) {
+        if events.intersects(Events::INVALID) {
+            // The number is not open: it would be reported for ever. The owner is told once, as of an error.
+            self.activity().poll_inval.bump();
+            events = events.or(Events::ERR);
+        }
+        let update = |state| {
+            let next = state::after_report(state, events);
+            (next != state).then_some(next)
+        };
+        // Always a read-modify-write: other threads set CLONED, EXPORTED and the token at any time (suspect 3).
+        let before = match entry.state.fetch_update(Ordering::SeqCst, Ordering::SeqCst, update) {
+            Ok(before) | Err(before) => before,
+        };
+        let must_stop = state::must_stop(before, events);
+        if before & state::ACTIVE == 0 && !fault::on(Fault::InactiveRuns) {
+            return (Ok(()), must_stop);
+        }
+        if events.intersects(Events::INVALID) {
+            entry.state.fetch_and(!state::ACTIVE, Ordering::SeqCst);
+        }
+        self.activity().fd_run.bump();
+        // SAFETY: the running bit is set, so the life and its owner last until it is given up (S5).
+        let owner = unsafe { entry.owner() };
+        // A panic must not leave the running bit behind: nobody could ever take or close the descriptor.
+        let ran =
+            catch_unwind(AssertUnwindSafe(|| owner.ready(&Ready { context: self, entry, handle, events })));
+        let must_stop = if events.intersects(Events::INVALID) { Interest::BOTH } else { must_stop };
+        (ran, must_stop)
+    }
+
+    /// Schedules an update of an entry that this thread may use, for this thread alone.
+    fn schedule_own(&self, pin: &Pin<'_>, force: bool) {
+        let before = pin.entry().update_mask.fetch_or(self.id.mask().bits(), Ordering::SeqCst);
+        if before & self.id.mask().bits() == 0 || force {
+            self.push_update(pin.handle(), force);
+        }
+    }
+
+    /// Schedules the removal from this thread's poller of what this thread may not use, whatever the polled masks
+    /// say (L5).
+    fn push_forget(&self, pin: &Pin<'_>) {
+        if fault::on(Fault::MigratedNotForgotten) || fault::on(Fault::OnePollerPerProcess) {
+            return;
+        }
+        // No update bit: it may be another group's by now, and this is about this thread's poller only.
+        self.push_update(pin.handle(), true);
+    }
+}
+
+impl std::fmt::Debug for Context {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Context").field("id", &self.id).finish_non_exhaustive()
+    }
+}

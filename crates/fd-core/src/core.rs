@@ -1,0 +1,403 @@
+//! The shared side of a runtime: the table, the threads as others see them, and the backend.
+
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, IntoRawFd, OwnedFd, RawFd};
+use std::sync::Arc;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicUsize};
+
+use nix::sys::socket::{setsockopt, sockopt};
+
+use crate::activity::{Activity, ActivityTable};
+use crate::context::Context;
+use crate::error::{InsertError, InsertRefused, MoveError};
+use crate::fault::{self, Fault};
+use crate::handler::{Handler, OwnerId};
+use crate::ids::{GroupId, ThreadId, ThreadMask};
+use crate::poller::{Backend, Leave, Trigger};
+use crate::ready::Fd;
+use crate::state;
+use crate::sync::{AtomicU64, Ordering};
+use crate::table::{FdHandle, FdTable, Orphan, Pin, Scheduled};
+use crate::wake::Sleep;
+
+/// Something to be run on a worker thread.
+pub(crate) type Task = Box<dyn FnOnce(&Context) + Send>;
+
+/// The shared FD core of one runtime. Every method may be called from any thread; a call from outside the worker
+/// threads counts as one from a foreign group.
+pub struct FdCore {
+    table: FdTable,
+    backend: Box<dyn Backend>,
+    /// Per group, per thread.
+    threads: Box<[Box<[SharedThread]>]>,
+    stopping: AtomicBool,
+    /// Chooses which of several sleeping threads to wake.
+    pick: AtomicUsize,
+    totals: Totals,
+}
+
+/// One worker thread as the others see it.
+#[repr(align(128))]
+pub(crate) struct SharedThread {
+    pub(crate) sleep: Sleep,
+    pub(crate) activity: Activity,
+    /// Whether `tasks` is worth locking.
+    has_tasks: AtomicBool,
+    tasks: Mutex<Vec<Task>>,
+    /// Signals that were caught and not handled, bit n − 1 for signal n.
+    pub(crate) signals: AtomicU64,
+}
+
+#[derive(Default)]
+struct Totals {
+    inserted: AtomicU64,
+    closed: AtomicU64,
+    released: AtomicU64,
+    close_errors: AtomicU64,
+}
+
+/// What has become of all registrations so far. When nobody is at work, `inserted` is the sum of the others and
+/// of the table's [`used`](FdTable::used).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Lives {
+    /// Registrations begun.
+    pub inserted: u64,
+    /// Registrations that ended with their descriptor closed.
+    pub closed: u64,
+    /// Registrations that ended with their descriptor handed back.
+    pub released: u64,
+    /// Closes that the kernel refused with `EBADF`: somebody else had closed the number.
+    pub close_errors: u64,
+}
+
+/// How a descriptor is registered.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct InsertOptions {
+    /// Level or edge, where the backend can.
+    pub trigger: Trigger,
+    /// The open file has another descriptor elsewhere; see [`Fd::mark_cloned`].
+    pub cloned: bool,
+    /// A listener that may be handed to another process.
+    pub exported: bool,
+    /// Closing resets the connection; see [`Fd::reset_on_close`].
+    pub reset_on_close: bool,
+}
+
+/// A second descriptor of a registered open file, made by [`Fd::duplicate`]. Inserted, it is marked as cloned, as the first
+/// one is: closing either will not make the kernel forget it. To send it elsewhere, turn it into an [`OwnedFd`].
+#[derive(Debug)]
+pub struct Duplicate(pub(crate) OwnedFd);
+
+impl From<Duplicate> for OwnedFd {
+    fn from(duplicate: Duplicate) -> Self {
+        duplicate.0
+    }
+}
+
+impl AsFd for Duplicate {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
+
+/// What can be registered: an [`OwnedFd`] or a [`Duplicate`].
+#[derive(Debug)]
+pub struct Descriptor {
+    fd: OwnedFd,
+    cloned: bool,
+}
+
+impl From<OwnedFd> for Descriptor {
+    fn from(fd: OwnedFd) -> Self {
+        Self { fd, cloned: false }
+    }
+}
+
+impl From<Duplicate> for Descriptor {
+    fn from(duplicate: Duplicate) -> Self {
+        Self { fd: duplicate.0, cloned: true }
+    }
+}
+
+impl InsertOptions {
+    fn flags(self) -> u32 {
+        [
+            (self.trigger == Trigger::Edge, state::EDGE),
+            (self.cloned, state::CLONED),
+            (self.exported, state::EXPORTED),
+            (self.reset_on_close, state::LINGER_RISK),
+        ]
+        .into_iter()
+        .filter(|(set, _)| *set)
+        .fold(0, |flags, (_, bit)| flags | bit)
+    }
+}
+
+impl FdCore {
+    pub(crate) fn new(table: FdTable, backend: Box<dyn Backend>) -> Self {
+        let thread = |_| SharedThread {
+            sleep: Sleep::new(),
+            activity: Activity::default(),
+            has_tasks: AtomicBool::new(false),
+            tasks: Mutex::new(Vec::new()),
+            signals: AtomicU64::new(0),
+        };
+        let threads =
+            table.groups().map(|group| (0..table.threads(group).len()).map(thread).collect()).collect();
+        Self {
+            table,
+            backend,
+            threads,
+            stopping: AtomicBool::new(false),
+            pick: AtomicUsize::new(0),
+            totals: Totals::default(),
+        }
+    }
+
+    /// The table.
+    pub fn table(&self) -> &FdTable {
+        &self.table
+    }
+
+    /// The backend.
+    pub fn backend(&self) -> &dyn Backend {
+        &*self.backend
+    }
+
+    /// Every thread of every group, lowest first.
+    pub fn threads(&self) -> impl Iterator<Item = ThreadId> + '_ {
+        let of =
+            |group| self.table.threads(group).indices().filter_map(move |index| ThreadId::new(group, index));
+        self.table.groups().flat_map(of)
+    }
+
+    pub(crate) fn thread(&self, id: ThreadId) -> Option<&SharedThread> {
+        self.threads.get(id.group().index())?.get(id.index())
+    }
+
+    /// Registers `fd` for those of `threads` that `group` has. Nothing is polled before the first want.
+    ///
+    /// The table owns the descriptor until [`Fd::delete`] or [`Fd::disown`]; the handler lives as long.
+    ///
+    /// # Errors
+    /// [`InsertError`], with descriptor and handler.
+    pub fn insert(
+        &self,
+        fd: impl Into<Descriptor>,
+        handler: Arc<dyn Handler>,
+        group: GroupId,
+        threads: ThreadMask,
+        options: InsertOptions,
+    ) -> Result<FdHandle, InsertError> {
+        let Descriptor { fd, cloned } = fd.into();
+        let options = InsertOptions { cloned: options.cloned || cloned, ..options };
+        if self.is_stopping() {
+            return Err(InsertError { reason: InsertRefused::Stopping, fd, handler });
+        }
+        self.register(fd, handler, group, threads, options)
+    }
+
+    pub(crate) fn register(
+        &self,
+        fd: OwnedFd,
+        handler: Arc<dyn Handler>,
+        group: GroupId,
+        threads: ThreadMask,
+        options: InsertOptions,
+    ) -> Result<FdHandle, InsertError> {
+        match self.table.insert(fd.as_raw_fd(), handler, group, threads, options.flags()) {
+            Ok(handle) => {
+                // The table's from now on; `finish` makes it an OwnedFd again.
+                let _ = fd.into_raw_fd();
+                self.totals.inserted.fetch_add(1, Ordering::Relaxed);
+                Ok(handle)
+            }
+            Err((reason, handler)) => Err(InsertError { reason, fd, handler }),
+        }
+    }
+
+    /// The calls on one descriptor, from outside the worker threads.
+    pub fn fd(&self, handle: FdHandle) -> Fd<'_> {
+        Fd { core: self, caller: None, handle, entered: None }
+    }
+
+    /// Runs `task` on a worker thread, soon. Tasks of one caller run in order. Dropped unrun if the thread stops
+    /// first.
+    ///
+    /// Returns whether there is such a thread.
+    pub fn post(&self, thread: ThreadId, task: impl FnOnce(&Context) + Send + 'static) -> bool {
+        let Some(shared) = self.thread(thread) else { return false };
+        {
+            let mut tasks = shared.tasks.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            tasks.push(Box::new(task));
+        }
+        // Published before the wake-up (L2): the sleeper looks at this after it has announced its sleep.
+        shared.has_tasks.store(true, Ordering::SeqCst);
+        shared.sleep.wake();
+        true
+    }
+
+    /// Makes a worker thread go round its loop. Async-signal-safe.
+    pub fn wake(&self, thread: ThreadId) {
+        if let Some(shared) = self.thread(thread) {
+            shared.sleep.wake();
+        }
+    }
+
+    /// Whether the worker threads have been told to stop.
+    pub fn is_stopping(&self) -> bool {
+        self.stopping.load(Ordering::SeqCst)
+    }
+
+    /// Tells the worker threads to stop, without waiting for them.
+    pub fn request_stop(&self) {
+        self.stopping.store(true, Ordering::SeqCst);
+        if !fault::on(Fault::StopWithoutWake) {
+            self.threads().for_each(|thread| self.wake(thread));
+        }
+    }
+
+    /// To be called before the process forks: every descriptor's open file will have a second owner, so none of
+    /// them is forgotten by the kernel when it is closed on one side. In a child that goes on with a worker's
+    /// loop, call [`Context::forked`] too.
+    pub fn before_fork(&self) {
+        for pin in self.table.pin_each() {
+            pin.entry().state.fetch_or(state::CLONED, Ordering::SeqCst);
+        }
+    }
+
+    /// The counters of every thread, printable as `show activity`.
+    pub fn activity(&self) -> ActivityTable {
+        let snapshot = |id| self.thread(id).map(|shared| (id, shared.activity.snapshot()));
+        ActivityTable(self.threads().filter_map(snapshot).collect())
+    }
+
+    /// What has become of all registrations.
+    pub fn lives(&self) -> Lives {
+        let load = |total: &AtomicU64| total.load(Ordering::SeqCst);
+        Lives {
+            inserted: load(&self.totals.inserted),
+            closed: load(&self.totals.closed),
+            released: load(&self.totals.released),
+            close_errors: load(&self.totals.close_errors),
+        }
+    }
+
+    /// Publishes an update, and sees to it that some allowed thread applies it.
+    pub(crate) fn schedule(&self, pin: &Pin<'_>, caller: Option<&Context>) {
+        let pick = self.pick.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        match pin.schedule(caller.map(Context::id), pick) {
+            Scheduled::Nothing => {}
+            Scheduled::Private => {
+                if let Some(context) = caller {
+                    context.push_update(pin.handle(), false);
+                }
+            }
+            Scheduled::Wake(thread) => self.wake(thread),
+        }
+    }
+
+    pub(crate) fn relocate(
+        &self,
+        handle: FdHandle,
+        target: ThreadId,
+        expected: Option<OwnerId>,
+    ) -> Result<(), MoveError> {
+        let shared_interest = !self.backend.capabilities().kernel_state;
+        self.table.relocate(handle, target, expected, shared_interest, |fd, group, recv, send, leave| {
+            self.forget(fd, group, recv, send, leave);
+        })
+    }
+
+    /// Takes a descriptor away from the pollers that know it.
+    fn forget(&self, fd: RawFd, group: GroupId, recv: ThreadMask, send: ThreadMask, leave: Leave) {
+        self.backend.forget(fd, group, recv, send, leave);
+        if !self.backend.capabilities().kernel_state {
+            self.end_waits(group, recv.or(send));
+        }
+    }
+
+    /// Makes threads that sleep look again at what they wait for. A thread in poll(2) or select(2) holds the open
+    /// files that it waits for: without this, a close by another thread would reach the peer when that wait ends, up
+    /// to a minute later.
+    pub(crate) fn end_waits(&self, group: GroupId, threads: ThreadMask) {
+        if !fault::on(Fault::SleepersKeepFiles) {
+            threads
+                .indices()
+                .filter_map(|index| ThreadId::new(group, index))
+                .for_each(|thread| self.wake(thread));
+        }
+    }
+
+    /// Ends a life as its last user.
+    pub(crate) fn finish(&self, orphan: Orphan<'_>, caller: Option<&Context>) {
+        let retired = orphan.retire(|fd, group, recv, send, leave| self.forget(fd, group, recv, send, leave));
+        if let Some(context) = caller {
+            context.activity().fd_close.bump();
+        }
+        // SAFETY: the number was an OwnedFd when it was inserted, this life is over, and retire() lets exactly one
+        // caller get here for it (S4).
+        let fd = unsafe { OwnedFd::from_raw_fd(retired.fd) };
+        if retired.state & state::DISOWN != 0 && !fault::on(Fault::DisownCloses) {
+            self.totals.released.fetch_add(1, Ordering::SeqCst);
+            retired.owner.released(fd);
+            return;
+        }
+        if retired.state & state::LINGER_RISK != 0 {
+            let linger = nix::libc::linger { l_onoff: 1, l_linger: 0 };
+            // Not a socket, or not connected: then there is nothing to reset.
+            let _ = setsockopt(&fd.as_fd(), sockopt::Linger, &linger);
+        }
+        self.close(fd);
+        // The handler last: it may call back into the table, for the same number even.
+        drop(retired.owner);
+    }
+
+    /// The one place that closes.
+    fn close(&self, fd: OwnedFd) {
+        if fault::on(Fault::LeakOnClose) {
+            std::mem::forget(fd);
+            return;
+        }
+        let number: RawFd = fd.as_raw_fd();
+        // Counted before: whoever sees the peer's end of file sees the count.
+        self.totals.closed.fetch_add(1, Ordering::SeqCst);
+        if nix::unistd::close(fd).is_err() {
+            self.totals.close_errors.fetch_add(1, Ordering::SeqCst);
+        }
+        if fault::on(Fault::DoubleClose) {
+            let _ = nix::unistd::close(number);
+        }
+    }
+
+    /// Ends every life. For when no worker thread is left.
+    pub(crate) fn clear(&self) {
+        for pin in self.table.pin_each() {
+            if let Ok(Some(orphan)) = pin.delete(false) {
+                self.finish(orphan, None);
+            }
+        }
+    }
+}
+
+impl SharedThread {
+    /// Takes what there is to run.
+    pub(crate) fn take_tasks(&self, into: &mut Vec<Task>) {
+        if self.has_tasks.swap(false, Ordering::SeqCst) {
+            let mut tasks = self.tasks.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            into.append(&mut tasks);
+        }
+    }
+
+    /// Whether there is something to run.
+    pub(crate) fn has_tasks(&self) -> bool {
+        self.has_tasks.load(Ordering::SeqCst)
+    }
+}
+
+impl Drop for FdCore {
+    fn drop(&mut self) {
+        // Inserted by an outsider while the runtime stopped.
+        self.clear();
+    }
+}

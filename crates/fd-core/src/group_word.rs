@@ -1,0 +1,267 @@
+//! The group word: which group an entry belongs to, which life of the number this is, and how many threads are
+//! looking.
+//!
+//! ```text
+//!  63            32 31      16  15  14       0
+//! |   generation   | references | L |   group  |
+//! ```
+//!
+//! A reference (a *pin*) keeps group and generation as they are, and with them the meaning of the entry's
+//! masks: a life is ended, and a group changed, only by somebody who has seen zero references. The
+//! generation is in the same word so that one read-modify-write pins *and* validates: a stale handle never
+//! gets as far as a mask. The lock is held for a constant number of steps, by insert, by a change of group and
+//! by the end of a life; who finds it waits, because failing would lose an event or an update.
+
+use crate::ids::{GroupId, MAX_GROUPS};
+use crate::poller::Generation;
+use crate::sync::{AtomicU64, Backoff, Ordering};
+
+const GENERATION_SHIFT: u32 = 32;
+const REFERENCE: u64 = 1 << 16;
+const REFERENCES: u64 = 0xffff << 16;
+const LOCK: u64 = 1 << 15;
+const GROUP: u64 = LOCK - 1;
+
+const _: () = assert!(MAX_GROUPS as u64 <= GROUP);
+
+/// A value of the word.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Word(u64);
+
+impl Word {
+    /// The group without the lock bit (suspect 8). `None`: the number belongs to nobody.
+    pub(crate) fn group(self) -> Option<GroupId> {
+        GroupId::new((self.0 & GROUP) as usize)
+    }
+
+    pub(crate) fn generation(self) -> Generation {
+        (self.0 >> GENERATION_SHIFT) as Generation
+    }
+
+    pub(crate) fn references(self) -> u64 {
+        (self.0 & REFERENCES) >> 16
+    }
+
+    pub(crate) fn is_locked(self) -> bool {
+        self.0 & LOCK != 0
+    }
+}
+
+/// Why a word could not be locked.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum LockRefused {
+    /// Another life, or nobody's.
+    Stale,
+    /// Somebody holds a reference or the lock.
+    Busy,
+}
+
+pub(crate) struct GroupWord(AtomicU64);
+
+impl GroupWord {
+    #[cfg(any(test, loom))]
+    pub(crate) fn new() -> Self {
+        Self(AtomicU64::new(0))
+    }
+
+    /// A look without a pin: a hint, for dumps, scans, and the arrays of poll and select.
+    #[inline]
+    pub(crate) fn peek(&self) -> Word {
+        // Acquire: pairs with the Release of `publish`, so that a live word shows a whole entry.
+        Word(self.0.load(Ordering::Acquire))
+    }
+
+    /// Takes a reference and returns the word that it pins, if `wanted` accepts it.
+    ///
+    /// Waits while the entry is changing groups, unless `wanted` already rules the word out as it is. A caller
+    /// that wants a certain group must therefore accept every group while the word is locked.
+    #[inline]
+    pub(crate) fn pin(&self, wanted: impl Fn(Word) -> bool) -> Option<Word> {
+        // Acquire pairs with the Release of publish and of the last change of group. The addition precedes
+        // every look at a mask, and the end of a life waits for it to be taken back (S5, S9).
+        let mut word = Word(self.0.fetch_add(REFERENCE, Ordering::AcqRel));
+        debug_assert!(word.references() < 0xffff, "the reference count of a group word overflows");
+        let mut backoff = Backoff::default();
+        loop {
+            // Nobody's: free, about to be published, or about to be closed by somebody who waits for this very
+            // reference to go away. Only a change of group is worth waiting for.
+            if word.group().is_none() || !wanted(word) {
+                break;
+            }
+            if !word.is_locked() {
+                return Some(word);
+            }
+            backoff.wait();
+            word = self.peek();
+        }
+        self.unpin();
+        None
+    }
+
+    /// Gives a reference back.
+    #[inline]
+    pub(crate) fn unpin(&self) {
+        // Release: what was done under the pin is over before a closer sees the count at zero.
+        let word = Word(self.0.fetch_sub(REFERENCE, Ordering::AcqRel));
+        debug_assert!(word.references() > 0, "a group word was unpinned once too often (S12)");
+    }
+
+    /// Takes a free slot for a new life: locks it once the late visitors have left. Fails if the slot is not
+    /// free. Returns the generation of the life to come.
+    pub(crate) fn claim(&self) -> Option<Generation> {
+        let mut backoff = Backoff::default();
+        loop {
+            let word = self.peek();
+            if word.group().is_some() || word.is_locked() {
+                return None;
+            }
+            // A late visitor of an earlier life is about to leave again.
+            if word.references() == 0
+                && self.0.compare_exchange(word.0, word.0 | LOCK, Ordering::AcqRel, Ordering::Relaxed).is_ok()
+            {
+                return Some(word.generation());
+            }
+            backoff.wait();
+        }
+    }
+
+    /// Ends a claim by giving the slot to `group`. Everything about the new life is written before this, so a
+    /// late thread never sees half an entry.
+    pub(crate) fn publish(&self, group: GroupId) {
+        // The lock is set and the group is zero, so one xor changes both and keeps visitors' references.
+        let word = Word(self.0.fetch_xor(LOCK | group.bits(), Ordering::AcqRel));
+        debug_assert!(word.is_locked() && word.group().is_none());
+    }
+
+    /// Locks a live word of the given generation on which nobody else has a reference. Takes a reference, too.
+    pub(crate) fn lock(&self, generation: Generation) -> Result<Word, LockRefused> {
+        let word = self.peek();
+        if word.group().is_none() || word.generation() != generation {
+            return Err(LockRefused::Stale);
+        }
+        if word.references() != 0 || word.is_locked() {
+            return Err(LockRefused::Busy);
+        }
+        match self.0.compare_exchange(
+            word.0,
+            (word.0 | LOCK) + REFERENCE,
+            Ordering::AcqRel,
+            Ordering::Relaxed,
+        ) {
+            Ok(_) => Ok(word),
+            Err(_) => Err(LockRefused::Busy),
+        }
+    }
+
+    /// Gives the lock and its reference back, in `group`.
+    pub(crate) fn unlock(&self, from: GroupId, group: GroupId) {
+        // Nobody else changes anything but the count while the lock is held: one subtraction does it all.
+        // Release publishes the masks that were rewritten for the new group.
+        let delta = (LOCK + REFERENCE + from.bits()).wrapping_sub(group.bits());
+        let word = Word(self.0.fetch_sub(delta, Ordering::AcqRel));
+        debug_assert!(word.is_locked() && word.group() == Some(from));
+    }
+
+    /// Ends the life: the next generation begins, nobody's and locked, and the caller's own reference is given
+    /// back. From here on no pin succeeds. Returns once the last of the others has left: then the caller is
+    /// alone with the entry.
+    pub(crate) fn retire(&self) {
+        let mut word = self.peek();
+        loop {
+            debug_assert!(!word.is_locked() && word.references() > 0);
+            let next = Word(
+                (u64::from(word.generation().wrapping_add(1)) << GENERATION_SHIFT)
+                    | LOCK
+                    | ((word.0 & REFERENCES) - REFERENCE),
+            );
+            match self.0.compare_exchange(word.0, next.0, Ordering::AcqRel, Ordering::Acquire) {
+                Ok(_) => break,
+                Err(now) => word = Word(now),
+            }
+        }
+        let mut backoff = Backoff::default();
+        // Acquire (in peek) pairs with the Release of every unpin.
+        while self.peek().references() != 0 {
+            backoff.wait();
+        }
+    }
+
+    /// Makes a retired slot free for the next life.
+    pub(crate) fn free(&self) {
+        // A late visitor's reference may come and go meanwhile: subtract the lock only.
+        let word = Word(self.0.fetch_sub(LOCK, Ordering::AcqRel));
+        debug_assert!(word.is_locked() && word.group().is_none());
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    fn group(number: usize) -> GroupId {
+        GroupId::new(number).unwrap()
+    }
+
+    fn live(number: usize) -> GroupWord {
+        let word = GroupWord::new();
+        word.claim().unwrap();
+        word.publish(group(number));
+        word
+    }
+
+    #[test]
+    fn a_free_slot_cannot_be_pinned_and_can_be_claimed_once() {
+        let word = GroupWord::new();
+        assert!(word.pin(|_| true).is_none());
+        assert_eq!(word.claim(), Some(0));
+        assert_eq!(word.claim(), None, "claimed twice");
+        word.publish(group(3));
+        assert_eq!(word.peek().group(), Some(group(3)));
+        assert_eq!(word.claim(), None, "claimed while in use");
+        assert_eq!(word.peek().references(), 0, "S12");
+    }
+
+    #[test]
+    fn a_refused_pin_leaves_no_reference() {
+        let word = live(1);
+        assert!(word.pin(|w| w.generation() == 7).is_none());
+        assert_eq!(word.peek().references(), 0, "S12, bug 57");
+        assert!(word.pin(|w| w.generation() == 0).is_some());
+        assert_eq!(word.peek().references(), 1);
+        word.unpin();
+    }
+
+    #[test]
+    fn the_lock_is_refused_under_a_reference_and_for_another_life() {
+        let word = live(1);
+        word.pin(|_| true).unwrap();
+        assert_eq!(word.lock(0).err(), Some(LockRefused::Busy));
+        word.unpin();
+        assert_eq!(word.lock(1).err(), Some(LockRefused::Stale));
+        assert!(word.lock(0).is_ok());
+        assert_eq!(word.lock(0).err(), Some(LockRefused::Busy));
+        assert_eq!(word.peek().group(), Some(group(1)), "suspect 8: the lock bit is not part of the group");
+    }
+
+    #[test]
+    fn unlocking_moves_to_the_new_group_in_either_direction() {
+        for (from, to) in [(1, 2), (2, 1), (1, MAX_GROUPS), (5, 5)] {
+            let word = live(from);
+            word.lock(0).unwrap();
+            word.unlock(group(from), group(to));
+            let now = word.peek();
+            assert_eq!((now.group(), now.is_locked(), now.references()), (Some(group(to)), false, 0));
+        }
+    }
+
+    #[test]
+    fn a_life_ends_with_the_next_generation() {
+        let word = live(1);
+        word.pin(|_| true).unwrap();
+        word.retire();
+        assert!(word.pin(|w| w.generation() == 0).is_none());
+        assert_eq!(word.claim(), None, "the number is still open");
+        word.free();
+        assert_eq!(word.claim(), Some(1));
+    }
+}

@@ -1,0 +1,301 @@
+//! What a backend is to the core: a shared part ([`Backend`]) and one instance per thread ([`Poller`]).
+//!
+//! The core decides *what* a thread's poller should hold; a backend decides *how* its kernel is told, and
+//! translates what the kernel answers. The protocol (pins, masks, generations) stays on the core's side: when
+//! one of these methods is given a descriptor, that number cannot be closed or re-used until it returns.
+
+use std::io;
+use std::os::fd::RawFd;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::fault::{self, Fault};
+use crate::ids::{GroupId, ThreadId, ThreadMask};
+use crate::table::FdTable;
+
+/// Which life of a descriptor number is meant. It goes up each time a registration ends, and wraps after 2³²
+/// lives of one number.
+pub type Generation = u32;
+
+/// The two directions of a descriptor.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Interest {
+    /// Readable data, connections to accept, end of file.
+    pub recv: bool,
+    /// Room to write, a finished connect.
+    pub send: bool,
+}
+
+impl Interest {
+    /// Neither direction.
+    pub const NONE: Self = Self { recv: false, send: false };
+    /// Receiving only.
+    pub const RECV: Self = Self { recv: true, send: false };
+    /// Sending only.
+    pub const SEND: Self = Self { recv: false, send: true };
+    /// Both directions.
+    pub const BOTH: Self = Self { recv: true, send: true };
+
+    /// Whether neither direction is set.
+    pub const fn is_none(self) -> bool {
+        !self.recv && !self.send
+    }
+}
+
+/// When the kernel reports a descriptor again.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Trigger {
+    /// As long as it is ready.
+    #[default]
+    Level,
+    /// When it becomes ready (`EPOLLET`, `EV_CLEAR`). The handler must go on until `EAGAIN`.
+    Edge,
+}
+
+/// What a backend can do, so that a caller chooses instead of failing.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Capabilities {
+    /// [`Trigger::Edge`] is honoured. Without it, every registration is level-triggered.
+    pub edge: bool,
+    /// A half-closed peer is told apart from readable data ([`Events::SHUT_R`]).
+    pub read_shutdown: bool,
+    /// Errors and hang-ups are told apart from readiness ([`Events::ERR`], [`Events::SHUT_W`]).
+    pub errors: bool,
+    /// The thread's interest lives in the kernel, one poller descriptor per thread. Otherwise it lives in
+    /// memory shared by the group, and the first thread to see an update applies it for all.
+    pub kernel_state: bool,
+    /// Descriptors must be below this number (`FD_SETSIZE`), if there is such a bound.
+    pub max_descriptors: Option<usize>,
+}
+
+/// What a poller saw on one descriptor: the arguments of `update_events`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct Events(u8);
+
+impl Events {
+    /// Nothing.
+    pub const NONE: Self = Self(0);
+    /// Receiving will not block.
+    pub const READY_R: Self = Self(1 << 0);
+    /// Sending will not block.
+    pub const READY_W: Self = Self(1 << 1);
+    /// The peer has stopped sending (`RDHUP`, `EV_EOF` on the read filter).
+    pub const SHUT_R: Self = Self(1 << 2);
+    /// Both ways are shut (`HUP`).
+    pub const SHUT_W: Self = Self(1 << 3);
+    /// An error is pending (`ERR`, `EV_EOF` on the write filter).
+    pub const ERR: Self = Self(1 << 4);
+    /// The number is not an open descriptor (`NVAL`, `EBADF`): somebody closed it behind the table's back.
+    pub const INVALID: Self = Self(1 << 5);
+
+    /// The events in either set.
+    pub const fn or(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// Whether some event of `other` is in this set.
+    pub const fn intersects(self, other: Self) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    /// Whether nothing was seen.
+    pub const fn is_none(self) -> bool {
+        self.0 == 0
+    }
+
+    /// `self` if `condition`, else nothing: for translations that read as a table.
+    pub const fn when(self, condition: bool) -> Self {
+        if condition { self } else { Self::NONE }
+    }
+}
+
+impl std::fmt::Debug for Events {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let names = ["READY_R", "READY_W", "SHUT_R", "SHUT_W", "ERR", "INVALID"];
+        let set: Vec<_> =
+            names.iter().enumerate().filter(|(i, _)| self.0 & (1 << i) != 0).map(|(_, n)| *n).collect();
+        f.write_str(if set.is_empty() { "NONE".into() } else { set.join("|") }.as_str())
+    }
+}
+
+/// One descriptor as harvested from the kernel, with the generation under which it had been registered.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Event {
+    /// The descriptor number.
+    pub fd: RawFd,
+    /// The life that was registered. The core drops the event if the number lives another one by now (S7).
+    pub generation: Generation,
+    /// What was seen.
+    pub events: Events,
+}
+
+/// One step from what a thread's poller holds to what it should hold.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Change {
+    /// The descriptor; pinned, so that the number means the same file until the poller is done with it.
+    pub fd: RawFd,
+    /// The life to hand back with every event.
+    pub generation: Generation,
+    /// What the polled masks say this thread's poller holds.
+    pub known: Interest,
+    /// What it should hold. Nothing, if the thread is not in the thread mask.
+    pub wanted: Interest,
+    /// Level or edge. Without [`Capabilities::edge`] it is ignored.
+    pub trigger: Trigger,
+    /// `known` is not to be trusted, or an edge has to be replayed: remove whatever is there (an absent
+    /// registration is no error), then add what is wanted.
+    pub force: bool,
+}
+
+impl Change {
+    /// Whether the kernel has nothing to be told.
+    pub fn is_noop(&self) -> bool {
+        !self.force && self.known == self.wanted
+    }
+}
+
+/// Why a descriptor leaves pollers that may still know it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Leave {
+    /// It is about to be closed, and this table holds the only reference to the open file.
+    Close,
+    /// It is about to be closed, but the open file lives on elsewhere: the kernel will not forget it.
+    CloseCloned,
+    /// It stays open: disowned, or moved to another group.
+    StaysOpen,
+}
+
+/// The part of a backend that all threads share.
+///
+/// Every method may be called from any thread.
+pub trait Backend: Send + Sync {
+    /// `epoll`, `kqueue`, `poll`, `select`.
+    fn name(&self) -> &'static str;
+
+    /// What this backend can do on this system.
+    fn capabilities(&self) -> Capabilities;
+
+    /// The poller instance of one thread. Called once per thread and runtime.
+    ///
+    /// # Errors
+    /// Whatever creating the kernel object answers: `EMFILE`, `ENFILE`, `ENOMEM`.
+    fn poller(&self, thread: ThreadId) -> io::Result<Box<dyn Poller>>;
+
+    /// A wake-up of the backend's own for `thread` (kqueue's `EVFILT_USER`). `None` if the core should bring
+    /// a pipe. Called after [`Backend::poller`] for the same thread.
+    fn waker(&self, thread: ThreadId) -> Option<Arc<dyn Wake>>;
+
+    /// Takes `fd` away from the pollers of `group` that know it. The core calls it before the number is
+    /// closed, handed back or moved to another group, with `recv` and `send` holding the polled masks, and
+    /// with the entry pinned by the caller: no thread of the group applies an update of this descriptor
+    /// meanwhile. Errors are ignored: the registration is gone either way.
+    fn forget(&self, fd: RawFd, group: GroupId, recv: ThreadMask, send: ThreadMask, leave: Leave);
+}
+
+/// One thread's poller. Only that thread calls it.
+pub trait Poller: Send {
+    /// Applies one change, or queues it until [`Poller::flush`].
+    ///
+    /// Returns what the poller holds afterwards, or `None` if that is known only after the flush. The core
+    /// keeps the entry pinned until it has the answer, so that a queued change can never reach a re-used
+    /// number.
+    fn update(&mut self, change: &Change) -> Option<Interest>;
+
+    /// How many changes are queued; the core flushes before a chunk grows large, and before every wait.
+    fn queued(&self) -> usize {
+        0
+    }
+
+    /// Submits what was queued, and tells for each queued descriptor what the poller holds now.
+    fn flush(&mut self, settled: &mut dyn FnMut(RawFd, Interest)) {
+        let _ = settled;
+    }
+
+    /// Waits at most `timeout` and appends what was seen to `harvest`, without growing it beyond its
+    /// capacity. Being interrupted by a signal is a success with nothing seen.
+    ///
+    /// `table` lets a backend without kernel state choose the descriptors that this thread may poll.
+    ///
+    /// # Errors
+    /// Only those that mean the poller itself cannot go on.
+    fn wait(&mut self, table: &FdTable, timeout: Duration, harvest: &mut Vec<Event>) -> io::Result<()>;
+
+    /// Replaces the kernel object by an empty one; the core then registers everything again. After a fork
+    /// the child must not share the parent's (`forked`), or, for kqueue, does not even have it.
+    ///
+    /// # Errors
+    /// Whatever creating the kernel object answers.
+    fn rebuild(&mut self, forked: bool) -> io::Result<()>;
+}
+
+/// Makes one thread leave its poller's wait. Callable from any thread and from a signal handler.
+pub trait Wake: Send + Sync {
+    /// Wakes the thread, now or at its next wait. Must be async-signal-safe.
+    fn wake(&self);
+}
+
+/// A backend that cannot be had.
+#[derive(Debug, thiserror::Error)]
+pub enum BackendError {
+    /// The table is larger than the numbers that the backend can take.
+    #[error("{backend} takes descriptors below {limit} only, and the table has room for {capacity}")]
+    Capacity {
+        /// The backend's name.
+        backend: &'static str,
+        /// Its bound, `FD_SETSIZE` for select.
+        limit: usize,
+        /// What was asked for.
+        capacity: usize,
+    },
+    /// The kernel refused.
+    #[error("{backend}: {source}")]
+    Kernel {
+        /// The backend's name.
+        backend: &'static str,
+        /// What it answered.
+        source: io::Error,
+    },
+}
+
+/// What a backend needs to know to size its own parts.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Descriptor numbers are below this.
+    pub capacity: usize,
+    /// How many groups there are.
+    pub groups: usize,
+    /// How many threads the largest group has.
+    pub threads: usize,
+}
+
+/// How a backend crate makes its backend.
+pub type MakeBackend = fn(&Limits) -> Result<Box<dyn Backend>, BackendError>;
+
+/// A timeout in the unit of poll(2) and epoll_wait(2), rounded up: a thread that has to wait half a millisecond must not
+/// spin through it.
+pub fn milliseconds(timeout: Duration) -> i32 {
+    let rounded = match fault::on(Fault::TimeoutRoundedDown) {
+        true => timeout.as_millis(),
+        false => timeout.as_nanos().div_ceil(1_000_000),
+    };
+    i32::try_from(rounded).unwrap_or(i32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_no_timeout_at_all_is_zero() {
+        let table = [
+            (Duration::ZERO, 0),
+            (Duration::from_nanos(1), 1),
+            (Duration::from_millis(1), 1),
+            (Duration::from_nanos(1_000_001), 2),
+            (Duration::MAX, i32::MAX),
+        ];
+        for (timeout, expected) in table {
+            assert_eq!(milliseconds(timeout), expected, "{timeout:?}");
+        }
+    }
+}

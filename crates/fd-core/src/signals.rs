@@ -1,0 +1,76 @@
+//! Signals: caught anywhere, handled on the first thread of the first group.
+
+use std::io;
+use std::os::raw::c_int;
+use std::sync::Arc;
+
+use signal_hook::SigId;
+
+use crate::context::Context;
+use crate::core::FdCore;
+use crate::ids::ThreadId;
+use crate::sync::Ordering;
+
+/// What to run for a signal.
+pub(crate) type Action = Box<dyn Fn(&Context) + Send + Sync>;
+
+/// The signals that a runtime handles.
+pub(crate) struct Signals {
+    actions: Vec<(c_int, Action)>,
+}
+
+impl Signals {
+    pub(crate) fn new(actions: Vec<(c_int, Action)>) -> Self {
+        Self { actions }
+    }
+
+    /// Starts to catch the signals on behalf of `thread`.
+    ///
+    /// # Errors
+    /// What `sigaction` answers.
+    pub(crate) fn catch(&self, core: &Arc<FdCore>, thread: ThreadId) -> io::Result<Caught> {
+        let mut caught = Caught(Vec::new());
+        for &(signal, _) in &self.actions {
+            let core = Arc::clone(core);
+            let note = move || {
+                if let Some(shared) = core.thread(thread) {
+                    // Published before the wake-up, like any work (L2, bug 62).
+                    shared.signals.fetch_or(bit(signal), Ordering::SeqCst);
+                    shared.sleep.wake();
+                }
+            };
+            // SAFETY: the action touches atomics and the wake descriptor only, which is async-signal-safe; the
+            // core it refers to is kept alive by its Arc and dropped by `Caught`, outside any signal handler.
+            caught.0.push(unsafe { signal_hook::low_level::register(signal, note) }?);
+        }
+        Ok(caught)
+    }
+
+    /// Runs the actions of the signals that were caught.
+    pub(crate) fn handle(&self, context: &Context) {
+        let pending = &context.shared().signals;
+        if pending.load(Ordering::SeqCst) == 0 {
+            return;
+        }
+        let caught = pending.swap(0, Ordering::SeqCst);
+        for (signal, action) in self.actions.iter().filter(|(signal, _)| caught & bit(*signal) != 0) {
+            let _ = signal;
+            action(context);
+        }
+    }
+}
+
+fn bit(signal: c_int) -> u64 {
+    1 << (signal - 1)
+}
+
+/// Signals being caught, until dropped.
+pub(crate) struct Caught(Vec<SigId>);
+
+impl Drop for Caught {
+    fn drop(&mut self) {
+        for id in self.0.drain(..) {
+            signal_hook::low_level::unregister(id);
+        }
+    }
+}

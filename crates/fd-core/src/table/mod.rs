@@ -1,0 +1,176 @@
+//! The table: one entry per descriptor number, and the operations on it as atomic steps. It makes no system call
+//! but the mapping of its own memory, so that a model can run this very code.
+//!
+//! Every operation pins the group word, which validates the generation; then it acts on the masks. Four steps
+//! give up the use of an entry and may have to end its life, always in the order of [`Pin::close_if_last`].
+
+mod life;
+mod moving;
+mod pin;
+mod update;
+
+#[cfg(all(test, not(loom)))]
+mod tests;
+
+pub(crate) use life::{Denied, Orphan};
+pub(crate) use pin::Pin;
+pub(crate) use update::{Scheduled, Update};
+
+use std::io;
+use std::os::fd::RawFd;
+
+use crate::entry::{Entry, Polled};
+use crate::error::Stale;
+use crate::ids::{GroupId, MAX_GROUPS, THREADS_PER_GROUP, ThreadId, ThreadMask};
+use crate::poller::Generation;
+use crate::sync::{AtomicU32, AtomicU64, Ordering};
+use crate::update_list::{Link, Links, UpdateList};
+use crate::zeroed::ZeroedArray;
+
+/// One registration of one descriptor: the number and which of its lives.
+///
+/// A handle may be kept for ever. Once its life is over it is refused everywhere, even when the number lives
+/// again. It belongs to the table that gave it.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct FdHandle {
+    pub(crate) fd: RawFd,
+    pub(crate) generation: Generation,
+}
+
+impl FdHandle {
+    /// The descriptor number.
+    pub fn number(self) -> RawFd {
+        self.fd
+    }
+
+    /// Which life of the number.
+    pub fn generation(self) -> Generation {
+        self.generation
+    }
+
+    pub(crate) fn stale(self) -> Stale {
+        Stale { fd: self.fd, generation: self.generation }
+    }
+}
+
+/// The FD table.
+pub struct FdTable {
+    entries: ZeroedArray<Entry>,
+    polled: ZeroedArray<Polled>,
+    groups: Box<[Group]>,
+    /// One above the highest number ever inserted: the bound of scans, shared by all threads (suspect 14).
+    high_water: AtomicU32,
+    used: AtomicU64,
+}
+
+#[repr(align(64))]
+struct Group {
+    /// The threads that the group was configured with.
+    configured: ThreadMask,
+    /// Those of them that have not left.
+    enabled: AtomicU64,
+    updates: UpdateList,
+}
+
+impl Links for FdTable {
+    fn link(&self, fd: usize) -> &Link {
+        &self.entries[fd].link
+    }
+}
+
+impl FdTable {
+    /// A table for numbers below `capacity` and groups of the given numbers of threads.
+    ///
+    /// # Errors
+    /// What the mapping answers; `InvalidInput` for an impossible shape.
+    pub(crate) fn new(capacity: usize, threads: &[usize]) -> io::Result<Self> {
+        let shape_holds = (1..=MAX_GROUPS).contains(&threads.len())
+            && threads.iter().all(|count| (1..=THREADS_PER_GROUP).contains(count))
+            // A link half holds a number plus one.
+            && capacity < i32::MAX as usize;
+        if !shape_holds {
+            return Err(io::ErrorKind::InvalidInput.into());
+        }
+        let group = |(index, &count): (usize, &usize)| Group {
+            configured: ThreadMask::first(count),
+            enabled: AtomicU64::new(ThreadMask::first(count).bits()),
+            updates: UpdateList::new(index),
+        };
+        Ok(Self {
+            entries: ZeroedArray::new(capacity)?,
+            polled: ZeroedArray::new(capacity)?,
+            groups: threads.iter().enumerate().map(group).collect(),
+            high_water: AtomicU32::new(0),
+            used: AtomicU64::new(0),
+        })
+    }
+
+    /// Numbers must be below this.
+    pub fn capacity(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// How many registrations are alive.
+    pub fn used(&self) -> u64 {
+        self.used.load(Ordering::Relaxed)
+    }
+
+    /// The groups, lowest first.
+    pub fn groups(&self) -> impl Iterator<Item = GroupId> + '_ {
+        (1..=self.groups.len()).filter_map(GroupId::new)
+    }
+
+    /// Whether the table has this group.
+    pub fn has_group(&self, group: GroupId) -> bool {
+        group.index() < self.groups.len()
+    }
+
+    /// The threads that a group was configured with. Empty for a group that the table does not have.
+    pub fn threads(&self, group: GroupId) -> ThreadMask {
+        self.groups.get(group.index()).map_or(ThreadMask::NONE, |group| group.configured)
+    }
+
+    /// Whether the table has this thread.
+    pub fn has_thread(&self, thread: ThreadId) -> bool {
+        self.threads(thread.group()).contains(thread.mask())
+    }
+
+    /// The threads of `group` that have not left. Read anew each time: threads leave while others wait (bug 68).
+    pub(crate) fn enabled(&self, group: GroupId) -> ThreadMask {
+        ThreadMask::from_bits(self.groups[group.index()].enabled.load(Ordering::SeqCst))
+    }
+
+    /// Takes `thread` out of its group: its bits in update masks no longer keep entries listed.
+    pub(crate) fn disable(&self, thread: ThreadId) {
+        self.groups[thread.group().index()].enabled.fetch_and(!thread.mask().bits(), Ordering::SeqCst);
+    }
+
+    /// One above the highest number ever inserted.
+    pub(crate) fn high_water(&self) -> usize {
+        self.high_water.load(Ordering::SeqCst) as usize
+    }
+
+    pub(crate) fn updates(&self, group: GroupId) -> &UpdateList {
+        &self.groups[group.index()].updates
+    }
+
+    fn entry(&self, fd: RawFd) -> Option<&Entry> {
+        self.entries.get(usize::try_from(fd).ok()?)
+    }
+
+    /// The life of `fd`, if it is one of `group`'s. A hint: it may be over when this returns.
+    pub fn generation(&self, group: GroupId, fd: RawFd) -> Option<Generation> {
+        let word = self.entry(fd)?.group.peek();
+        (word.group() == Some(group)).then(|| word.generation())
+    }
+
+    /// The life of `fd`, if `thread` may poll it now: for pollers that build their arrays from shared interest.
+    /// What they harvest is checked again, under that generation.
+    pub fn poll_permission(&self, thread: ThreadId, fd: RawFd) -> Option<Generation> {
+        let entry = self.entry(fd)?;
+        let word = entry.group.peek();
+        // The mask is read after the word: a life that began later fails by its generation in the report.
+        let allowed = ThreadMask::from_bits(entry.thread_mask.load(Ordering::SeqCst));
+        (word.group() == Some(thread.group()) && allowed.contains(thread.mask())).then(|| word.generation())
+    }
+}

@@ -1,0 +1,283 @@
+//! The worker runtime from outside, on the poll backend, which every unix has.
+
+use std::io::Write;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::channel;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use fd_core::error::{InsertRefused, StartError};
+use fd_core::ids::{GroupId, ThreadId, ThreadMask};
+use fd_core::{Context, Handler, InsertOptions, Ready, Runtime};
+
+const PATIENCE: Duration = Duration::from_secs(30);
+
+fn group(number: usize) -> GroupId {
+    GroupId::new(number).unwrap()
+}
+
+fn thread(group_number: usize, index: usize) -> ThreadId {
+    ThreadId::new(group(group_number), index).unwrap()
+}
+
+fn nobody() -> Arc<dyn Handler> {
+    Arc::new(|_: &Ready<'_>| {})
+}
+
+fn pipe() -> (OwnedFd, std::io::PipeWriter) {
+    let (reader, writer) = std::io::pipe().unwrap();
+    (reader.into(), writer)
+}
+
+/// Waits for something that must happen.
+fn until(mut holds: impl FnMut() -> bool) {
+    let end = Instant::now() + PATIENCE;
+    while !holds() {
+        assert!(Instant::now() < end, "it never happened");
+        std::thread::yield_now();
+    }
+}
+
+#[test]
+fn an_impossible_shape_says_what_is_possible() {
+    for builder in [Runtime::builder(), Runtime::builder().group(0), Runtime::builder().group(65)] {
+        let Err(error) = builder.start(poller_poll::backend) else { panic!("started") };
+        assert!(matches!(error, StartError::Shape(_)));
+        assert!(error.to_string().contains("1 to 64 threads"), "{error}");
+    }
+}
+
+#[test]
+fn a_refused_descriptor_comes_back_open() {
+    let runtime = Runtime::builder().group(1).capacity(64).start(poller_poll::backend).unwrap();
+    let (reader, mut writer) = pipe();
+    // Moved above the capacity.
+    let high = nix::fcntl::fcntl(&reader, nix::fcntl::FcntlArg::F_DUPFD_CLOEXEC(64)).unwrap();
+    // SAFETY: just made.
+    let high = unsafe { <OwnedFd as std::os::fd::FromRawFd>::from_raw_fd(high) };
+    let number = high.as_raw_fd();
+    let refused = runtime.core().insert(high, nobody(), group(1), ThreadMask::ALL, InsertOptions::default());
+    let error = refused.unwrap_err();
+    assert_eq!(error.reason, InsertRefused::Capacity { fd: number, capacity: 64 });
+    writer.write_all(b"x").unwrap();
+    assert_eq!(nix::unistd::read(error.fd.as_fd(), &mut [0; 8]), Ok(1), "nothing was lost");
+    runtime.stop().unwrap();
+}
+
+#[test]
+fn tasks_run_in_order_on_their_thread() {
+    let runtime = Runtime::builder().group(2).group(1).start(poller_poll::backend).unwrap();
+    for id in runtime.core().threads() {
+        let (sender, receiver) = channel();
+        for number in 0..100 {
+            let sender = sender.clone();
+            assert!(runtime.core().post(id, move |context: &Context| {
+                sender.send((context.id(), number)).unwrap();
+            }));
+        }
+        for number in 0..100 {
+            assert_eq!(receiver.recv_timeout(PATIENCE), Ok((id, number)));
+        }
+    }
+    assert!(!runtime.core().post(thread(2, 1), |_| {}), "there is no such thread");
+    runtime.stop().unwrap();
+}
+
+#[test]
+fn timers_fire_in_order_and_never_early() {
+    let runtime = Runtime::builder().group(1).start(poller_poll::backend).unwrap();
+    let (sender, receiver) = channel();
+    runtime.core().post(thread(1, 0), move |context| {
+        let start = Instant::now();
+        for millis in [30, 10, 20] {
+            let sender = sender.clone();
+            context.after(Duration::from_millis(millis), move |_| {
+                sender.send((millis, start.elapsed())).unwrap();
+            });
+        }
+    });
+    for expected in [10, 20, 30] {
+        let (millis, elapsed) = receiver.recv_timeout(PATIENCE).unwrap();
+        assert_eq!(millis, expected);
+        assert!(elapsed >= Duration::from_millis(millis), "T02: {millis} ms fired after {elapsed:?}");
+    }
+    let rows = runtime.core().activity();
+    // At least one: a thread that was kept waiting finds all of them expired at once.
+    assert!(rows.0[0].1.poll_exp >= 1, "{rows}");
+    runtime.stop().unwrap();
+}
+
+/// L8, with threads that have nothing to wait for but a minute.
+#[test]
+fn a_stop_wakes_every_sleeper_and_closes_everything() {
+    let runtime = Runtime::builder().group(3).group(2).start(poller_poll::backend).unwrap();
+    let core = Arc::clone(runtime.core());
+    let (reader, mut writer) = pipe();
+    let handle = core.insert(reader, nobody(), group(2), ThreadMask::ALL, InsertOptions::default()).unwrap();
+    core.fd(handle).want_recv().unwrap();
+    let start = Instant::now();
+    runtime.stop().unwrap();
+    assert!(start.elapsed() < Duration::from_secs(55), "it waited for a poll timeout");
+    assert_eq!(core.table().used(), 0);
+    assert_eq!(writer.write(b"x").unwrap_err().kind(), std::io::ErrorKind::BrokenPipe, "closed");
+    assert!(core.fd(handle).want_recv().is_err());
+    let (late, _writer) = pipe();
+    let refused = core.insert(late, nobody(), group(1), ThreadMask::ALL, InsertOptions::default());
+    assert_eq!(refused.unwrap_err().reason, InsertRefused::Stopping);
+    // Nobody listens any more, and nothing may be written to a descriptor that is gone (suspect 12, S17).
+    core.threads().for_each(|id| core.wake(id));
+}
+
+#[test]
+fn what_was_wanted_before_the_threads_started_is_registered() {
+    let prepared = Runtime::builder().group(2).prepare(poller_poll::backend).unwrap();
+    let (reader, mut writer) = pipe();
+    let runs = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&runs);
+    let handler = move |ready: &Ready<'_>| {
+        let _ = nix::unistd::read(ready, &mut [0; 8]);
+        count.fetch_add(1, Ordering::SeqCst);
+    };
+    let core = Arc::clone(prepared.core());
+    let mask = thread(1, 1).mask();
+    let handle = core.insert(reader, Arc::new(handler), group(1), mask, InsertOptions::default()).unwrap();
+    core.fd(handle).want_recv().unwrap();
+    writer.write_all(b"x").unwrap();
+    let runtime = prepared.start().unwrap();
+    until(|| runs.load(Ordering::SeqCst) == 1);
+    runtime.stop().unwrap();
+}
+
+#[test]
+fn a_runtime_that_was_never_started_leaves_nothing() {
+    let prepared = Runtime::builder().group(2).prepare(poller_poll::backend).unwrap();
+    let (reader, mut writer) = pipe();
+    prepared.core().insert(reader, nobody(), group(1), ThreadMask::ALL, InsertOptions::default()).unwrap();
+    drop(prepared);
+    assert_eq!(writer.write(b"x").unwrap_err().kind(), std::io::ErrorKind::BrokenPipe);
+}
+
+#[test]
+fn a_panic_in_a_handler_stops_the_runtime_and_is_told() {
+    let runtime = Runtime::builder().group(2).start(poller_poll::backend).unwrap();
+    let (reader, mut writer) = pipe();
+    let handler = |_: &Ready<'_>| panic!("on purpose");
+    let core = Arc::clone(runtime.core());
+    let handle = core
+        .insert(reader, Arc::new(handler), group(1), thread(1, 0).mask(), InsertOptions::default())
+        .unwrap();
+    core.fd(handle).want_recv().unwrap();
+    writer.write_all(b"x").unwrap();
+    until(|| core.is_stopping());
+    let death = runtime.stop().unwrap_err();
+    assert!(death.to_string().contains("on purpose"), "{death}");
+    assert_eq!(
+        writer.write(b"x").unwrap_err().kind(),
+        std::io::ErrorKind::BrokenPipe,
+        "no running bit was left"
+    );
+}
+
+/// The handler that deletes its own descriptor is dropped after it has returned.
+#[test]
+fn a_handler_outlives_its_own_delete() {
+    struct Witness {
+        running: Arc<AtomicBool>,
+        dropped: Arc<Mutex<Option<bool>>>,
+    }
+    impl Handler for Witness {
+        fn ready(&self, ready: &Ready<'_>) {
+            self.running.store(true, Ordering::SeqCst);
+            ready.fd().delete().unwrap();
+            assert!(self.dropped.lock().unwrap().is_none());
+            assert!(nix::fcntl::fcntl(ready, nix::fcntl::FcntlArg::F_GETFD).is_ok(), "S5: still open");
+            self.running.store(false, Ordering::SeqCst);
+        }
+    }
+    impl Drop for Witness {
+        fn drop(&mut self) {
+            *self.dropped.lock().unwrap() = Some(self.running.load(Ordering::SeqCst));
+        }
+    }
+    let runtime = Runtime::builder().group(1).start(poller_poll::backend).unwrap();
+    let (reader, mut writer) = pipe();
+    let dropped = Arc::new(Mutex::new(None));
+    let witness = Witness { running: Arc::default(), dropped: Arc::clone(&dropped) };
+    let core = runtime.core();
+    let handle =
+        core.insert(reader, Arc::new(witness), group(1), ThreadMask::ALL, InsertOptions::default()).unwrap();
+    core.fd(handle).want_recv().unwrap();
+    writer.write_all(b"x").unwrap();
+    until(|| dropped.lock().unwrap().is_some());
+    assert_eq!(*dropped.lock().unwrap(), Some(false), "it was dropped while it ran");
+    runtime.stop().unwrap();
+}
+
+#[test]
+fn signals_are_handled_on_the_first_thread() {
+    let seen = Arc::new(Mutex::new(vec![]));
+    let log = Arc::clone(&seen);
+    let runtime = Runtime::builder()
+        .group(2)
+        .signal(nix::libc::SIGUSR1, move |context: &Context| log.lock().unwrap().push(context.id()))
+        .start(poller_poll::backend)
+        .unwrap();
+    for round in 1..=20 {
+        nix::sys::signal::raise(nix::sys::signal::Signal::SIGUSR1).unwrap();
+        until(|| seen.lock().unwrap().len() >= round);
+    }
+    assert!(seen.lock().unwrap().iter().all(|id| *id == thread(1, 0)));
+    runtime.stop().unwrap();
+}
+
+/// A table for a million descriptors costs what is used of it.
+#[test]
+fn unused_slots_cost_no_memory() {
+    let resident = || {
+        let usage = nix::sys::resource::getrusage(nix::sys::resource::UsageWho::RUSAGE_SELF).unwrap();
+        // Kibibytes, but bytes on macOS.
+        usage.max_rss() as u64 * if cfg!(target_vendor = "apple") { 1 } else { 1024 }
+    };
+    let before = resident();
+    let runtime = Runtime::builder().group(1).capacity(1 << 24).start(poller_poll::backend).unwrap();
+    runtime.stop().unwrap();
+    let grown = resident() - before;
+    // The table alone spans more than a gibibyte.
+    assert!(grown < 64 << 20, "{grown} bytes more are resident");
+}
+
+#[test]
+fn dumps_show_what_is_there() {
+    let runtime = Runtime::builder().group(2).start(poller_poll::backend).unwrap();
+    let core = runtime.core();
+    let (reader, _writer) = pipe();
+    let number = reader.as_raw_fd();
+    let handle = core.insert(reader, nobody(), group(1), ThreadMask::ALL, InsertOptions::default()).unwrap();
+    core.fd(handle).want_recv().unwrap();
+    let dump = core.entries().to_string();
+    let line = dump.lines().find(|line| line.trim_start().starts_with(&format!("{number} :"))).unwrap();
+    assert!(line.contains("R:RA") && line.contains("gid=1") && line.contains("tmask=0x3"), "{line}");
+    let activity = core.activity().to_string();
+    for name in ["loops:", "wake_tasks:", "poll_io:", "poll_exp:", "poll_drop:", "poll_skip:", "fd_takeover:"]
+    {
+        assert!(activity.contains(name), "{activity}");
+    }
+    runtime.stop().unwrap();
+}
+
+/// Suspect 17: both of two descriptors of one open file are known to be that, without the caller's help.
+#[test]
+fn a_duplicate_and_its_original_are_both_marked_as_cloned() {
+    let runtime = Runtime::builder().group(1).start(poller_poll::backend).unwrap();
+    let core = runtime.core();
+    let (reader, _writer) = pipe();
+    let options = InsertOptions::default();
+    let original = core.insert(reader, nobody(), group(1), ThreadMask::ALL, options).unwrap();
+    let is_cloned = |handle| core.entry(handle).unwrap().state & fd_core::state::CLONED != 0;
+    assert!(!is_cloned(original));
+    let duplicate = core.fd(original).duplicate().unwrap();
+    let copy = core.insert(duplicate, nobody(), group(1), ThreadMask::ALL, options).unwrap();
+    assert!(is_cloned(original) && is_cloned(copy));
+    runtime.stop().unwrap();
+}

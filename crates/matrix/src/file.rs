@@ -1,0 +1,260 @@
+//! matrix.yml as it is written, and as the rest of the program sees it.
+
+use std::path::Path;
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde_saphyr::Spanned;
+
+use crate::axes::{Layer, Os, Transport, Trigger, Way};
+use crate::cells::Variant;
+use crate::error::MatrixError;
+
+/// The one description of what is tested.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Matrix {
+    /// What is tested, in the order of the file.
+    pub backends: Vec<Backend>,
+    /// Where it is tested.
+    pub targets: Vec<Target>,
+    /// What is looked at.
+    pub scenarios: Vec<Scenario>,
+}
+
+/// A poller.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Backend {
+    /// `epoll`.
+    pub id: String,
+    /// The systems that have it.
+    pub os: Vec<Os>,
+    /// The triggers that it honours.
+    pub triggers: Vec<Trigger>,
+}
+
+/// A kind of machine.
+#[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Target {
+    /// `x86_64-linux-gnu`.
+    pub id: String,
+    /// What rustc calls it.
+    pub triple: String,
+    /// Its operating system.
+    pub os: Os,
+    /// Its processor, by the name that `std::env::consts::ARCH` has for it.
+    pub arch: String,
+    /// How its cells can be run.
+    #[serde(default)]
+    pub ways: Vec<Way>,
+}
+
+/// A scenario and the parameters it is run with.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Scenario {
+    /// `group/name`.
+    pub id: String,
+    /// The property, as a sentence.
+    pub title: String,
+    /// Contract or characterisation.
+    pub layer: Layer,
+    /// The parameters.
+    pub axes: Axes,
+    /// The combinations to leave out.
+    pub exclude: Vec<Exclude>,
+    /// How long one attempt of one cell may take.
+    pub timeout: Duration,
+}
+
+/// The values that each parameter takes.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Axes {
+    /// What the descriptors under test are.
+    pub transports: Vec<Transport>,
+    /// Level, edge. A backend without edge triggers gets the level cells only.
+    pub triggers: Vec<Trigger>,
+    /// Worker threads in all.
+    pub threads: Vec<usize>,
+    /// Groups that they are spread over. Combinations with more groups than threads are skipped.
+    pub groups: Vec<usize>,
+}
+
+/// Leaves out the cells that have all of the given values.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Exclude {
+    /// Cells of this backend.
+    pub backend: Option<String>,
+    /// Cells with this transport.
+    pub transport: Option<Transport>,
+    /// Cells with this trigger.
+    pub trigger: Option<Trigger>,
+    /// Cells with this number of threads.
+    pub threads: Option<usize>,
+    /// Cells with this number of groups.
+    pub groups: Option<usize>,
+}
+
+impl Exclude {
+    /// Whether the cell of `variant` on `backend` is left out.
+    pub fn matches(&self, variant: &Variant, backend: &str) -> bool {
+        self.backend.as_deref().is_none_or(|wanted| wanted == backend)
+            && self.transport.is_none_or(|wanted| wanted == variant.transport)
+            && self.trigger.is_none_or(|wanted| wanted == variant.trigger)
+            && self.threads.is_none_or(|wanted| wanted == variant.threads)
+            && self.groups.is_none_or(|wanted| wanted == variant.groups)
+    }
+
+    /// Whether nothing is given, which would leave everything out.
+    pub(crate) fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+impl Backend {
+    /// Whether `os` has it.
+    pub fn exists_on(&self, os: &str) -> bool {
+        self.os.iter().any(|known| known.name() == os)
+    }
+}
+
+impl Matrix {
+    /// Reads and checks the matrix file at `path`.
+    ///
+    /// # Errors
+    /// The file cannot be read, or see [`Matrix::parse`].
+    pub fn load(path: &Path) -> Result<(Self, String), MatrixError> {
+        let text = std::fs::read_to_string(path)
+            .map_err(|source| MatrixError::Read { path: path.to_path_buf(), source })?;
+        Ok((Self::parse(&text, &path.display().to_string())?, text))
+    }
+
+    /// Reads and checks a matrix. `file` is the name to use in errors.
+    ///
+    /// # Errors
+    /// The first thing that is wrong with it, with line, column and what to do.
+    pub fn parse(text: &str, file: &str) -> Result<Self, MatrixError> {
+        let parsed: FileText = serde_saphyr::from_str(text).map_err(|error| {
+            let (line, column) = error.location().map_or((1, 1), |at| (at.line(), at.column()));
+            MatrixError::Malformed {
+                file: file.to_owned(),
+                line,
+                column,
+                message: plain_message(&error),
+                help: "the comments at the top of matrix.yml say what each field means".to_owned(),
+            }
+        })?;
+        parsed.check(file)
+    }
+
+    /// The backend of this name.
+    pub fn backend(&self, id: &str) -> Option<&Backend> {
+        self.backends.iter().find(|backend| backend.id == id)
+    }
+
+    /// The scenario of this id.
+    pub fn scenario(&self, id: &str) -> Option<&Scenario> {
+        self.scenarios.iter().find(|scenario| scenario.id == id)
+    }
+
+    /// The group of each scenario, in the order of the file; a group is there once per scenario.
+    pub fn groups(&self) -> impl Iterator<Item = &str> {
+        self.scenarios.iter().filter_map(|scenario| scenario.id.split('/').next())
+    }
+
+    /// The target whose cells an executable built for `triple` runs by itself.
+    pub fn native_target(&self, triple: &str) -> Option<&Target> {
+        self.targets.iter().find(|target| target.triple == triple && target.ways.contains(&Way::Native))
+    }
+}
+
+/// The message without the position and the excerpt, which [`MatrixError`] shows in its own way.
+fn plain_message(error: &serde_saphyr::Error) -> String {
+    let text = error.without_snippet().to_string();
+    let text = text.lines().next().unwrap_or_default();
+    match text.rsplit_once(" at line ") {
+        Some((message, _)) => message.to_owned(),
+        None => text.to_owned(),
+    }
+}
+
+/// The file as it is written.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct FileText {
+    pub(crate) version: Spanned<u32>,
+    pub(crate) defaults: DefaultsText,
+    pub(crate) backends: Vec<Spanned<BackendText>>,
+    pub(crate) targets: Vec<Spanned<Target>>,
+    pub(crate) scenarios: Vec<ScenarioText>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct DefaultsText {
+    pub(crate) layer: Layer,
+    pub(crate) transports: Vec<Transport>,
+    pub(crate) triggers: Vec<Trigger>,
+    pub(crate) threads: Vec<usize>,
+    pub(crate) groups: Vec<usize>,
+    /// Seconds.
+    pub(crate) timeout: u64,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct BackendText {
+    pub(crate) id: String,
+    pub(crate) os: OsSet,
+    pub(crate) triggers: Vec<Trigger>,
+}
+
+/// A list of systems, or the word `all`.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct OsSet(pub(crate) Vec<Os>);
+
+impl<'de> Deserialize<'de> for OsSet {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Visitor;
+        impl<'de> serde::de::Visitor<'de> for Visitor {
+            type Value = OsSet;
+
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("a list of operating systems, or the word 'all'")
+            }
+
+            fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<OsSet, E> {
+                if text == "all" {
+                    Ok(OsSet(Os::ALL.to_vec()))
+                } else {
+                    Err(E::invalid_value(serde::de::Unexpected::Str(text), &self))
+                }
+            }
+
+            fn visit_seq<A: serde::de::SeqAccess<'de>>(self, mut list: A) -> Result<OsSet, A::Error> {
+                let mut systems = Vec::new();
+                while let Some(os) = list.next_element()? {
+                    systems.push(os);
+                }
+                Ok(OsSet(systems))
+            }
+        }
+        deserializer.deserialize_any(Visitor)
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ScenarioText {
+    pub(crate) id: Spanned<String>,
+    pub(crate) title: String,
+    pub(crate) layer: Option<Layer>,
+    pub(crate) transports: Option<Vec<Transport>>,
+    pub(crate) triggers: Option<Vec<Trigger>>,
+    pub(crate) threads: Option<Vec<usize>>,
+    pub(crate) groups: Option<Vec<usize>>,
+    #[serde(default)]
+    pub(crate) exclude: Vec<Spanned<Exclude>>,
+    /// Seconds.
+    pub(crate) timeout: Option<u64>,
+}

@@ -1,0 +1,56 @@
+//! Suggestions for mistyped names.
+
+use strsim::damerau_levenshtein;
+
+/// The candidate that `typed` was most likely meant to be, if one is close enough to be worth mentioning.
+///
+/// A candidate that goes on after a close match counts too: `migration/idel` means `migration/idle-takeover`.
+pub fn nearest<'a>(typed: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let length = typed.chars().count();
+    let tolerated = (length / 3).max(1);
+    candidates
+        .into_iter()
+        .map(|candidate| {
+            let whole = damerau_levenshtein(typed, candidate);
+            let beginning: String = candidate.chars().take(length).collect();
+            // A match of the whole name is better than an equally close match of its beginning.
+            let partial = damerau_levenshtein(typed, &beginning);
+            let score = if whole <= partial { 2 * whole } else { 2 * partial + 1 };
+            (score, candidate)
+        })
+        .filter(|(score, _)| *score <= 2 * tolerated + 1)
+        .min_by_key(|(score, _)| *score)
+        .map(|(_, candidate)| candidate)
+}
+
+/// `did you mean 'edge'?`, or the list of what there is if nothing is close.
+pub fn did_you_mean<'a>(typed: &str, candidates: impl IntoIterator<Item = &'a str> + Clone) -> String {
+    match nearest(typed, candidates.clone()) {
+        Some(candidate) => format!("did you mean '{candidate}'?"),
+        None => format!("known are {}", candidates.into_iter().collect::<Vec<_>>().join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const IDS: [&str; 3] = ["migration/idle-takeover", "migration/migrate-on", "deletion/own-handler"];
+
+    #[test]
+    fn a_typing_mistake_finds_its_name() {
+        assert_eq!(nearest("migration/idle-takover", IDS), Some("migration/idle-takeover"));
+        assert_eq!(nearest("deletoin/own-handler", IDS), Some("deletion/own-handler"));
+    }
+
+    #[test]
+    fn a_mistyped_beginning_finds_its_name() {
+        assert_eq!(nearest("migration/idel", IDS), Some("migration/idle-takeover"));
+    }
+
+    #[test]
+    fn nothing_close_is_no_suggestion() {
+        assert_eq!(nearest("benchmark", IDS), None);
+        assert_eq!(did_you_mean("zzz", ["level", "edge"]), "known are level, edge");
+    }
+}

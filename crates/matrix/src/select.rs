@@ -1,0 +1,124 @@
+//! Which cells a person means.
+
+use wildmatch::WildMatch;
+
+use crate::axes::Layer;
+use crate::cells::Cell;
+use crate::file::Matrix;
+use crate::nearest::{did_you_mean, nearest};
+
+/// What was asked for. An empty list does not restrict anything.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Selection {
+    /// Cells whose id begins with one of these.
+    pub prefixes: Vec<String>,
+    /// Cells of one of these backends.
+    pub backends: Vec<String>,
+    /// Cells whose id contains one of these, or matches it if it has a `*` or `?` in it.
+    pub filters: Vec<String>,
+    /// Cells of this layer.
+    pub layer: Option<Layer>,
+}
+
+/// Something was asked for that does not exist.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum SelectError {
+    /// No id begins so.
+    #[error("no cell's id begins with '{prefix}'")]
+    Prefix {
+        /// What was typed.
+        prefix: String,
+        /// What to type.
+        help: String,
+    },
+    /// No backend of this name.
+    #[error("there is no backend '{name}'")]
+    Backend {
+        /// What was typed.
+        name: String,
+        /// What to type.
+        help: String,
+    },
+    /// Each part matches something, all together nothing.
+    #[error("no cell matches {0}")]
+    Nothing(String),
+}
+
+impl SelectError {
+    /// What to do about it.
+    pub fn help(&self) -> String {
+        match self {
+            Self::Prefix { help, .. } | Self::Backend { help, .. } => help.clone(),
+            Self::Nothing(_) => "`pollmatrix list` shows every id".into(),
+        }
+    }
+}
+
+impl Selection {
+    /// The selected ones of `matrix`'s cells, in its order.
+    ///
+    /// # Errors
+    /// A prefix or backend that does not exist, with the nearest one that does; a selection of nothing.
+    pub fn apply(&self, matrix: &Matrix) -> Result<Vec<Cell>, SelectError> {
+        let cells = matrix.cells();
+        for name in &self.backends {
+            if matrix.backend(name).is_none() {
+                let names = matrix.backends.iter().map(|backend| backend.id.as_str());
+                return Err(SelectError::Backend { name: name.clone(), help: did_you_mean(name, names) });
+            }
+        }
+        for prefix in &self.prefixes {
+            if !cells.iter().any(|cell| cell.id.to_string().starts_with(prefix.as_str())) {
+                let help = suggest(prefix, matrix, &cells);
+                return Err(SelectError::Prefix { prefix: prefix.clone(), help });
+            }
+        }
+        let selected: Vec<_> = cells.into_iter().filter(|cell| self.selects(cell)).collect();
+        if selected.is_empty() { Err(SelectError::Nothing(self.describe())) } else { Ok(selected) }
+    }
+
+    fn selects(&self, cell: &Cell) -> bool {
+        let id = cell.id.to_string();
+        let any = |list: &[String], matches: &dyn Fn(&str) -> bool| {
+            list.is_empty() || list.iter().any(|wanted| matches(wanted))
+        };
+        any(&self.prefixes, &|prefix| id.starts_with(prefix))
+            && any(&self.backends, &|backend| cell.id.backend == backend)
+            && any(&self.filters, &|filter| matches_filter(filter, &id))
+            && self.layer.is_none_or(|layer| layer == cell.layer)
+    }
+
+    /// The selection as one would type it.
+    pub fn describe(&self) -> String {
+        let mut words = self.prefixes.clone();
+        words.extend(self.backends.iter().map(|backend| format!("--backend {backend}")));
+        words.extend(self.filters.iter().map(|filter| format!("--filter '{filter}'")));
+        words.extend(self.layer.map(|layer| format!("--layer {layer}")));
+        if words.is_empty() { "everything".into() } else { words.join(" ") }
+    }
+}
+
+fn matches_filter(filter: &str, id: &str) -> bool {
+    if filter.contains(['*', '?']) { WildMatch::new(filter).matches(id) } else { id.contains(filter) }
+}
+
+/// The nearest group, scenario or cell. A cell only if the typing had come that far: too many of them are
+/// equally near.
+fn suggest(prefix: &str, matrix: &Matrix, cells: &[Cell]) -> String {
+    let ids: Vec<_> = cells.iter().map(|cell| cell.id.to_string()).collect();
+    let scenarios = || matrix.scenarios.iter().map(|scenario| scenario.id.as_str());
+    let found = match prefix.matches('/').count() {
+        0 => nearest(prefix, matrix.groups()).or_else(|| {
+            // The name of a scenario without its group.
+            let names = scenarios().filter_map(|id| id.split('/').nth(1));
+            let name = nearest(prefix, names)?;
+            scenarios().find(|id| id.split('/').nth(1) == Some(name))
+        }),
+        1 => nearest(prefix, scenarios()),
+        _ => nearest(prefix, ids.iter().map(String::as_str)),
+    };
+    match found {
+        Some(id) => format!("did you mean '{id}'?"),
+        None => "`pollmatrix list` shows every id".into(),
+    }
+}

@@ -1,0 +1,195 @@
+//! The rules of matrix.yml that its grammar does not express.
+
+use std::collections::HashSet;
+use std::fmt::Debug;
+use std::hash::Hash;
+use std::time::Duration;
+
+use serde_saphyr::{Location, Spanned};
+
+use crate::axes::Way;
+use crate::error::MatrixError;
+use crate::file::{Axes, Backend, Exclude, FileText, Matrix, Scenario, ScenarioText};
+use crate::nearest::did_you_mean;
+
+/// The version of the file's format that this program reads.
+const VERSION: u32 = 1;
+/// More threads than a group's mask has bits cannot be in one group.
+const THREADS_PER_GROUP: usize = 64;
+
+/// What is wrong, and what to do about it.
+type Problem = (String, String);
+
+impl FileText {
+    /// Checks everything, fills in the defaults, and reports the first thing that is wrong.
+    pub(crate) fn check(self, file: &str) -> Result<Matrix, MatrixError> {
+        let at = |location: Location| {
+            move |(message, help): Problem| MatrixError::Malformed {
+                file: file.to_owned(),
+                line: location.line(),
+                column: location.column(),
+                message,
+                help,
+            }
+        };
+        if self.version.value != VERSION {
+            let message = format!("version {} of the format is not known", self.version.value);
+            return Err(at(self.version.referenced)((
+                message,
+                format!("this pollmatrix reads version {VERSION}"),
+            )));
+        }
+
+        let mut backends: Vec<Backend> = Vec::new();
+        for Spanned { value, referenced, .. } in self.backends {
+            let backend = Backend { id: value.id, os: value.os.0, triggers: value.triggers };
+            check_backend(&backend, &backends).map_err(at(referenced))?;
+            backends.push(backend);
+        }
+
+        let mut targets = Vec::new();
+        let mut native = HashSet::new();
+        let mut seen = HashSet::new();
+        for Spanned { value: target, referenced, .. } in self.targets {
+            check_name("target", &target.id).map_err(at(referenced))?;
+            if !seen.insert(target.id.clone()) {
+                return Err(at(referenced)(twice("target", &target.id)));
+            }
+            if target.ways.contains(&Way::Native) && !native.insert(target.triple.clone()) {
+                let message = format!("two targets with the way 'native' have the triple {}", target.triple);
+                return Err(at(referenced)((
+                    message,
+                    "an executable must know which target it is: keep one".into(),
+                )));
+            }
+            targets.push(target);
+        }
+
+        let mut scenarios: Vec<Scenario> = Vec::new();
+        for text in self.scenarios {
+            let location = text.id.referenced;
+            let excludes: Vec<_> = text.exclude.iter().map(|exclude| exclude.referenced).collect();
+            let scenario = fill_in(text, &self.defaults);
+            check_scenario(&scenario, &scenarios).map_err(at(location))?;
+            for (exclude, location) in scenario.exclude.iter().zip(excludes) {
+                check_exclude(exclude, &scenario, &backends).map_err(at(location))?;
+            }
+            scenarios.push(scenario);
+        }
+        Ok(Matrix { backends, targets, scenarios })
+    }
+}
+
+fn fill_in(text: ScenarioText, defaults: &crate::file::DefaultsText) -> Scenario {
+    Scenario {
+        id: text.id.value,
+        title: text.title,
+        layer: text.layer.unwrap_or(defaults.layer),
+        axes: Axes {
+            transports: text.transports.unwrap_or_else(|| defaults.transports.clone()),
+            triggers: text.triggers.unwrap_or_else(|| defaults.triggers.clone()),
+            threads: text.threads.unwrap_or_else(|| defaults.threads.clone()),
+            groups: text.groups.unwrap_or_else(|| defaults.groups.clone()),
+        },
+        exclude: text.exclude.into_iter().map(|exclude| exclude.value).collect(),
+        timeout: Duration::from_secs(text.timeout.unwrap_or(defaults.timeout)),
+    }
+}
+
+fn check_backend(backend: &Backend, earlier: &[Backend]) -> Result<(), Problem> {
+    check_name("backend", &backend.id)?;
+    if earlier.iter().any(|other| other.id == backend.id) {
+        return Err(twice("backend", &backend.id));
+    }
+    let name = format!("backend {}", backend.id);
+    check_list(&name, "os", &backend.os)?;
+    check_list(&name, "triggers", &backend.triggers)
+}
+
+fn check_scenario(scenario: &Scenario, earlier: &[Scenario]) -> Result<(), Problem> {
+    let id = &scenario.id;
+    let named = |part: &str| check_name("scenario", part).is_ok();
+    if !id.split_once('/').is_some_and(|(group, name)| named(group) && named(name)) {
+        let help =
+            "write GROUP/NAME with lower-case letters, digits and '-', such as migration/idle-takeover";
+        return Err((format!("'{id}' is not the id of a scenario"), help.into()));
+    }
+    if earlier.iter().any(|other| other.id == *id) {
+        return Err(twice("scenario", id));
+    }
+    if scenario.title.trim().is_empty() {
+        return Err((format!("{id} has an empty title"), "say in one sentence what must hold".into()));
+    }
+    let axes = &scenario.axes;
+    check_list(id, "transports", &axes.transports)?;
+    check_list(id, "triggers", &axes.triggers)?;
+    check_list(id, "threads", &axes.threads)?;
+    check_list(id, "groups", &axes.groups)?;
+    if axes.threads.contains(&0) || axes.groups.contains(&0) {
+        return Err((format!("{id} has a cell with 0 threads or groups"), "count them from 1".into()));
+    }
+    if let Some(threads) = axes.threads.iter().find(|threads| **threads > THREADS_PER_GROUP * axes.groups[0])
+    {
+        let message = format!("{id} has {threads} threads in {} group(s)", axes.groups[0]);
+        return Err((message, format!("a group holds at most {THREADS_PER_GROUP} threads")));
+    }
+    if scenario.variants().next().is_none() {
+        let help = "every combination has more groups than threads: add a larger number of threads";
+        return Err((format!("{id} has no cells"), help.into()));
+    }
+    if scenario.timeout.is_zero() {
+        return Err((
+            format!("{id} has no time to run"),
+            "give 'timeout' in whole seconds, at least 1".into(),
+        ));
+    }
+    Ok(())
+}
+
+fn check_exclude(exclude: &Exclude, scenario: &Scenario, backends: &[Backend]) -> Result<(), Problem> {
+    let id = &scenario.id;
+    if exclude.is_empty() {
+        let help = "name at least one of backend, transport, trigger, threads, groups";
+        return Err((format!("{id} excludes everything"), help.into()));
+    }
+    if let Some(name) = &exclude.backend
+        && !backends.iter().any(|backend| backend.id == *name)
+    {
+        let names = backends.iter().map(|backend| backend.id.as_str());
+        return Err((format!("{id} excludes the unknown backend '{name}'"), did_you_mean(name, names)));
+    }
+    let matches = backends.iter().any(|backend| {
+        scenario.variants().any(|variant| {
+            backend.triggers.contains(&variant.trigger) && exclude.matches(&variant, &backend.id)
+        })
+    });
+    if matches { Ok(()) } else { Err((format!("an 'exclude' of {id} matches no cell"), "remove it".into())) }
+}
+
+/// Names are parts of ids, of file names and of the names of generated tests.
+fn check_name(kind: &str, name: &str) -> Result<(), Problem> {
+    let allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-' || c == '_';
+    if name.starts_with(|c: char| c.is_ascii_lowercase()) && name.chars().all(allowed) {
+        return Ok(());
+    }
+    let help = "use lower-case letters, digits, '-' and '_', beginning with a letter";
+    Err((format!("'{name}' is not a name for a {kind}"), help.into()))
+}
+
+fn check_list<T: Hash + Eq + Debug>(owner: &str, what: &str, values: &[T]) -> Result<(), Problem> {
+    if values.is_empty() {
+        return Err((
+            format!("{owner} has an empty list of {what}"),
+            "leave it out to use the default".into(),
+        ));
+    }
+    let mut seen = HashSet::new();
+    match values.iter().find(|value| !seen.insert(*value)) {
+        Some(value) => Err((format!("{owner} lists {value:?} twice in {what}"), "remove one of them".into())),
+        None => Ok(()),
+    }
+}
+
+fn twice(kind: &str, id: &str) -> Problem {
+    (format!("the {kind} {id} is there twice"), "ids are unique and never re-used: rename one".into())
+}

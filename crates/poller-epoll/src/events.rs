@@ -1,0 +1,59 @@
+//! What epoll answers: from an epoll_event to an [`Event`].
+
+use std::os::fd::RawFd;
+
+use fd_core::poller::{Event, Events, Generation};
+
+/// What is registered beside a descriptor, and comes back with its events.
+pub(crate) fn tag(fd: RawFd, generation: Generation) -> u64 {
+    u64::from(generation) << 32 | u64::from(fd as u32)
+}
+
+/// The event that the kernel describes with `bits` and the tag that had been registered.
+pub(crate) fn event(bits: u32, tag: u64) -> Event {
+    Event { fd: tag as u32 as RawFd, generation: (tag >> 32) as Generation, events: translate(bits) }
+}
+
+fn translate(bits: u32) -> Events {
+    let has = |flag: libc::c_int| bits & flag as u32 != 0;
+    Events::NONE
+        .or(Events::READY_R.when(has(libc::EPOLLIN)))
+        .or(Events::READY_W.when(has(libc::EPOLLOUT)))
+        .or(Events::SHUT_R.when(has(libc::EPOLLRDHUP)))
+        .or(Events::SHUT_R.or(Events::SHUT_W).when(has(libc::EPOLLHUP)))
+        .or(Events::ERR.when(has(libc::EPOLLERR)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The table of the protocol's section 2.12, and that bits add up.
+    #[test]
+    fn each_bit_means_what_the_table_says() {
+        let hangup = Events::SHUT_R.or(Events::SHUT_W);
+        let table = [
+            (libc::EPOLLIN, Events::READY_R),
+            (libc::EPOLLOUT, Events::READY_W),
+            (libc::EPOLLRDHUP, Events::SHUT_R),
+            (libc::EPOLLHUP, hangup),
+            (libc::EPOLLERR, Events::ERR),
+        ];
+        for subset in 0..1 << table.len() {
+            let chosen = table.iter().enumerate().filter(|(i, _)| subset & (1 << i) != 0);
+            let (bits, events) = chosen
+                .fold((0, Events::NONE), |(bits, events), (_, row)| (bits | row.0 as u32, events.or(row.1)));
+            assert_eq!(translate(bits), events, "{bits:#x}");
+        }
+    }
+
+    #[test]
+    fn a_tag_comes_back_whole() {
+        for fd in [0, 1, RawFd::MAX] {
+            for generation in [0, 1, Generation::MAX] {
+                let event = event(0, tag(fd, generation));
+                assert_eq!((event.fd, event.generation), (fd, generation));
+            }
+        }
+    }
+}

@@ -1,0 +1,334 @@
+//! One thread's epoll descriptor.
+
+use std::io;
+use std::os::fd::RawFd;
+use std::sync::Arc;
+use std::time::Duration;
+
+use fd_core::FdTable;
+use fd_core::always_ready::AlwaysReady;
+use fd_core::fault::{self, Fault};
+use fd_core::ids::ThreadId;
+use fd_core::poller::{Change, Event, Events, Generation, Interest, Poller, Trigger, milliseconds};
+use nix::errno::Errno;
+
+use crate::changes::{Operation, Outcome, operations, outcome};
+use crate::events;
+use crate::sys::Slot;
+
+pub(crate) struct EpollPoller {
+    thread: ThreadId,
+    slot: Arc<Slot>,
+    /// What epoll refuses to poll.
+    always: AlwaysReady,
+    /// Where the kernel writes; it grows to the size of the caller's harvest and stays.
+    buffer: Vec<libc::epoll_event>,
+}
+
+impl EpollPoller {
+    pub(crate) fn new(thread: ThreadId, slot: Arc<Slot>) -> Self {
+        Self { thread, slot, always: AlwaysReady::default(), buffer: Vec::new() }
+    }
+
+    /// Makes the calls that begin with `operation`. Afterwards what is wanted is held: by the kernel, or by the list
+    /// that reports in its place.
+    fn apply(&mut self, change: &Change, mut operation: Operation) {
+        let &Change { fd, generation, wanted, trigger, .. } = change;
+        let ready = Events::READY_R.when(wanted.recv).or(Events::READY_W.when(wanted.send));
+        loop {
+            let result = self.slot.control(operation, fd, events::tag(fd, generation));
+            if result == Err(Errno::EEXIST) && fault::on(Fault::EpollIgnoresEexist) {
+                return;
+            }
+            return match outcome(operation, result) {
+                Outcome::Done => {}
+                Outcome::Instead(other) => {
+                    operation = other;
+                    continue;
+                }
+                Outcome::AlwaysReady if fault::on(Fault::AlwaysReadyIgnored) => {}
+                Outcome::AlwaysReady => self.always.keep(fd, generation, ready, trigger),
+                Outcome::Unpolled => self.always.keep(fd, generation, ready, Trigger::Level),
+                // Once: nothing here can change what somebody did behind the table's back. If it were not held,
+                // every later update would try, and report, again.
+                Outcome::Invalid => self.always.keep(fd, generation, Events::INVALID, Trigger::Edge),
+            };
+        }
+    }
+
+    fn harvest(
+        &mut self,
+        life: impl Fn(RawFd) -> Option<Generation>,
+        timeout: Duration,
+        harvest: &mut Vec<Event>,
+    ) -> io::Result<()> {
+        if !self.always.is_empty() {
+            self.always.prune(life);
+        }
+        let timeout = if self.always.is_empty() { timeout } else { Duration::ZERO };
+        let room = self.always.room_for_kernel(harvest.capacity() - harvest.len());
+        // To ask for no event at all is EINVAL.
+        if room > 0 {
+            if self.buffer.len() < room {
+                self.buffer.resize(room, libc::epoll_event { events: 0, u64: 0 });
+            }
+            let seen = self.slot.wait(&mut self.buffer[..room], milliseconds(timeout))?;
+            harvest.extend(seen.iter().map(|raw| events::event(raw.events, raw.u64)));
+        }
+        self.always.report(harvest);
+        Ok(())
+    }
+}
+
+impl Poller for EpollPoller {
+    fn update(&mut self, change: &Change) -> Option<Interest> {
+        // The kernel has nothing of what was always ready, whatever the polled masks say.
+        let refused = self.always.remove(change.fd);
+        let force = refused || change.force && !fault::on(Fault::ForcedChangeSkipped);
+        let change = Change { force, ..*change };
+        operations(&change).for_each(|operation| self.apply(&change, operation));
+        Some(change.wanted)
+    }
+
+    fn wait(&mut self, table: &FdTable, timeout: Duration, harvest: &mut Vec<Event>) -> io::Result<()> {
+        let group = self.thread.group();
+        self.harvest(|fd| table.generation(group, fd), timeout, harvest)
+    }
+
+    fn rebuild(&mut self, _forked: bool) -> io::Result<()> {
+        // A forked child has its own number for the parent's epoll: what is replaced is the child's only.
+        self.always.clear();
+        self.slot.replace()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::File;
+    use std::io::{PipeReader, PipeWriter, Read, Write, pipe};
+    use std::os::fd::{AsRawFd, OwnedFd};
+    use std::os::unix::net::UnixStream;
+
+    use fd_core::ids::{GroupId, ThreadMask};
+    use fd_core::poller::{Backend, Leave, Limits};
+
+    use super::*;
+    use crate::EpollBackend;
+    use crate::sys::Slots;
+
+    const FIRST: Generation = 1;
+
+    fn backend() -> EpollBackend {
+        EpollBackend { slots: Arc::new(Slots::new(&Limits { capacity: 64, groups: 2, threads: 3 })) }
+    }
+
+    fn thread(index: usize) -> ThreadId {
+        ThreadId::new(GroupId::new(2).unwrap(), index).unwrap()
+    }
+
+    fn poller(backend: &EpollBackend, index: usize) -> EpollPoller {
+        EpollPoller::new(thread(index), backend.slots.open(thread(index)).unwrap())
+    }
+
+    fn change(fd: RawFd, known: Interest, wanted: Interest) -> Change {
+        Change { fd, generation: FIRST, known, wanted, trigger: Trigger::Level, force: false }
+    }
+
+    /// What is there now, in a world where every number lives its first life.
+    fn seen(poller: &mut EpollPoller) -> Vec<(RawFd, Generation, Events)> {
+        let mut harvest = Vec::with_capacity(8);
+        poller.harvest(|_| Some(FIRST), Duration::ZERO, &mut harvest).unwrap();
+        harvest.iter().map(|event| (event.fd, event.generation, event.events)).collect()
+    }
+
+    fn readable_pipe() -> (PipeReader, PipeWriter, RawFd) {
+        let (reader, mut writer) = pipe().unwrap();
+        writer.write_all(b"x").unwrap();
+        let fd = reader.as_raw_fd();
+        (reader, writer, fd)
+    }
+
+    #[test]
+    fn a_level_is_reported_until_it_is_removed() {
+        let (backend, (_reader, _writer, fd)) = (backend(), readable_pipe());
+        let mut poller = poller(&backend, 0);
+        assert_eq!(poller.update(&change(fd, Interest::NONE, Interest::RECV)), Some(Interest::RECV));
+        for _ in 0..2 {
+            assert_eq!(seen(&mut poller), [(fd, FIRST, Events::READY_R)]);
+        }
+        assert_eq!(poller.update(&change(fd, Interest::RECV, Interest::NONE)), Some(Interest::NONE));
+        assert_eq!(seen(&mut poller), []);
+    }
+
+    /// Suspect 10: an edge that another thread consumed is seen again after a forced change.
+    #[test]
+    fn an_edge_is_reported_once_and_replayed_by_force() {
+        let (backend, (_reader, _writer, fd)) = (backend(), readable_pipe());
+        let mut poller = poller(&backend, 0);
+        let edge = Change { trigger: Trigger::Edge, ..change(fd, Interest::NONE, Interest::RECV) };
+        poller.update(&edge);
+        assert_eq!(seen(&mut poller), [(fd, FIRST, Events::READY_R)]);
+        assert_eq!(seen(&mut poller), []);
+        poller.update(&Change { known: Interest::RECV, force: true, ..edge });
+        assert_eq!(seen(&mut poller), [(fd, FIRST, Events::READY_R)]);
+    }
+
+    #[test]
+    fn a_leftover_registration_takes_the_new_generation() {
+        let (backend, (_reader, _writer, fd)) = (backend(), readable_pipe());
+        let mut poller = poller(&backend, 0);
+        let first = change(fd, Interest::NONE, Interest::RECV);
+        poller.update(&first);
+        assert_eq!(poller.update(&Change { generation: 2, ..first }), Some(Interest::RECV));
+        assert_eq!(seen(&mut poller), [(fd, 2, Events::READY_R)]);
+    }
+
+    #[test]
+    fn an_absent_registration_is_made_or_needs_no_removal() {
+        let (backend, (_reader, _writer, fd)) = (backend(), readable_pipe());
+        let mut poller = poller(&backend, 0);
+        assert_eq!(poller.update(&change(fd, Interest::BOTH, Interest::NONE)), Some(Interest::NONE));
+        assert_eq!(poller.update(&change(fd, Interest::SEND, Interest::RECV)), Some(Interest::RECV));
+        assert_eq!(seen(&mut poller), [(fd, FIRST, Events::READY_R)]);
+    }
+
+    #[test]
+    fn directions_and_hangups_are_told_apart() {
+        let backend = backend();
+        let mut poller = poller(&backend, 0);
+        let (ours, mut theirs) = UnixStream::pair().unwrap();
+        let fd = ours.as_raw_fd();
+        poller.update(&change(fd, Interest::NONE, Interest::BOTH));
+        assert_eq!(seen(&mut poller), [(fd, FIRST, Events::READY_W)]);
+        theirs.write_all(b"x").unwrap();
+        assert_eq!(seen(&mut poller), [(fd, FIRST, Events::READY_R.or(Events::READY_W))]);
+        theirs.shutdown(std::net::Shutdown::Write).unwrap();
+        let half = Events::READY_R.or(Events::READY_W).or(Events::SHUT_R);
+        assert_eq!(seen(&mut poller), [(fd, FIRST, half)]);
+        drop(theirs);
+        assert_eq!(seen(&mut poller), [(fd, FIRST, half.or(Events::SHUT_W))]);
+    }
+
+    #[test]
+    fn a_regular_file_is_always_ready_until_nobody_wants_it() {
+        let backend = backend();
+        let mut poller = poller(&backend, 0);
+        let file = File::open("Cargo.toml").unwrap();
+        let fd = file.as_raw_fd();
+        assert_eq!(poller.update(&change(fd, Interest::NONE, Interest::RECV)), Some(Interest::RECV));
+        for _ in 0..2 {
+            assert_eq!(seen(&mut poller), [(fd, FIRST, Events::READY_R)]);
+        }
+        assert_eq!(poller.update(&change(fd, Interest::RECV, Interest::BOTH)), Some(Interest::BOTH));
+        assert_eq!(seen(&mut poller), [(fd, FIRST, Events::READY_R.or(Events::READY_W))]);
+        assert_eq!(poller.update(&change(fd, Interest::BOTH, Interest::BOTH)), Some(Interest::BOTH));
+        assert_eq!(seen(&mut poller).len(), 1, "a change of nothing changes nothing");
+        assert_eq!(poller.update(&change(fd, Interest::BOTH, Interest::NONE)), Some(Interest::NONE));
+        assert_eq!(seen(&mut poller), []);
+    }
+
+    #[test]
+    fn a_regular_file_lets_the_others_through_and_ends_with_its_life() {
+        let (backend, (_reader, _writer, pipe)) = (backend(), readable_pipe());
+        let mut poller = poller(&backend, 0);
+        let file = File::open("Cargo.toml").unwrap();
+        let fd = file.as_raw_fd();
+        poller.update(&change(fd, Interest::NONE, Interest::RECV));
+        poller.update(&change(pipe, Interest::NONE, Interest::RECV));
+        assert_eq!(seen(&mut poller), [(pipe, FIRST, Events::READY_R), (fd, FIRST, Events::READY_R)]);
+        let mut harvest = Vec::with_capacity(8);
+        poller.harvest(|_| Some(2), Duration::ZERO, &mut harvest).unwrap();
+        assert_eq!(harvest.len(), 1, "{harvest:?}");
+        assert!(poller.always.is_empty());
+    }
+
+    #[test]
+    fn a_number_closed_behind_the_table_is_said_once() {
+        let backend = backend();
+        let mut poller = poller(&backend, 0);
+        // No descriptor of this process: the limit is far below.
+        let fd = RawFd::MAX;
+        assert_eq!(poller.update(&change(fd, Interest::NONE, Interest::RECV)), Some(Interest::RECV));
+        assert_eq!(seen(&mut poller), [(fd, FIRST, Events::INVALID)]);
+        assert_eq!(seen(&mut poller), []);
+    }
+
+    /// Bugs 1 and 76: the kernel does not forget a number whose open file lives on.
+    #[test]
+    fn forgetting_a_cloned_descriptor_reaches_every_thread_that_polls_it() {
+        let (backend, (reader, _writer, fd)) = (backend(), readable_pipe());
+        let _clone = OwnedFd::from(reader.try_clone().unwrap());
+        let mut pollers: Vec<_> = (0..3).map(|index| poller(&backend, index)).collect();
+        for poller in &mut pollers {
+            poller.update(&change(fd, Interest::NONE, Interest::RECV));
+        }
+        let group = GroupId::new(2).unwrap();
+        let (recv, send) = (ThreadMask::from_bits(0b001), ThreadMask::from_bits(0b010));
+        backend.forget(fd, group, recv, send, Leave::CloseCloned);
+        drop(reader);
+        let seen: Vec<_> = pollers.iter_mut().map(|poller| seen(poller).len()).collect();
+        assert_eq!(seen, [0, 0, 1], "only the third was not forgotten");
+    }
+
+    #[test]
+    fn forgetting_tolerates_whatever_is_not_there() {
+        let backend = backend();
+        let _poller = poller(&backend, 0);
+        let (group, other) = (GroupId::new(2).unwrap(), GroupId::new(9).unwrap());
+        for fd in [0, RawFd::MAX, -1] {
+            backend.forget(fd, group, ThreadMask::ALL, ThreadMask::ALL, Leave::StaysOpen);
+            backend.forget(fd, other, ThreadMask::ALL, ThreadMask::ALL, Leave::StaysOpen);
+        }
+    }
+
+    /// A ghost: the number is closed, a duplicate that nobody declared lives. Only an empty epoll gets rid of it,
+    /// and the number of the epoll stays the same for those who forget from other threads.
+    #[test]
+    fn a_rebuilt_poller_is_empty_and_works() {
+        let (backend, (reader, _writer, fd)) = (backend(), readable_pipe());
+        let _ghost = reader.try_clone().unwrap();
+        let mut poller = poller(&backend, 0);
+        poller.update(&change(fd, Interest::NONE, Interest::RECV));
+        drop(reader);
+        assert_eq!(seen(&mut poller).len(), 1);
+        poller.rebuild(false).unwrap();
+        assert_eq!(seen(&mut poller), []);
+
+        let (_reader, _writer, fd) = readable_pipe();
+        poller.update(&change(fd, Interest::NONE, Interest::RECV));
+        backend.forget(fd, GroupId::new(2).unwrap(), thread(0).mask(), ThreadMask::NONE, Leave::StaysOpen);
+        assert_eq!(seen(&mut poller), []);
+    }
+
+    #[test]
+    fn a_full_harvest_is_not_grown() {
+        let (backend, (_reader, _writer, fd)) = (backend(), readable_pipe());
+        let mut poller = poller(&backend, 0);
+        poller.update(&change(fd, Interest::NONE, Interest::RECV));
+        let mut harvest = Vec::new();
+        poller.harvest(|_| None, Duration::ZERO, &mut harvest).unwrap();
+        assert_eq!((harvest.len(), harvest.capacity()), (0, 0));
+    }
+
+    #[test]
+    fn events_beyond_the_harvest_come_with_the_next() {
+        let backend = backend();
+        let mut poller = poller(&backend, 0);
+        let mut pipes: Vec<_> = (0..5).map(|_| readable_pipe()).collect();
+        for (_, _, fd) in &pipes {
+            poller.update(&change(*fd, Interest::NONE, Interest::RECV));
+        }
+        let mut left: Vec<_> = pipes.iter().map(|(_, _, fd)| *fd).collect();
+        while !left.is_empty() {
+            let mut harvest = Vec::with_capacity(2);
+            poller.harvest(|_| None, Duration::ZERO, &mut harvest).unwrap();
+            assert!(!harvest.is_empty() && harvest.len() <= harvest.capacity());
+            for event in harvest {
+                left.retain(|fd| *fd != event.fd);
+                let (reader, _, _) = pipes.iter_mut().find(|(_, _, fd)| *fd == event.fd).unwrap();
+                reader.read_exact(&mut [0]).unwrap();
+            }
+        }
+        assert_eq!(seen(&mut poller), []);
+    }
+}

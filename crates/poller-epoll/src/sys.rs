@@ -1,0 +1,130 @@
+//! The system calls, and the epoll descriptors of all threads.
+//!
+//! epoll_ctl(2) and epoll_wait(2) are called by number, not through borrowed descriptors: a number may have been
+//! closed behind the table's back, which must be an answer here, not a broken promise.
+
+use std::io;
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, OnceLock};
+
+use fd_core::fault::{self, Fault};
+use fd_core::ids::{GroupId, ThreadId, ThreadMask};
+use fd_core::poller::Limits;
+use nix::errno::Errno;
+use nix::sys::epoll::{Epoll, EpollCreateFlags};
+
+use crate::changes::Operation;
+
+/// A place for each thread's epoll descriptor.
+///
+/// They stay open until the backend and the pollers are gone: a thread that ends leaves registrations that
+/// another thread may still have to remove, and a number that was closed could be anybody's (suspect 13).
+pub(crate) struct Slots {
+    slots: Box<[OnceLock<Arc<Slot>>]>,
+    threads: usize,
+}
+
+impl Slots {
+    pub(crate) fn new(limits: &Limits) -> Self {
+        let slots = (0..limits.groups * limits.threads).map(|_| OnceLock::new()).collect();
+        Self { slots, threads: limits.threads }
+    }
+
+    /// An empty epoll descriptor for `thread`.
+    pub(crate) fn open(&self, thread: ThreadId) -> io::Result<Arc<Slot>> {
+        let place = self.place(thread.group(), thread.index()).ok_or(io::ErrorKind::InvalidInput)?;
+        if let Some(slot) = place.get() {
+            if !fault::on(Fault::OnePollerPerProcess) {
+                slot.replace()?;
+            }
+            return Ok(slot.clone());
+        }
+        let fresh = Arc::new(Slot::new()?);
+        Ok(place.get_or_init(|| fresh).clone())
+    }
+
+    /// The descriptors of those threads in `mask` that have one.
+    pub(crate) fn of(&self, group: GroupId, mask: ThreadMask) -> impl Iterator<Item = &Slot> {
+        mask.indices().filter_map(move |index| self.place(group, index)?.get().map(Arc::as_ref))
+    }
+
+    fn place(&self, group: GroupId, index: usize) -> Option<&OnceLock<Arc<Slot>>> {
+        if index >= self.threads {
+            return None;
+        }
+        let own = group.index() * self.threads + index;
+        self.slots.get(if fault::on(Fault::OnePollerPerProcess) { 0 } else { own })
+    }
+}
+
+/// One epoll descriptor. Its number never changes; what is behind it may.
+pub(crate) struct Slot {
+    epoll: OwnedFd,
+    /// The process that made what is behind the number. A forked child shares it with its parent until it has
+    /// replaced it, and must not take anything out of it.
+    process: AtomicU32,
+}
+
+impl Slot {
+    fn new() -> io::Result<Self> {
+        let epoll = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)?.0;
+        Ok(Self { epoll, process: AtomicU32::new(std::process::id()) })
+    }
+
+    /// Puts an empty epoll behind the number. Threads that use the number meanwhile get the old or the new one,
+    /// and never a stranger's: no lock is needed.
+    pub(crate) fn replace(&self) -> io::Result<()> {
+        let fresh = Self::new()?;
+        loop {
+            // SAFETY: plain numbers, both owned by us; the target stays open, as our OwnedFd claims.
+            let result =
+                unsafe { libc::dup3(fresh.epoll.as_raw_fd(), self.epoll.as_raw_fd(), libc::O_CLOEXEC) };
+            match Errno::result(result) {
+                Ok(_) => break,
+                Err(Errno::EINTR | Errno::EBUSY) => {}
+                Err(errno) => return Err(errno.into()),
+            }
+        }
+        // Relaxed: read by this process's other threads, which all see its own id or, right after a fork, none.
+        self.process.store(std::process::id(), Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// One call of epoll_ctl(2).
+    pub(crate) fn control(&self, operation: Operation, fd: RawFd, tag: u64) -> Result<(), Errno> {
+        let (code, events) = match operation {
+            Operation::Add(events) => (libc::EPOLL_CTL_ADD, events),
+            Operation::Modify(events) => (libc::EPOLL_CTL_MOD, events),
+            Operation::Delete => (libc::EPOLL_CTL_DEL, 0),
+        };
+        let mut event = libc::epoll_event { events, u64: tag };
+        // SAFETY: `event` is valid for the call, which keeps no pointer to it. DEL ignores it.
+        let result = unsafe { libc::epoll_ctl(self.epoll.as_raw_fd(), code, fd, &mut event) };
+        Errno::result(result).map(drop)
+    }
+
+    /// Removes `fd`, whatever is or is not registered.
+    pub(crate) fn forget(&self, fd: RawFd) {
+        if self.process.load(Ordering::Relaxed) == std::process::id() {
+            let _ = self.control(Operation::Delete, fd, 0);
+        }
+    }
+
+    /// One call of epoll_wait(2). `buffer` is not empty. A signal is a success with nothing seen.
+    pub(crate) fn wait<'b>(
+        &self,
+        buffer: &'b mut [libc::epoll_event],
+        milliseconds: i32,
+    ) -> io::Result<&'b [libc::epoll_event]> {
+        let room = i32::try_from(buffer.len()).unwrap_or(i32::MAX);
+        // SAFETY: the kernel writes at most `room` elements into the buffer, which has as many.
+        let result =
+            unsafe { libc::epoll_wait(self.epoll.as_raw_fd(), buffer.as_mut_ptr(), room, milliseconds) };
+        match Errno::result(result) {
+            Ok(count) => Ok(&buffer[..count as usize]),
+            Err(Errno::EINTR) => Ok(&[]),
+            Err(errno) => Err(errno.into()),
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! What kqueue answers: from the records of an event list to [`Event`]s.
+
+use std::os::fd::RawFd;
+
+use fd_core::fault::{self, Fault};
+use fd_core::poller::{Event, Events, Generation, Trigger};
+
+use crate::changes::Filter;
+
+/// One record of the event list, as far as it is looked at.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Record {
+    pub(crate) fd: RawFd,
+    pub(crate) generation: Generation,
+    pub(crate) filter: Filter,
+    /// Bytes to read, connections to accept, or room to write.
+    pub(crate) data: i64,
+    /// `EV_EOF`.
+    pub(crate) eof: bool,
+    /// `EV_ERROR`, which an event should not have.
+    pub(crate) error: bool,
+    /// `EV_ONESHOT` although nobody asked for it: the kernel has deleted the filter as it fired. Measured for the
+    /// write filter of a pipe whose other end is gone.
+    pub(crate) deleted: bool,
+    /// Level, or edge (`EV_CLEAR`).
+    pub(crate) trigger: Trigger,
+}
+
+/// What a record means.
+pub(crate) fn translate(record: &Record) -> Events {
+    let events = match record.filter {
+        Filter::Read => {
+            // Without data and without end of file, it is an error that the next call will tell: UDP does so.
+            let something = record.data > 0 || !record.eof && !fault::on(Fault::KqueueEmptyReadIgnored);
+            Events::READY_R.when(something).or(Events::SHUT_R.when(record.eof))
+        }
+        Filter::Write => Events::READY_W.or(Events::ERR.when(record.eof)),
+    };
+    events.or(Events::ERR.when(record.error))
+}
+
+/// What has to be said from now on in the kernel's place, if it said this for the last time. An edge is said once
+/// anyway.
+pub(crate) fn given_up(record: &Record) -> Option<Events> {
+    (record.deleted && record.trigger == Trigger::Level).then(|| translate(record))
+}
+
+/// Appends what a record means to a harvest in which the records of this wait begin at `start`.
+///
+/// Two records of one descriptor that follow each other become one event: a failed connect or a reset reaches the
+/// handler whole, as with the other backends. Where something lies between them, or the harvest is full, they are
+/// two events, which is as right: every event stands for itself.
+pub(crate) fn append(harvest: &mut Vec<Event>, start: usize, record: &Record) {
+    let &Record { fd, generation, .. } = record;
+    let events = translate(record);
+    match harvest[start..].last_mut() {
+        Some(last) if (last.fd, last.generation) == (fd, generation) => last.events = last.events.or(events),
+        _ => harvest.push(Event { fd, generation, events }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record(filter: Filter, data: i64, eof: bool) -> Record {
+        Record {
+            fd: 3,
+            generation: 7,
+            filter,
+            data,
+            eof,
+            error: false,
+            deleted: false,
+            trigger: Trigger::Level,
+        }
+    }
+
+    /// The table of the protocol's section 2.12.
+    #[test]
+    fn each_filter_means_what_the_table_says() {
+        let (r, w) = (Events::READY_R, Events::READY_W);
+        #[rustfmt::skip]
+        let table = [
+            (Filter::Read,  3,    false, r),
+            (Filter::Read,  3,    true,  r.or(Events::SHUT_R)),
+            // The core makes an end of file readable.
+            (Filter::Read,  0,    true,  Events::SHUT_R),
+            // An error that is pending on a UDP socket, or an empty datagram.
+            (Filter::Read,  0,    false, r),
+            // A file whose offset is beyond its end (measured).
+            (Filter::Read,  -100, false, r),
+            (Filter::Write, 0,    false, w),
+            (Filter::Write, 512,  false, w),
+            (Filter::Write, 0,    true,  w.or(Events::ERR)),
+            (Filter::Write, 512,  true,  w.or(Events::ERR)),
+        ];
+        for (filter, data, eof, expected) in table {
+            let record = record(filter, data, eof);
+            assert_eq!(translate(&record), expected, "{record:?}");
+            let failed = translate(&Record { error: true, ..record });
+            assert_eq!(failed, expected.or(Events::ERR));
+        }
+    }
+
+    /// Measured: the write filter of a pipe fires once when the reader is gone. The polled masks still hold it.
+    #[test]
+    fn a_filter_that_the_kernel_deletes_stays_reported_if_it_is_level() {
+        let last = Record { deleted: true, ..record(Filter::Write, 0, true) };
+        assert_eq!(given_up(&last), Some(Events::READY_W.or(Events::ERR)));
+        assert_eq!(given_up(&Record { trigger: Trigger::Edge, ..last }), None);
+        assert_eq!(given_up(&Record { deleted: false, ..last }), None);
+    }
+
+    #[test]
+    fn neighbours_of_one_life_are_one_event() {
+        let read = record(Filter::Read, 0, true);
+        let write = record(Filter::Write, 0, true);
+        let (other, next_life) = (Record { fd: 4, ..read }, Record { generation: 8, ..write });
+        let harvest_of = |records: &[Record], before: usize| {
+            let earlier = Event { fd: 3, generation: 7, events: Events::NONE };
+            let mut harvest = vec![earlier; before];
+            records.iter().for_each(|record| append(&mut harvest, before, record));
+            harvest.split_off(before)
+        };
+        let whole = Event { fd: 3, generation: 7, events: translate(&read).or(translate(&write)) };
+        assert_eq!(harvest_of(&[read, write], 0), [whole]);
+        assert_eq!(harvest_of(&[write, read], 2), [whole], "what was there before is left alone");
+        assert_eq!(harvest_of(&[read, other, write], 0).len(), 3);
+        assert_eq!(harvest_of(&[read, next_life], 0).len(), 2);
+    }
+}

@@ -1,0 +1,355 @@
+//! One thread's kernel queue.
+
+use std::io;
+use std::os::fd::RawFd;
+use std::sync::Arc;
+use std::time::Duration;
+
+use fd_core::FdTable;
+use fd_core::always_ready::AlwaysReady;
+use fd_core::fault::{self, Fault};
+use fd_core::ids::ThreadId;
+use fd_core::poller::{Change, Event, Generation, Interest, Poller};
+use nix::errno::Errno;
+
+use crate::changes::ChangeList;
+use crate::events;
+use crate::sys::{Buffers, Slot};
+
+pub(crate) struct KqueuePoller {
+    thread: ThreadId,
+    slot: Arc<Slot>,
+    /// What kqueue refuses to poll, or has given up.
+    always: AlwaysReady,
+    changes: ChangeList,
+    /// What became of the changes' entries: kept only for its room.
+    results: Vec<Result<(), Errno>>,
+    buffers: Buffers,
+}
+
+impl KqueuePoller {
+    pub(crate) fn new(thread: ThreadId, slot: Arc<Slot>) -> Self {
+        Self {
+            thread,
+            slot,
+            always: AlwaysReady::default(),
+            changes: ChangeList::default(),
+            results: Vec::new(),
+            buffers: Buffers::default(),
+        }
+    }
+
+    fn harvest(
+        &mut self,
+        life: impl Fn(RawFd) -> Option<Generation>,
+        timeout: Duration,
+        harvest: &mut Vec<Event>,
+    ) -> io::Result<()> {
+        if !self.always.is_empty() {
+            self.always.prune(life);
+        }
+        let timeout = if self.always.is_empty() { timeout } else { Duration::ZERO };
+        let room = self.always.room_for_kernel(harvest.capacity() - harvest.len());
+        let start = harvest.len();
+        // To ask for no event at all never waits (measured).
+        if room > 0 {
+            self.slot.wait(&mut self.buffers, room, timeout)?;
+            self.buffers.records().for_each(|record| events::append(harvest, start, &record));
+        }
+        self.always.report(harvest);
+        // After the report, so that what the kernel has just said for the last time is not said twice at once.
+        for record in self.buffers.records() {
+            if let Some(events) = events::given_up(&record) {
+                self.always.keep(record.fd, record.generation, events, record.trigger);
+            }
+        }
+        self.buffers.forget_records();
+        Ok(())
+    }
+}
+
+impl Poller for KqueuePoller {
+    fn update(&mut self, change: &Change) -> Option<Interest> {
+        // The kernel may have nothing of what was always ready, whatever the polled masks say.
+        let refused = self.always.remove(change.fd);
+        let force = refused || change.force && !fault::on(Fault::ForcedChangeSkipped);
+        self.changes.add(&Change { force, ..*change })
+    }
+
+    fn queued(&self) -> usize {
+        self.changes.len()
+    }
+
+    fn flush(&mut self, settled: &mut dyn FnMut(RawFd, Interest)) {
+        if self.changes.len() > 0 {
+            self.slot.submit(self.changes.operations(), &mut self.buffers, &mut self.results);
+            self.changes.settle(&self.results, &mut self.always, settled);
+        }
+    }
+
+    fn wait(&mut self, table: &FdTable, timeout: Duration, harvest: &mut Vec<Event>) -> io::Result<()> {
+        let group = self.thread.group();
+        self.harvest(|fd| table.generation(group, fd), timeout, harvest)
+    }
+
+    fn rebuild(&mut self, forked: bool) -> io::Result<()> {
+        self.always.clear();
+        self.changes.clear();
+        self.slot.replace(forked)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::File;
+    use std::io::{PipeReader, PipeWriter, Write, pipe};
+    use std::os::fd::AsRawFd;
+    use std::os::unix::net::UnixStream;
+
+    use fd_core::ids::{GroupId, ThreadMask};
+    use fd_core::poller::{Backend, Events, Leave, Limits, Trigger};
+
+    use super::*;
+    use crate::KqueueBackend;
+    use crate::sys::Slots;
+
+    const FIRST: Generation = 1;
+    /// Long enough to fail by the test's own time limit.
+    const FOREVER: Duration = Duration::from_secs(3600);
+
+    fn backend() -> KqueueBackend {
+        KqueueBackend { slots: Arc::new(Slots::new(&Limits { capacity: 64, groups: 2, threads: 3 })) }
+    }
+
+    fn thread(index: usize) -> ThreadId {
+        ThreadId::new(GroupId::new(2).unwrap(), index).unwrap()
+    }
+
+    fn poller(backend: &KqueueBackend, index: usize) -> KqueuePoller {
+        KqueuePoller::new(thread(index), backend.slots.open(thread(index)).unwrap())
+    }
+
+    fn change(fd: RawFd, known: Interest, wanted: Interest) -> Change {
+        Change { fd, generation: FIRST, known, wanted, trigger: Trigger::Level, force: false }
+    }
+
+    /// Submits the changes in one call, and says what each was settled to.
+    fn apply(poller: &mut KqueuePoller, changes: &[Change]) -> Vec<(RawFd, Interest)> {
+        assert!(changes.iter().all(|change| poller.update(change).is_none()));
+        let mut all = vec![];
+        poller.flush(&mut |fd, held| all.push((fd, held)));
+        assert_eq!(poller.queued(), 0);
+        all
+    }
+
+    /// What is there now, in a world where every number lives its first life.
+    fn seen(poller: &mut KqueuePoller) -> Vec<(RawFd, Generation, Events)> {
+        let mut harvest = Vec::with_capacity(8);
+        poller.harvest(|_| Some(FIRST), Duration::ZERO, &mut harvest).unwrap();
+        harvest.iter().map(|event| (event.fd, event.generation, event.events)).collect()
+    }
+
+    fn readable_pipe() -> (PipeReader, PipeWriter, RawFd) {
+        let (reader, mut writer) = pipe().unwrap();
+        writer.write_all(b"x").unwrap();
+        let fd = reader.as_raw_fd();
+        (reader, writer, fd)
+    }
+
+    #[test]
+    fn a_level_is_reported_until_it_is_removed() {
+        let (backend, (_reader, _writer, fd)) = (backend(), readable_pipe());
+        let mut poller = poller(&backend, 0);
+        let settled = apply(&mut poller, &[change(fd, Interest::NONE, Interest::RECV)]);
+        assert_eq!(settled, [(fd, Interest::RECV)]);
+        for _ in 0..2 {
+            assert_eq!(seen(&mut poller), [(fd, FIRST, Events::READY_R)]);
+        }
+        let settled = apply(&mut poller, &[change(fd, Interest::RECV, Interest::NONE)]);
+        assert_eq!(settled, [(fd, Interest::NONE)]);
+        assert_eq!(seen(&mut poller), []);
+    }
+
+    /// Suspect 10: an edge that another thread consumed is seen again after a forced change.
+    #[test]
+    fn an_edge_is_reported_once_and_replayed_by_force() {
+        let (backend, (_reader, _writer, fd)) = (backend(), readable_pipe());
+        let mut poller = poller(&backend, 0);
+        let edge = Change { trigger: Trigger::Edge, ..change(fd, Interest::NONE, Interest::RECV) };
+        apply(&mut poller, &[edge]);
+        assert_eq!(seen(&mut poller), [(fd, FIRST, Events::READY_R)]);
+        assert_eq!(seen(&mut poller), []);
+        apply(&mut poller, &[Change { known: Interest::RECV, force: true, ..edge }]);
+        assert_eq!(seen(&mut poller), [(fd, FIRST, Events::READY_R)]);
+    }
+
+    #[test]
+    fn a_leftover_registration_takes_the_new_generation() {
+        let (backend, (_reader, _writer, fd)) = (backend(), readable_pipe());
+        let mut poller = poller(&backend, 0);
+        let first = change(fd, Interest::NONE, Interest::RECV);
+        apply(&mut poller, &[first]);
+        apply(&mut poller, &[Change { generation: Generation::MAX, ..first }]);
+        assert_eq!(seen(&mut poller), [(fd, Generation::MAX, Events::READY_R)]);
+    }
+
+    /// Prior art, section 5, kqueue (iii): what comes behind a bad change is done and settled all the same.
+    #[test]
+    fn a_bad_change_never_hides_the_next() {
+        let (backend, (_reader, _writer, fd)) = (backend(), readable_pipe());
+        let mut poller = poller(&backend, 0);
+        // No descriptor of this process: the limit is far below.
+        let closed = RawFd::MAX;
+        let changes = [
+            change(closed, Interest::NONE, Interest::BOTH),
+            change(closed - 1, Interest::BOTH, Interest::NONE),
+            change(fd, Interest::SEND, Interest::RECV),
+        ];
+        let settled = apply(&mut poller, &changes);
+        assert_eq!(settled, [(closed, Interest::BOTH), (closed - 1, Interest::NONE), (fd, Interest::RECV)]);
+        let mut first = seen(&mut poller);
+        first.sort_by_key(|event| event.0);
+        assert_eq!(first, [(fd, FIRST, Events::READY_R), (closed, FIRST, Events::INVALID)]);
+        assert_eq!(seen(&mut poller), [(fd, FIRST, Events::READY_R)], "what is not open is said once");
+    }
+
+    /// Prior art, section 5, kqueue (iv).
+    #[test]
+    fn submitting_changes_takes_no_event() {
+        let backend = backend();
+        let mut poller = poller(&backend, 0);
+        let pipes: Vec<_> = (0..3).map(|_| readable_pipe()).collect();
+        for (_, _, fd) in &pipes {
+            let edge = Change { trigger: Trigger::Edge, ..change(*fd, Interest::NONE, Interest::RECV) };
+            apply(&mut poller, &[edge]);
+        }
+        assert_eq!(seen(&mut poller).len(), 3, "edges that fired before the later changes");
+    }
+
+    #[test]
+    fn directions_and_half_closes_are_told_apart() {
+        let backend = backend();
+        let mut poller = poller(&backend, 0);
+        let (ours, mut theirs) = UnixStream::pair().unwrap();
+        let fd = ours.as_raw_fd();
+        apply(&mut poller, &[change(fd, Interest::NONE, Interest::BOTH)]);
+        assert_eq!(seen(&mut poller), [(fd, FIRST, Events::READY_W)]);
+        theirs.write_all(b"x").unwrap();
+        let all = |seen: Vec<(RawFd, Generation, Events)>| {
+            seen.iter().fold(Events::NONE, |events, event| events.or(event.2))
+        };
+        assert_eq!(all(seen(&mut poller)), Events::READY_R.or(Events::READY_W));
+        theirs.shutdown(std::net::Shutdown::Write).unwrap();
+        let half = Events::READY_R.or(Events::READY_W).or(Events::SHUT_R);
+        assert_eq!(all(seen(&mut poller)), half);
+    }
+
+    /// The registration fails (`EPIPE`) on a healthy descriptor whose other end is gone.
+    #[test]
+    fn a_pipe_without_reader_is_a_hangup_and_not_a_failed_registration() {
+        let backend = backend();
+        let mut poller = poller(&backend, 0);
+        let (reader, writer) = pipe().unwrap();
+        let fd = writer.as_raw_fd();
+        drop(reader);
+        let settled = apply(&mut poller, &[change(fd, Interest::NONE, Interest::SEND)]);
+        assert_eq!(settled, [(fd, Interest::SEND)]);
+        for _ in 0..2 {
+            assert_eq!(seen(&mut poller), [(fd, FIRST, Events::READY_W.or(Events::ERR))]);
+        }
+        apply(&mut poller, &[change(fd, Interest::SEND, Interest::NONE)]);
+        assert_eq!(seen(&mut poller), []);
+    }
+
+    /// The filter fires once, and the kernel deletes it (`EV_ONESHOT`).
+    #[test]
+    fn a_pipe_that_loses_its_reader_stays_reported() {
+        let backend = backend();
+        let mut poller = poller(&backend, 0);
+        let (reader, writer) = pipe().unwrap();
+        let fd = writer.as_raw_fd();
+        apply(&mut poller, &[change(fd, Interest::NONE, Interest::SEND)]);
+        drop(reader);
+        for _ in 0..3 {
+            assert_eq!(seen(&mut poller), [(fd, FIRST, Events::READY_W.or(Events::ERR))]);
+        }
+        let settled = apply(&mut poller, &[change(fd, Interest::SEND, Interest::NONE)]);
+        assert_eq!(settled, [(fd, Interest::NONE)]);
+        assert_eq!(seen(&mut poller), []);
+    }
+
+    #[test]
+    fn a_device_is_always_ready() {
+        let backend = backend();
+        let mut poller = poller(&backend, 0);
+        let file = File::options().write(true).open("/dev/null").unwrap();
+        let fd = file.as_raw_fd();
+        let settled = apply(&mut poller, &[change(fd, Interest::NONE, Interest::SEND)]);
+        assert_eq!(settled, [(fd, Interest::SEND)]);
+        for _ in 0..2 {
+            assert_eq!(seen(&mut poller), [(fd, FIRST, Events::READY_W)]);
+        }
+    }
+
+    #[test]
+    fn closing_a_number_ends_it_and_handing_it_back_is_forgetting() {
+        let backend = backend();
+        let mut poller = poller(&backend, 0);
+        let (reader, _writer, fd) = readable_pipe();
+        let _clone = reader.try_clone().unwrap();
+        let (kept, _other, kept_fd) = readable_pipe();
+        let changes = [fd, kept_fd].map(|fd| change(fd, Interest::NONE, Interest::RECV));
+        apply(&mut poller, &changes);
+        let group = GroupId::new(2).unwrap();
+        backend.forget(kept_fd, group, thread(0).mask(), ThreadMask::NONE, Leave::StaysOpen);
+        backend.forget(fd, group, thread(0).mask(), ThreadMask::NONE, Leave::CloseCloned);
+        drop(reader);
+        assert_eq!(seen(&mut poller), []);
+        drop(kept);
+    }
+
+    #[test]
+    fn a_wake_ends_the_wait_whether_it_comes_before_or_after() {
+        let backend = backend();
+        let mut poller = poller(&backend, 0);
+        let Some(waker) = backend.waker(thread(0)) else { return };
+        let mut harvest = Vec::with_capacity(8);
+        waker.wake();
+        poller.harvest(|_| None, FOREVER, &mut harvest).unwrap();
+        std::thread::scope(|scope| {
+            scope.spawn(|| waker.wake());
+            poller.harvest(|_| None, FOREVER, &mut harvest).unwrap();
+        });
+        assert_eq!(harvest, [], "a wake is no event");
+    }
+
+    #[test]
+    fn a_rebuilt_queue_is_empty_and_its_old_waker_works() {
+        let (backend, (_reader, _writer, fd)) = (backend(), readable_pipe());
+        let mut poller = poller(&backend, 0);
+        apply(&mut poller, &[change(fd, Interest::NONE, Interest::RECV)]);
+        let waker = backend.waker(thread(0));
+        poller.rebuild(false).unwrap();
+        assert_eq!(seen(&mut poller), []);
+        if let Some(waker) = waker {
+            let mut harvest = Vec::with_capacity(8);
+            waker.wake();
+            poller.harvest(|_| None, FOREVER, &mut harvest).unwrap();
+            assert_eq!(harvest, []);
+        }
+        apply(&mut poller, &[change(fd, Interest::NONE, Interest::RECV)]);
+        assert_eq!(seen(&mut poller), [(fd, FIRST, Events::READY_R)]);
+    }
+
+    /// Suspect 12: whoever holds a waker may still use it after the thread and the runtime are gone.
+    #[test]
+    fn a_waker_outlives_its_thread_and_backend() {
+        let backend = backend();
+        let poller = poller(&backend, 0);
+        let waker = backend.waker(thread(0));
+        drop((poller, backend));
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+    }
+}

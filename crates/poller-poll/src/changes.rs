@@ -1,0 +1,42 @@
+//! What poll is told: from the [`Interest`] in a descriptor to the events of its pollfd.
+
+use fd_core::poller::Interest;
+use libc::c_short;
+
+/// The bit that tells a half-closed peer from readable data, where the system has one.
+#[cfg(any(target_os = "linux", target_os = "android", target_os = "freebsd"))]
+pub(crate) const RDHUP: Option<c_short> = Some(libc::POLLRDHUP);
+/// The bit that tells a half-closed peer from readable data, where the system has one.
+#[cfg(not(any(target_os = "linux", target_os = "android", target_os = "freebsd")))]
+pub(crate) const RDHUP: Option<c_short> = None;
+
+/// The events to ask for. Errors and hang-ups come unasked. A kernel older than the bit ignores `POLLRDHUP`.
+pub(crate) fn wanted(interest: Interest) -> c_short {
+    let mut events = 0;
+    if interest.recv {
+        events |= libc::POLLIN | RDHUP.unwrap_or(0);
+    }
+    if interest.send {
+        events |= libc::POLLOUT;
+    }
+    events
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_direction_has_its_events() {
+        let recv = libc::POLLIN | RDHUP.unwrap_or(0);
+        let table = [
+            (Interest::NONE, 0),
+            (Interest::RECV, recv),
+            (Interest::SEND, libc::POLLOUT),
+            (Interest::BOTH, recv | libc::POLLOUT),
+        ];
+        for (interest, events) in table {
+            assert_eq!(wanted(interest), events, "{interest:?}");
+        }
+    }
+}

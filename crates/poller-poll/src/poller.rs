@@ -1,0 +1,283 @@
+//! One thread's array of what it may poll.
+
+use std::io;
+use std::os::fd::RawFd;
+use std::sync::Arc;
+use std::time::Duration;
+
+use fd_core::FdTable;
+use fd_core::fault::{self, Fault};
+use fd_core::ids::ThreadId;
+use fd_core::interest::GroupInterest;
+use fd_core::poller::{Change, Event, Events, Generation, Interest, Poller, milliseconds};
+
+use crate::changes::wanted;
+use crate::events::translate;
+use crate::sys;
+
+pub(crate) struct PollPoller {
+    thread: ThreadId,
+    interest: Arc<GroupInterest>,
+    /// What the kernel is shown; it only ever grows.
+    slots: Vec<libc::pollfd>,
+    /// The life behind each slot.
+    generations: Vec<Generation>,
+    /// Numbers that were found not to be open and have been reported, with their life. They are left out until
+    /// that life ends or somebody asks for them anew.
+    invalid: Vec<(RawFd, Generation)>,
+    /// Where the next harvest starts, so that a small one does not starve the high numbers.
+    turn: usize,
+}
+
+impl PollPoller {
+    pub(crate) fn new(thread: ThreadId, interest: Arc<GroupInterest>) -> Self {
+        Self { thread, interest, slots: Vec::new(), generations: Vec::new(), invalid: Vec::new(), turn: 0 }
+    }
+
+    /// Fills the arrays with what the group wants and `permission` lets this thread poll.
+    fn build(&mut self, permission: impl Fn(RawFd) -> Option<Generation>) {
+        self.invalid.retain(|(fd, generation)| permission(*fd) == Some(*generation));
+        self.slots.clear();
+        self.generations.clear();
+        self.interest.scan(|fd, interest| {
+            let Some(generation) = permission(fd) else { return };
+            if self.invalid.contains(&(fd, generation)) {
+                return;
+            }
+            self.slots.push(libc::pollfd { fd, events: wanted(interest), revents: 0 });
+            self.generations.push(generation);
+        });
+    }
+
+    fn harvest(
+        &mut self,
+        permission: impl Fn(RawFd) -> Option<Generation>,
+        timeout: Duration,
+        harvest: &mut Vec<Event>,
+    ) -> io::Result<()> {
+        self.build(permission);
+        let mut left = sys::poll(&mut self.slots, milliseconds(timeout))?;
+        let count = self.slots.len();
+        let start = self.turn % count.max(1);
+        for index in (start..count).chain(0..start) {
+            if left == 0 {
+                break;
+            }
+            let slot = &self.slots[index];
+            if slot.revents == 0 {
+                continue;
+            }
+            left -= 1;
+            let mut events = translate(slot.revents);
+            if fault::on(Fault::PollNvalSpins) && events == Events::INVALID {
+                events = Events::NONE;
+            }
+            if events.is_none() {
+                continue;
+            }
+            if harvest.len() == harvest.capacity() {
+                self.turn = index;
+                break;
+            }
+            let generation = self.generations[index];
+            if events.intersects(Events::INVALID) {
+                self.invalid.push((slot.fd, generation));
+            }
+            harvest.push(Event { fd: slot.fd, generation, events });
+        }
+        Ok(())
+    }
+}
+
+impl Poller for PollPoller {
+    fn update(&mut self, change: &Change) -> Option<Interest> {
+        // Another try only for another interest: a report may lead to another update, and that to another report.
+        if self.interest.read(change.fd) != change.wanted {
+            self.invalid.retain(|(fd, _)| *fd != change.fd);
+        }
+        self.interest.write(change.fd, change.wanted);
+        Some(change.wanted)
+    }
+
+    fn wait(&mut self, table: &FdTable, timeout: Duration, harvest: &mut Vec<Event>) -> io::Result<()> {
+        let thread = self.thread;
+        if fault::on(Fault::OnePollerPerProcess) {
+            return self.harvest(|fd| table.generation(thread.group(), fd), timeout, harvest);
+        }
+        self.harvest(|fd| table.poll_permission(thread, fd), timeout, harvest)
+    }
+
+    fn rebuild(&mut self, _forked: bool) -> io::Result<()> {
+        // The kernel has nothing, and the interest is the group's, not this thread's.
+        self.invalid.clear();
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+    use std::io::{PipeReader, PipeWriter, Read, Write, pipe};
+    use std::os::fd::AsRawFd;
+    use std::os::unix::net::UnixStream;
+
+    use fd_core::ids::{GroupId, ThreadMask};
+    use fd_core::poller::{Backend, Leave, Limits, Trigger};
+
+    use super::*;
+    use crate::PollBackend;
+
+    const FIRST: Generation = 1;
+
+    fn backend() -> PollBackend {
+        PollBackend::new(&Limits { capacity: 1024, groups: 2, threads: 3 })
+    }
+
+    fn group() -> GroupId {
+        GroupId::new(2).unwrap()
+    }
+
+    fn poller(backend: &PollBackend, index: usize) -> PollPoller {
+        let thread = ThreadId::new(group(), index).unwrap();
+        PollPoller::new(thread, backend.groups[group().index()].clone())
+    }
+
+    fn change(fd: RawFd, known: Interest, wanted: Interest) -> Change {
+        Change { fd, generation: FIRST, known, wanted, trigger: Trigger::Level, force: false }
+    }
+
+    /// What is there now, in a world where every number lives its first life.
+    fn seen(poller: &mut PollPoller) -> Vec<(RawFd, Generation, Events)> {
+        seen_with(poller, |_| Some(FIRST))
+    }
+
+    fn seen_with(
+        poller: &mut PollPoller,
+        permission: impl Fn(RawFd) -> Option<Generation>,
+    ) -> Vec<(RawFd, Generation, Events)> {
+        let mut harvest = Vec::with_capacity(8);
+        poller.harvest(permission, Duration::ZERO, &mut harvest).unwrap();
+        harvest.iter().map(|event| (event.fd, event.generation, event.events)).collect()
+    }
+
+    fn readable_pipe() -> (PipeReader, PipeWriter, RawFd) {
+        let (reader, mut writer) = pipe().unwrap();
+        writer.write_all(b"x").unwrap();
+        let fd = reader.as_raw_fd();
+        (reader, writer, fd)
+    }
+
+    /// A number that is not open, and that nothing else in this process will get: far above what tests open.
+    const CLOSED: RawFd = 1000;
+
+    #[test]
+    fn a_level_is_reported_until_it_is_removed() {
+        let (backend, (_reader, _writer, fd)) = (backend(), readable_pipe());
+        let mut poller = poller(&backend, 0);
+        assert_eq!(poller.update(&change(fd, Interest::NONE, Interest::RECV)), Some(Interest::RECV));
+        for _ in 0..2 {
+            assert_eq!(seen(&mut poller), [(fd, FIRST, Events::READY_R)]);
+        }
+        assert_eq!(poller.update(&change(fd, Interest::RECV, Interest::NONE)), Some(Interest::NONE));
+        assert_eq!(seen(&mut poller), []);
+    }
+
+    #[test]
+    fn one_thread_updates_for_all_and_each_polls_what_it_may() {
+        let (backend, (_reader, _writer, fd)) = (backend(), readable_pipe());
+        let mut pollers: Vec<_> = (0..3).map(|index| poller(&backend, index)).collect();
+        pollers[0].update(&change(fd, Interest::NONE, Interest::RECV));
+        assert_eq!(seen_with(&mut pollers[0], |_| None), []);
+        assert_eq!(seen_with(&mut pollers[1], |_| Some(5)), [(fd, 5, Events::READY_R)]);
+        backend.forget(fd, group(), ThreadMask::NONE, ThreadMask::NONE, Leave::Close);
+        assert_eq!(seen_with(&mut pollers[2], |_| Some(5)), []);
+    }
+
+    #[test]
+    fn directions_and_hangups_are_told_apart() {
+        let backend = backend();
+        let mut poller = poller(&backend, 0);
+        let (ours, mut theirs) = UnixStream::pair().unwrap();
+        let fd = ours.as_raw_fd();
+        poller.update(&change(fd, Interest::NONE, Interest::BOTH));
+        assert_eq!(seen(&mut poller), [(fd, FIRST, Events::READY_W)]);
+        theirs.write_all(b"x").unwrap();
+        let both = Events::READY_R.or(Events::READY_W);
+        assert_eq!(seen(&mut poller), [(fd, FIRST, both)]);
+        theirs.shutdown(std::net::Shutdown::Write).unwrap();
+        let half = both.or(Events::SHUT_R.when(backend.capabilities().read_shutdown));
+        assert_eq!(seen(&mut poller), [(fd, FIRST, half)]);
+        drop(theirs);
+        let closed = seen(&mut poller);
+        assert!(closed[0].2.intersects(Events::SHUT_W), "{closed:?}");
+    }
+
+    /// Not a spin: once per life, and again only if somebody asks anew or the number starts another life.
+    #[test]
+    fn a_number_closed_behind_the_table_is_said_once_per_life() {
+        let (backend, (_reader, _writer, fd)) = (backend(), readable_pipe());
+        let mut poller = poller(&backend, 0);
+        poller.update(&change(CLOSED, Interest::NONE, Interest::RECV));
+        poller.update(&change(fd, Interest::NONE, Interest::RECV));
+        let first = seen(&mut poller);
+        assert!(first.contains(&(CLOSED, FIRST, Events::INVALID)), "{first:?}");
+        let others = [(fd, FIRST, Events::READY_R)];
+        for _ in 0..2 {
+            assert_eq!(seen(&mut poller), others, "the others are served");
+        }
+        let second = seen_with(&mut poller, |_| Some(2));
+        assert!(second.contains(&(CLOSED, 2, Events::INVALID)), "{second:?}");
+        poller.update(&change(CLOSED, Interest::RECV, Interest::RECV));
+        assert_eq!(
+            seen_with(&mut poller, |_| Some(2)),
+            [(fd, 2, Events::READY_R)],
+            "the same interest again"
+        );
+        poller.update(&change(CLOSED, Interest::RECV, Interest::BOTH));
+        let asked = seen_with(&mut poller, |_| Some(2));
+        assert!(asked.contains(&(CLOSED, 2, Events::INVALID)), "{asked:?}");
+    }
+
+    /// The thread may lose its permission between the build and the answer: the core checks the generation, but
+    /// what was built must carry the one that it was built under.
+    #[test]
+    fn the_generation_is_the_one_of_the_build() {
+        let (backend, (_reader, _writer, fd)) = (backend(), readable_pipe());
+        let mut poller = poller(&backend, 0);
+        poller.update(&change(fd, Interest::NONE, Interest::RECV));
+        let life = Cell::new(3);
+        let seen = seen_with(&mut poller, |_| Some(life.replace(4)));
+        assert_eq!(seen, [(fd, 3, Events::READY_R)]);
+    }
+
+    #[test]
+    fn events_beyond_the_harvest_come_with_the_next() {
+        let backend = backend();
+        let mut poller = poller(&backend, 0);
+        let pipes: Vec<_> = (0..5).map(|_| readable_pipe()).collect();
+        let mut left: Vec<_> = pipes.iter().map(|(_, _, fd)| *fd).collect();
+        for fd in &left {
+            poller.update(&change(*fd, Interest::NONE, Interest::RECV));
+        }
+        // Nobody reads: without a turn the lowest numbers would fill every harvest.
+        for _ in 0..5 {
+            let mut harvest = Vec::with_capacity(1);
+            poller.harvest(|_| Some(FIRST), Duration::ZERO, &mut harvest).unwrap();
+            assert!(harvest.len() <= harvest.capacity());
+            left.retain(|fd| harvest.iter().all(|event| event.fd != *fd));
+        }
+        assert_eq!(left, []);
+        let mut none = Vec::new();
+        poller.harvest(|_| Some(FIRST), Duration::ZERO, &mut none).unwrap();
+        assert_eq!((none.len(), none.capacity()), (0, 0));
+    }
+
+    #[test]
+    fn a_drained_descriptor_is_silent() {
+        let (backend, (mut reader, _writer, fd)) = (backend(), readable_pipe());
+        let mut poller = poller(&backend, 0);
+        poller.update(&change(fd, Interest::NONE, Interest::RECV));
+        reader.read_exact(&mut [0]).unwrap();
+        assert_eq!(seen(&mut poller), []);
+    }
+}

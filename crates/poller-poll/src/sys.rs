@@ -1,0 +1,50 @@
+//! The system call.
+//!
+//! poll(2) is called by number, not through borrowed descriptors: a number may have been closed behind the
+//! table's back, which must be an answer here (`POLLNVAL`), not a broken promise.
+
+use std::io::{self, Write};
+use std::net::Shutdown;
+use std::os::fd::AsRawFd;
+use std::os::unix::net::UnixStream;
+
+use fd_core::poller::Interest;
+use libc::c_short;
+use nix::errno::Errno;
+
+use crate::changes::{RDHUP, wanted};
+
+/// One call of poll(2): how many slots have an answer. A signal is a success with nothing seen.
+pub(crate) fn poll(slots: &mut [libc::pollfd], milliseconds: i32) -> io::Result<usize> {
+    // SAFETY: the kernel reads and writes as many elements as the slice has.
+    let result = unsafe { libc::poll(slots.as_mut_ptr(), slots.len() as libc::nfds_t, milliseconds) };
+    match Errno::result(result) {
+        Ok(count) => Ok(count as usize),
+        Err(Errno::EINTR) => Ok(0),
+        Err(errno) => Err(errno.into()),
+    }
+}
+
+/// Whether this kernel tells a half-closed peer from readable data. FreeBSD 12 can be asked by a program that was
+/// built for 13, and stays silent.
+pub(crate) fn read_shutdown_is_seen() -> bool {
+    let answer = || -> io::Result<c_short> {
+        let (ours, mut theirs) = UnixStream::pair()?;
+        theirs.write_all(b"x")?;
+        theirs.shutdown(Shutdown::Write)?;
+        let mut slot = [libc::pollfd { fd: ours.as_raw_fd(), events: wanted(Interest::RECV), revents: 0 }];
+        poll(&mut slot, 0)?;
+        Ok(slot[0].revents)
+    };
+    RDHUP.is_some_and(|bit| answer().unwrap_or(0) & bit != 0)
+}
+
+#[cfg(all(test, any(target_os = "linux", target_os = "android")))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn linux_tells_a_half_closed_peer() {
+        assert!(read_shutdown_is_seen());
+    }
+}

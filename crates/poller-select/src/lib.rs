@@ -1,0 +1,104 @@
+//! The select backend: the interest lives in memory that the group shares, and each thread builds its own sets of
+//! what it may poll, before each wait.
+//!
+//! - Level-triggered, no errors, no hang-ups: readable and writable is all there is. Whether a connect succeeded
+//!   is for the handler to ask (`SO_ERROR`).
+//! - Descriptors below `FD_SETSIZE` only: a larger table is refused when the backend is made.
+//! - One number that is not open fails the whole call with `EBADF`. The bad one is searched for, reported once per
+//!   thread and life, and left out; the others come with the next wait. Linux looks no further than its own
+//!   table of open files reaches, and stays silent about a bad number above that.
+//! - A thread that sleeps in select(2) does not see what others write to the shared interest: the core wakes it.
+//!
+//! Sources: [select(2)], POSIX.1-2024 [select()], FreeBSD [select(2)][fbsd].
+//!
+//! [select(2)]: https://man7.org/linux/man-pages/man2/select.2.html
+//! [select()]: https://pubs.opengroup.org/onlinepubs/9799919799/functions/select.html
+//! [fbsd]: https://man.freebsd.org/cgi/man.cgi?query=select&sektion=2
+
+mod changes;
+mod events;
+mod poller;
+mod sys;
+
+use std::io;
+use std::os::fd::RawFd;
+use std::sync::Arc;
+
+use fd_core::fault::{self, Fault};
+use fd_core::ids::{GroupId, ThreadId, ThreadMask};
+use fd_core::interest::GroupInterest;
+use fd_core::poller::{Backend, BackendError, Capabilities, Interest, Leave, Limits, Poller, Wake};
+
+use crate::poller::SelectPoller;
+
+/// The select backend for a table of the given size.
+///
+/// # Errors
+/// [`BackendError::Capacity`] if the table has room for descriptors that no `fd_set` can hold.
+pub fn backend(limits: &Limits) -> Result<Box<dyn Backend>, BackendError> {
+    Ok(Box::new(SelectBackend::new(limits)?))
+}
+
+struct SelectBackend {
+    groups: Vec<Arc<GroupInterest>>,
+}
+
+impl SelectBackend {
+    fn new(limits: &Limits) -> Result<Self, BackendError> {
+        if limits.capacity > libc::FD_SETSIZE {
+            let capacity = limits.capacity;
+            return Err(BackendError::Capacity { backend: "select", limit: libc::FD_SETSIZE, capacity });
+        }
+        let map = |_| Arc::new(GroupInterest::new(limits.capacity));
+        Ok(Self { groups: (0..limits.groups).map(map).collect() })
+    }
+}
+
+impl Backend for SelectBackend {
+    fn name(&self) -> &'static str {
+        "select"
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            edge: false,
+            read_shutdown: false,
+            errors: false,
+            kernel_state: false,
+            max_descriptors: Some(libc::FD_SETSIZE),
+        }
+    }
+
+    fn poller(&self, thread: ThreadId) -> io::Result<Box<dyn Poller>> {
+        let interest = self.groups.get(thread.group().index()).ok_or(io::ErrorKind::InvalidInput)?;
+        Ok(Box::new(SelectPoller::new(thread, interest.clone())))
+    }
+
+    fn waker(&self, _thread: ThreadId) -> Option<Arc<dyn Wake>> {
+        None
+    }
+
+    fn forget(&self, fd: RawFd, group: GroupId, _recv: ThreadMask, _send: ThreadMask, _leave: Leave) {
+        // However it leaves: nobody but this map knows it. The caller's pin keeps late writers away (suspect 11).
+        if fault::on(Fault::InterestSurvives) {
+            return;
+        }
+        if let Some(interest) = self.groups.get(group.index()) {
+            interest.write(fd, Interest::NONE);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_beyond_fd_setsize_is_refused() {
+        let limits = |capacity| Limits { capacity, groups: 1, threads: 1 };
+        assert!(backend(&limits(libc::FD_SETSIZE)).is_ok());
+        let refused = backend(&limits(libc::FD_SETSIZE + 1)).err().unwrap();
+        let BackendError::Capacity { limit, capacity, .. } = refused else { panic!("{refused}") };
+        assert_eq!((limit, capacity), (libc::FD_SETSIZE, libc::FD_SETSIZE + 1));
+    }
+}

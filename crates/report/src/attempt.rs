@@ -1,0 +1,52 @@
+//! What one process answered.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::seed::Seed;
+use crate::status::Status;
+
+/// One thing that was looked at.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Check {
+    /// What was looked at.
+    pub what: String,
+    /// The allowed answers.
+    pub expected: Vec<String>,
+    /// The answer.
+    pub observed: String,
+    /// Where the expectation comes from: an invariant, a man page, a clause, a commit.
+    pub source: String,
+    /// Whether the answer is allowed.
+    pub holds: bool,
+}
+
+/// One attempt at one cell: the line that `pollmatrix run-cell` prints, or what its runner says in its place.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Attempt {
+    /// The cell's id.
+    pub cell: String,
+    /// How it ended.
+    pub status: Status,
+    /// Why it did not pass.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// The seed it was run with.
+    pub seed: Seed,
+    /// The fault that was switched on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fault: Option<String>,
+    /// Wall-clock time in milliseconds.
+    pub duration_ms: u64,
+    /// What was looked at, in order.
+    pub checks: Vec<Check>,
+    /// Numbers worth reporting.
+    pub counters: BTreeMap<String, u64>,
+    /// Free text.
+    pub notes: Vec<String>,
+    /// The end of what the process wrote to standard error. Empty if there was nothing.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub stderr: String,
+}

@@ -1,0 +1,206 @@
+//! The result of one cell: its attempts put together.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::attempt::{Attempt, Check};
+use crate::seed::Seed;
+use crate::status::Status;
+
+/// The parameters of a cell apart from its backend.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct VariantParams {
+    /// `tcp`, `unix`, `pipe`.
+    pub transport: String,
+    /// `level`, `edge`.
+    pub trigger: String,
+    /// Worker threads in all.
+    pub threads: usize,
+    /// Groups that they are spread over.
+    pub groups: usize,
+}
+
+/// Which cell: what is known about it before it is run.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Subject {
+    /// `group/name/variant@backend`.
+    pub id: String,
+    /// `group/name`.
+    pub scenario: String,
+    /// `epoll`.
+    pub backend: String,
+    /// Where it is run: `x86_64-linux-gnu`.
+    pub target: String,
+    /// `contract` or `characterisation`.
+    pub layer: String,
+    /// The variant.
+    pub params: VariantParams,
+    /// The command that runs it again, up to the seed.
+    pub command: String,
+}
+
+/// How many times a cell was run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Attempts {
+    /// How many attempts passed.
+    pub passed: u32,
+    /// How many there were.
+    pub total: u32,
+}
+
+/// The result of one cell.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct CellResult {
+    /// `group/name/variant@backend`. Stable.
+    pub id: String,
+    /// `group/name`.
+    pub scenario: String,
+    /// `epoll`.
+    pub backend: String,
+    /// Where it was run: `x86_64-linux-gnu`.
+    pub target: String,
+    /// `contract` (must hold everywhere) or `characterisation` (recorded per OS).
+    pub layer: String,
+    /// How it ended.
+    pub status: Status,
+    /// Why it did not pass. Always there if it did not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// The parameters that the id's variant stands for.
+    pub params: VariantParams,
+    /// How many attempts there were.
+    pub attempts: Attempts,
+    /// The seed of the attempt that is shown: the first that did not pass, or the first of all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seed: Option<Seed>,
+    /// Wall-clock time of all attempts, in milliseconds.
+    pub duration_ms: u64,
+    /// A command that runs this cell again with the same seed.
+    pub reproducer: String,
+    /// What was looked at, in order.
+    pub checks: Vec<Check>,
+    /// Numbers worth reporting.
+    pub counters: BTreeMap<String, u64>,
+    /// Free text.
+    pub notes: Vec<String>,
+    /// The end of what the process wrote to standard error.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub stderr: String,
+}
+
+impl CellResult {
+    /// A cell without an attempt: not supported here, or not run.
+    pub fn without_attempt(subject: Subject, status: Status, reason: impl Into<String>) -> Self {
+        Self {
+            reproducer: subject.command.clone(),
+            id: subject.id,
+            scenario: subject.scenario,
+            backend: subject.backend,
+            target: subject.target,
+            layer: subject.layer,
+            status,
+            reason: Some(reason.into()),
+            params: subject.params,
+            attempts: Attempts { passed: 0, total: 0 },
+            seed: None,
+            duration_ms: 0,
+            checks: Vec::new(),
+            counters: BTreeMap::new(),
+            notes: Vec::new(),
+            stderr: String::new(),
+        }
+    }
+
+    /// Puts the attempts at one cell together: all alike is that, passes among other answers are flaky.
+    ///
+    /// The first attempt that did not pass is shown, with its seed; or the first of all.
+    pub fn from_attempts(subject: Subject, attempts: Vec<Attempt>) -> Self {
+        let total = attempts.len() as u32;
+        let passed = attempts.iter().filter(|attempt| attempt.status == Status::Pass).count() as u32;
+        let duration_ms = attempts.iter().map(|attempt| attempt.duration_ms).sum();
+        let shown = attempts.iter().position(|attempt| attempt.status != Status::Pass).unwrap_or(0);
+        let Some(shown) = attempts.into_iter().nth(shown) else {
+            return Self::without_attempt(subject, Status::NotRun, "there was no attempt");
+        };
+        let mut result = Self::without_attempt(subject, shown.status, String::new());
+        result.reason = shown.reason;
+        if passed > 0 && passed < total {
+            let why = result.reason.as_deref().unwrap_or("no reason given");
+            result.reason = Some(format!("flaky {passed}/{total}: {}: {why}", shown.status));
+            result.status = Status::Flaky;
+        }
+        result.attempts = Attempts { passed, total };
+        result.seed = Some(shown.seed);
+        result.reproducer = format!("{} --seed {}", result.reproducer, shown.seed);
+        result.duration_ms = duration_ms;
+        result.checks = shown.checks;
+        result.counters = shown.counters;
+        result.notes = shown.notes;
+        result.stderr = shown.stderr;
+        result
+    }
+
+    /// `group`, the first part of the id.
+    pub fn group(&self) -> &str {
+        self.scenario.split('/').next().unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn subject() -> Subject {
+        Subject {
+            id: "group/name/tcp-level-1t1g@epoll".into(),
+            scenario: "group/name".into(),
+            backend: "epoll".into(),
+            target: "x86_64-linux-gnu".into(),
+            layer: "contract".into(),
+            params: VariantParams { transport: "tcp".into(), trigger: "level".into(), threads: 1, groups: 1 },
+            command: "pollmatrix run 'group/name/tcp-level-1t1g@epoll'".into(),
+        }
+    }
+
+    fn attempt(status: Status, seed: u64) -> Attempt {
+        Attempt {
+            cell: subject().id,
+            status,
+            reason: (status != Status::Pass).then(|| format!("reason {seed}")),
+            seed: Seed(seed),
+            fault: None,
+            duration_ms: 2,
+            checks: Vec::new(),
+            counters: BTreeMap::new(),
+            notes: Vec::new(),
+            stderr: String::new(),
+        }
+    }
+
+    #[test]
+    fn attempts_that_agree_are_their_common_status() {
+        for status in [Status::Pass, Status::Fail, Status::Timeout] {
+            let result = CellResult::from_attempts(subject(), vec![attempt(status, 1), attempt(status, 2)]);
+            assert_eq!((result.status, result.attempts.total, result.duration_ms), (status, 2, 4));
+            assert_eq!(result.seed, Some(Seed(1)));
+        }
+    }
+
+    #[test]
+    fn a_flaky_cell_shows_its_first_failure_and_that_seed() {
+        let attempts = vec![attempt(Status::Pass, 1), attempt(Status::Crash, 2), attempt(Status::Fail, 3)];
+        let result = CellResult::from_attempts(subject(), attempts);
+        assert_eq!(result.status, Status::Flaky);
+        assert_eq!(result.reason.as_deref(), Some("flaky 1/3: crash: reason 2"));
+        assert!(result.reproducer.ends_with("--seed 0x2"), "{}", result.reproducer);
+    }
+
+    #[test]
+    fn failures_of_several_kinds_are_the_first_of_them() {
+        let result =
+            CellResult::from_attempts(subject(), vec![attempt(Status::Timeout, 1), attempt(Status::Fail, 2)]);
+        assert_eq!((result.status, result.attempts.passed), (Status::Timeout, 0));
+    }
+}

@@ -1,0 +1,221 @@
+//! What `results.json` holds.
+
+use std::collections::{BTreeMap, HashSet};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::cell::{CellResult, Subject};
+use crate::seed::Seed;
+use crate::status::Status;
+
+/// The version of the format. It goes up when a reader of the last one would misread this one.
+pub const SCHEMA_VERSION: u32 = 1;
+
+/// The results of one run.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(title = "pollmatrix results")]
+pub struct Results {
+    /// The version of this format.
+    pub schema: u32,
+    /// What was run, where and when.
+    pub run: Run,
+    /// One row per planned cell, sorted by id. There is nothing time-dependent in a row but its durations.
+    pub cells: Vec<CellResult>,
+}
+
+/// What was run, where and when.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Run {
+    /// The version of pollmatrix.
+    pub pollmatrix: String,
+    /// The git commit it was built from; `-dirty` if there were changes on top.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commit: Option<String>,
+    /// SHA-256 of the executable.
+    pub executable: String,
+    /// SHA-256 of the matrix file.
+    pub matrix: String,
+    /// What of the matrix was selected, as one would type it.
+    pub selection: String,
+    /// The target in matrix.yml.
+    pub target: String,
+    /// What rustc calls the target.
+    pub triple: String,
+    /// The operating system.
+    pub os: String,
+    /// The kernel's release.
+    pub kernel: String,
+    /// The machine, in the kernel's words.
+    pub machine: String,
+    /// The processor that the executable is built for.
+    pub arch: String,
+    /// How many threads the machine runs at once.
+    pub cpus: usize,
+    /// The C library and its version, where that can be known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub libc: Option<String>,
+    /// The seed of the first attempt at each cell; each further one counts up.
+    pub seed: Seed,
+    /// How many attempts each cell was given.
+    pub repeat: u32,
+    /// The fault that was switched on in every cell. The results are then no statement about this software.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fault: Option<String>,
+    /// When the run started, RFC 3339.
+    pub started: String,
+    /// When this report was written, RFC 3339.
+    pub finished: String,
+    /// How often the run was interrupted and resumed.
+    pub resumed: u32,
+    /// Whether the run was interrupted and is not complete.
+    pub interrupted: bool,
+}
+
+impl Results {
+    /// The results of a run: one row per planned cell, in the order of ids. A planned cell without a row gets
+    /// one that says so.
+    pub fn new(run: Run, planned: Vec<Subject>, rows: Vec<CellResult>) -> Self {
+        let present: HashSet<_> = rows.iter().map(|row| row.id.clone()).collect();
+        let why = if run.interrupted {
+            "interrupted"
+        } else {
+            "missing: the run ended without a result for this cell"
+        };
+        let missing = planned.into_iter().filter(|subject| !present.contains(&subject.id));
+        let missing: Vec<_> =
+            missing.map(|subject| CellResult::without_attempt(subject, Status::NotRun, why)).collect();
+        let mut cells: Vec<_> = rows.into_iter().chain(missing).collect();
+        cells.sort_by(|a, b| a.id.cmp(&b.id));
+        Self { schema: SCHEMA_VERSION, run, cells }
+    }
+
+    /// How many cells have each status. Statuses without cells are not there.
+    pub fn totals(&self) -> BTreeMap<Status, usize> {
+        let mut totals = BTreeMap::new();
+        for cell in &self.cells {
+            *totals.entry(cell.status).or_default() += 1;
+        }
+        totals
+    }
+
+    /// `559 pass, 1 fail, 179 unsupported`.
+    pub fn totals_line(&self) -> String {
+        let totals = self.totals();
+        let parts: Vec<_> = totals.iter().map(|(status, count)| format!("{count} {status}")).collect();
+        format!("{} cells: {}", self.cells.len(), parts.join(", "))
+    }
+
+    /// Whether some cell makes the run fail.
+    pub fn has_failures(&self) -> bool {
+        self.cells.iter().any(|cell| cell.status.is_failure())
+    }
+
+    /// The text of results.json.
+    pub fn to_json(&self) -> String {
+        pretty(self)
+    }
+}
+
+/// The JSON schema of [`Results`], as text.
+pub fn schema() -> String {
+    pretty(&schemars::schema_for!(Results))
+}
+
+fn pretty<T: Serialize>(value: &T) -> String {
+    let mut text =
+        serde_json::to_string_pretty(value).expect("the types have string keys and no fallible parts");
+    text.push('\n');
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cell::VariantParams;
+    use crate::markdown;
+
+    fn subject(number: usize) -> Subject {
+        Subject {
+            id: format!("group/name/tcp-level-{number}t1g@epoll"),
+            scenario: "group/name".into(),
+            backend: "epoll".into(),
+            target: "x86_64-linux-gnu".into(),
+            layer: "contract".into(),
+            params: VariantParams {
+                transport: "tcp".into(),
+                trigger: "level".into(),
+                threads: number,
+                groups: 1,
+            },
+            command: "pollmatrix run".into(),
+        }
+    }
+
+    fn run(interrupted: bool) -> Run {
+        let text = || "text".to_owned();
+        Run {
+            pollmatrix: text(),
+            commit: None,
+            executable: text(),
+            matrix: text(),
+            selection: text(),
+            target: text(),
+            triple: text(),
+            os: text(),
+            kernel: text(),
+            machine: text(),
+            arch: text(),
+            cpus: 1,
+            libc: None,
+            seed: Seed(1),
+            repeat: 1,
+            fault: None,
+            started: text(),
+            finished: text(),
+            resumed: 0,
+            interrupted,
+        }
+    }
+
+    #[test]
+    fn a_planned_cell_without_a_row_is_a_failure() {
+        let row = CellResult::without_attempt(subject(1), Status::Unsupported, "not here");
+        let results = Results::new(run(false), vec![subject(2), subject(1)], vec![row.clone()]);
+        assert_eq!(results.cells[0], row);
+        assert_eq!(results.cells[1].status, Status::NotRun);
+        assert!(results.cells[1].reason.as_deref().is_some_and(|reason| reason.starts_with("missing")));
+        assert!(results.has_failures());
+    }
+
+    #[test]
+    fn a_cell_that_an_interrupted_run_did_not_reach_says_so() {
+        let results = Results::new(run(true), vec![subject(1)], Vec::new());
+        assert_eq!(results.cells[0].reason.as_deref(), Some("interrupted"));
+    }
+
+    #[test]
+    fn the_committed_schema_is_the_generated_one() {
+        let committed = include_str!("../schema/results.schema.json");
+        assert!(committed == schema(), "write it again with `pollmatrix generate`");
+    }
+
+    #[test]
+    fn results_read_back() {
+        let results = Results::new(run(false), vec![subject(1)], Vec::new());
+        assert_eq!(serde_json::from_str::<Results>(&results.to_json()).unwrap(), results);
+    }
+
+    #[test]
+    fn the_markdown_report_fits_into_a_job_summary_whatever_happened() {
+        let rows = (0..4000).map(|number| {
+            let mut row = CellResult::without_attempt(subject(number), Status::Crash, "why".repeat(100));
+            row.stderr = "x".repeat(16 * 1024);
+            row
+        });
+        let results = Results::new(run(false), Vec::new(), rows.collect());
+        let text = markdown::report(&results);
+        assert!(text.len() <= markdown::MAX_BYTES, "{} bytes", text.len());
+        assert!(text.contains("more cells did not pass and have no room here"));
+    }
+}

@@ -1,0 +1,82 @@
+//! The catalogue: one line per scenario.
+
+use crate::deletion;
+use crate::migration;
+use crate::shared_listener;
+use crate::trial::{Failure, Trial};
+
+/// Whether an answer must be the same everywhere.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Layer {
+    /// Must hold on every backend and OS.
+    Contract,
+    /// The raw backend's own answer, recorded per OS.
+    Characterisation,
+}
+
+/// One scenario.
+pub struct Scenario {
+    /// `group/name`, lower case, never re-used.
+    pub id: &'static str,
+    /// The property, as a sentence.
+    pub title: &'static str,
+    /// Contract or characterisation.
+    pub layer: Layer,
+    /// The invariants and history rows that it checks: `S3`, `L5`, `bug 66`, `suspect 20`.
+    pub clauses: &'static [&'static str],
+    /// Runs it once.
+    pub run: fn(&mut Trial) -> Result<(), Failure>,
+}
+
+/// Every scenario, in the order in which reports show them.
+pub fn catalogue() -> &'static [Scenario] {
+    const CATALOGUE: &[Scenario] = &[
+        migration::idle_takeover::SCENARIO,
+        deletion::own_handler::SCENARIO,
+        deletion::other_thread_in_handler::SCENARIO,
+        deletion::foreign_group_idle::SCENARIO,
+        deletion::foreign_group_running::SCENARIO,
+        deletion::two_late_wakers::SCENARIO,
+        deletion::reuse_in_batch::SCENARIO,
+        deletion::delete_reinsert_burst::SCENARIO,
+        deletion::cloned_dup::SCENARIO,
+        deletion::cloned_fork::SCENARIO,
+        deletion::cloned_scm_rights::SCENARIO,
+        deletion::undeclared_copy::SCENARIO,
+        deletion::disown::SCENARIO,
+        deletion::late_report_then_reuse::SCENARIO,
+        deletion::delete_twice::SCENARIO,
+        deletion::handler_dropped_last::SCENARIO,
+        deletion::peer_sees_the_end::SCENARIO,
+        deletion::raw_close_diagnosed::SCENARIO,
+        deletion::close_once::SCENARIO,
+        shared_listener::accept_once::SCENARIO,
+        shared_listener::bound_to_one_thread::SCENARIO,
+        shared_listener::stop_start_converge::SCENARIO,
+        shared_listener::two_outsiders_start::SCENARIO,
+        shared_listener::thread_starts_late::SCENARIO,
+        shared_listener::pause_resume_flap::SCENARIO,
+        shared_listener::delete_while_accepting::SCENARIO,
+        shared_listener::delete_holding_handler_lock::SCENARIO,
+        shared_listener::accept_emfile::SCENARIO,
+        shared_listener::wake_distribution::SCENARIO,
+        migration::takeover_refused_in_handler::SCENARIO,
+        migration::takeover_refused_wrong_owner::SCENARIO,
+        migration::takeover_refused_reinserted::SCENARIO,
+        migration::takeover_unread_data::SCENARIO,
+        migration::old_thread_forgets::SCENARIO,
+        migration::group_round_trip::SCENARIO,
+        migration::takeover_refused_shared::SCENARIO,
+        migration::registration_left_behind::SCENARIO,
+        migration::migrate_on::SCENARIO,
+        migration::late_report_of_old_owner::SCENARIO,
+        migration::takeover_during_delete::SCENARIO,
+        migration::takeover_storm::SCENARIO,
+    ];
+    CATALOGUE
+}
+
+/// The scenario with this id.
+pub fn find(id: &str) -> Option<&'static Scenario> {
+    catalogue().iter().find(|scenario| scenario.id == id)
+}

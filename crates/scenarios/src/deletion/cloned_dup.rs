@@ -1,0 +1,36 @@
+//! A descriptor is duplicated and deleted. The kernel forgets a registration when the last descriptor of its open file
+//! goes, so epoll went on reporting a number that nobody had any more, and the process spun (bug 1).
+
+use std::os::fd::OwnedFd;
+
+use fd_core::FdHandle;
+
+use super::cloned::{Kept, stays_silent};
+use crate::catalogue::{Layer, Scenario};
+use crate::lab::Lab;
+use crate::transport::read_all;
+use crate::trial::{Failure, Trial};
+
+pub(crate) const SCENARIO: Scenario = Scenario {
+    id: "deletion/cloned-dup",
+    title: "A deleted FD whose file lives on through dup is reported by no thread",
+    layer: Layer::Contract,
+    clauses: &["S4", "S6", "S7", "L5", "bug 1"],
+    run,
+};
+
+fn run(trial: &mut Trial) -> Result<(), Failure> {
+    stays_silent(trial, duplicate)
+}
+
+fn duplicate(lab: &Lab, handle: FdHandle) -> Result<Box<dyn Kept>, Failure> {
+    Ok(Box::new(OwnedFd::from(lab.core().fd(handle).duplicate().map_err(Failure::broken)?)))
+}
+
+impl Kept for OwnedFd {
+    fn read(&mut self) -> Result<Option<String>, Failure> {
+        let mut bytes = Vec::new();
+        read_all(self, &mut bytes).map_err(Failure::broken)?;
+        Ok(Some(String::from_utf8_lossy(&bytes).into_owned()))
+    }
+}

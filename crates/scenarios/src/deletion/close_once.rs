@@ -1,0 +1,98 @@
+//! A storm: worker threads and outsiders insert, want, take over, migrate, report, disown and delete the same descriptors at
+//! the same time, with handles that may be stale. Each life ends exactly once, nothing is closed under a handler, and
+//! no other descriptor of the process is touched (bugs 43 and 66, suspects 2, 6 and 20).
+
+use std::io::Write;
+use std::sync::Arc;
+
+use super::life::{Life, identity};
+use super::storm::{STEPS, Storm};
+use crate::catalogue::{Layer, Scenario};
+use crate::lab::Lab;
+use crate::transport::{Pair, pair, read_all};
+use crate::trial::{Failure, Trial};
+
+pub(crate) const SCENARIO: Scenario = Scenario {
+    id: "deletion/close-once",
+    title: "In a storm of deletes, takeovers and inserts every life ends once, and no other descriptor is closed",
+    layer: Layer::Contract,
+    clauses: &["S1", "S4", "S5", "S10", "S14", "S20", "L4", "bug 43", "bug 66", "suspect 2", "suspect 20"],
+    run,
+};
+
+const OUTSIDERS: u64 = 2;
+const SENTINELS: usize = 8;
+
+fn run(trial: &mut Trial) -> Result<(), Failure> {
+    let mut lab = Lab::start(trial)?;
+    let sentinels = (0..SENTINELS).map(|_| Sentinel::new()).collect::<Result<Vec<_>, _>>()?;
+    let (before, used) = (lab.core().lives(), lab.core().table().used());
+    let storm = Storm::new(&lab, trial.params.transport);
+    for thread in lab.threads() {
+        let (storm, seed) = (Arc::clone(&storm), trial.seed.wrapping_add(thread.index() as u64));
+        let seed = seed.wrapping_mul(31).wrapping_add(thread.group().get() as u64);
+        lab.core().post(thread, move |context| storm.turn(context, fastrand::Rng::with_seed(seed)));
+    }
+    let outsiders = (0..OUTSIDERS).map(|index| {
+        let (storm, seed) = (Arc::clone(&storm), trial.seed ^ (index + 1) << 32);
+        std::thread::spawn(move || {
+            let mut random = fastrand::Rng::with_seed(seed);
+            while storm.goes_on() {
+                storm.step(None, &mut random);
+            }
+        })
+    });
+    for outsider in outsiders.collect::<Vec<_>>() {
+        outsider.join().map_err(|_| Failure::Wrong("an outsider panicked".into()))?;
+    }
+    lab.wait_until("the storm is over", || !storm.goes_on())?;
+    // Nothing of it is still on its way through a thread.
+    lab.fence_all()?;
+    let lives = storm.lives();
+    for life in &lives {
+        life.end(|handle| lab.core().fd(handle).delete());
+    }
+    lab.wait_until("every life ends", || lab.core().table().used() == used)?;
+    lab.wait_until("every handler is dropped", || lives.iter().all(|life| life.dropped() > 0))?;
+
+    let after = lab.core().lives();
+    trial.count("lives", lives.len() as u64);
+    trial.count("steps", STEPS);
+    let many = STEPS as usize / 50;
+    trial.check("lives", format!("more than {many}"), lives.len(), "a storm", lives.len() > many);
+    trial.check_eq("lives begun", lives.len() as u64, after.inserted - before.inserted, "Lives::inserted");
+    let ended = after.closed - before.closed + after.released - before.released;
+    trial.check_eq("lives closed or handed back", lives.len() as u64, ended, "S4, L4");
+    let count = |what: fn(&Life) -> usize| lives.iter().filter(|life| what(life) != 1).count();
+    trial.check_eq("lives that were not ended by exactly one call", 0, count(Life::ended), "4.1 (iii)");
+    trial.check_eq("handlers not dropped exactly once", 0, count(Life::dropped), "S4");
+    trial.check_eq("what went wrong on the way", "".into(), storm.wrong().join("; "), "S1, S5, S7, S10");
+    for life in &lives {
+        lab.wait_until("the peer sees the end", || life.peer_saw_the_end())?;
+    }
+    let alive = sentinels.into_iter().filter(Sentinel::is_untouched).count();
+    trial.check_eq("bystanders that are still open", SENTINELS, alive, "S4: no other number is closed");
+    drop((lives, storm));
+    lab.finish(trial, &[])
+}
+
+/// A descriptor that nobody has any business with.
+struct Sentinel {
+    ends: Pair,
+    file: u64,
+}
+
+impl Sentinel {
+    fn new() -> Result<Self, Failure> {
+        let mut ends = pair(crate::Transport::Pipe).map_err(Failure::broken)?;
+        ends.far.write_all(b"sentinel").map_err(Failure::broken)?;
+        let file = identity(&ends.near).ok_or_else(|| Failure::Broken("fstat failed".into()))?;
+        Ok(Self { ends, file })
+    }
+
+    fn is_untouched(&self) -> bool {
+        let mut bytes = Vec::new();
+        let read = read_all(&self.ends.near, &mut bytes);
+        read.is_ok_and(|end| !end) && bytes == b"sentinel" && identity(&self.ends.near) == Some(self.file)
+    }
+}

@@ -1,0 +1,130 @@
+//! One number is deleted and inserted thousands of times within one turn of a thread's loop, wanted each time. HAProxy
+//! once cleared the update bit at insert while the number was still listed, and wrote past the end of the list
+//! (bug 18); the list still has one place per number, and a delete can still leave more behind (suspect 6).
+
+use std::io::{PipeReader, Write};
+use std::os::fd::RawFd;
+use std::sync::Arc;
+
+use fd_core::ids::{ThreadId, ThreadMask};
+use fd_core::{Context, FdHandle, InsertOptions, Ready};
+
+use super::watch::Watch;
+use crate::catalogue::{Layer, Scenario};
+use crate::lab::Lab;
+use crate::transport::{at_number, copy_at, pair};
+use crate::trial::{Failure, Trial};
+
+pub(crate) const SCENARIO: Scenario = Scenario {
+    id: "deletion/delete-reinsert-burst",
+    title: "After thousands of lives of one number in one turn, the last one is polled and reported exactly once",
+    layer: Layer::Contract,
+    clauses: &["S8", "S10", "S13", "S16", "L1", "L3", "bug 18", "bug 22", "bug 65", "suspect 6"],
+    run,
+};
+
+/// Far more than any list has room for at first.
+const LIVES: u64 = 5000;
+
+/// Who may use each of the lives.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Sharing {
+    /// The thread that makes them: its private list.
+    Private,
+    /// Its whole group: the shared list.
+    Shared,
+    /// Now the one, now the other.
+    Mixed,
+}
+
+fn run(trial: &mut Trial) -> Result<(), Failure> {
+    let mut lab = Lab::start(trial)?;
+    for sharing in [Sharing::Private, Sharing::Shared, Sharing::Mixed] {
+        for last_shared in [false, true] {
+            burst(trial, &mut lab, sharing, last_shared)?;
+            trial.all_hold()?;
+        }
+    }
+    lab.finish(trial, &[])
+}
+
+fn burst(trial: &mut Trial, lab: &mut Lab, sharing: Sharing, last_shared: bool) -> Result<(), Failure> {
+    let about = |what: &str| format!("{what} after a {sharing:?} burst, the last shared: {last_shared}");
+    let thread = lab.thread(0);
+    let everybody = lab.core().table().threads(thread.group());
+    let alone = everybody == thread.mask();
+    let mut ends = pair(trial.params.transport).map_err(Failure::broken)?;
+    // Never polled: a life that ends in the turn that began it does not get as far as the kernel.
+    let (idle, keep) = std::io::pipe().map_err(Failure::broken)?;
+    let watch = Watch::new(&ends.near);
+    let handler = watch.recording();
+    let last = if last_shared { everybody } else { thread.mask() };
+    let (number, options, near) = (watch.number(), lab.options(), ends.near);
+    let mut random = fastrand::Rng::with_seed(trial.seed);
+    lab.fence_all()?;
+    let before = lab.activity(thread);
+
+    let burst = lab.on(thread, move |context| {
+        // The number is made free; the file that will have it last waits under another one.
+        let waiting = near.try_clone().map_err(|error| error.to_string())?;
+        drop(near);
+        let mut private = 0;
+        for _ in 0..LIVES {
+            let shared = match sharing {
+                Sharing::Private => false,
+                Sharing::Shared => true,
+                Sharing::Mixed => random.bool(),
+            };
+            let mask = if shared { everybody } else { thread.mask() };
+            private += u64::from(!shared || alone);
+            let life = short_life(context, &idle, number, thread, mask)?;
+            context.fd(life).delete().map_err(|error| error.to_string())?;
+        }
+        let near = at_number(waiting, number).map_err(|error| error.to_string())?;
+        let inserted = context.core().insert(near, handler, thread.group(), last, options);
+        let handle = inserted.map_err(|error| error.to_string())?;
+        context.fd(handle).want_recv().map_err(|error| error.to_string())?;
+        Ok::<_, String>((handle, private))
+    })?;
+    let (handle, private) = burst.map_err(Failure::Wrong)?;
+    drop(keep);
+    lab.fence_all()?;
+    let entry = lab.core().entry(handle).map_err(Failure::broken)?;
+    trial.check_eq(about("polled by"), last.bits(), entry.polled_recv.bits(), "L1, L3, bug 22");
+    trial.check_eq(about("updates owed"), 0, entry.update_mask.bits(), "bug 65");
+    let dropped = lab.activity(thread).since(&before).poll_drop;
+    trial.check_eq(
+        about("updates of lives that were over"),
+        private,
+        dropped,
+        "S8, S16: one each, none lost",
+    );
+
+    ends.far.write_all(b"once").map_err(Failure::broken)?;
+    lab.wait_until(&about("the report"), || watch.text() == "once")?;
+    lab.fence_all()?;
+    let with_data = watch.recorder.seen().iter().filter(|seen| !seen.bytes.is_empty()).count();
+    trial.check_eq(about("reports with data"), 1, with_data, "S7");
+    if last == thread.mask() {
+        trial.check_eq(about("reports"), 1, watch.entered(), "S8: registered once");
+    }
+    lab.core().fd(handle).delete().map_err(Failure::broken)?;
+    Ok(())
+}
+
+/// A life of `number`, wanted; its file is a copy of `idle`.
+fn short_life(
+    context: &Context,
+    idle: &PipeReader,
+    number: RawFd,
+    thread: ThreadId,
+    mask: ThreadMask,
+) -> Result<FdHandle, String> {
+    let fd = copy_at(idle, number).map_err(|error| error.to_string())?;
+    let options = InsertOptions { cloned: true, ..InsertOptions::default() };
+    let handler = Arc::new(|_: &Ready<'_>| ());
+    let life = context.core().insert(fd, handler, thread.group(), mask, options);
+    let life = life.map_err(|error| error.to_string())?;
+    context.fd(life).want_recv().map_err(|error| error.to_string())?;
+    Ok(life)
+}

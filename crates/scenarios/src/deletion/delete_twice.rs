@@ -1,0 +1,77 @@
+//! Two threads delete one descriptor at the same time: the second comes when the first has set its token and not yet
+//! cleared the thread mask. A second token closes twice, and by then the number may be somebody else's (bug 43).
+
+use std::io::Write;
+
+use fd_core::checkpoint::{self, Point};
+use fd_core::error::DeleteError;
+
+use super::watch::{Watch, delete_on};
+use crate::catalogue::{Layer, Scenario};
+use crate::gate::Gate;
+use crate::lab::Lab;
+use crate::transport::{at_number, pair};
+use crate::trial::{Failure, Trial, patience};
+
+pub(crate) const SCENARIO: Scenario = Scenario {
+    id: "deletion/delete-twice",
+    title: "Of two deletes of one FD the second is refused, at once, and later does nothing to the number's next life",
+    layer: Layer::Contract,
+    clauses: &["S4", "S14", "L7", "design 4.1 (i)", "design 4.1 (iii)", "bug 43"],
+    run,
+};
+
+fn run(trial: &mut Trial) -> Result<(), Failure> {
+    let mut lab = Lab::start(trial)?;
+    let (owner, other) = (lab.thread(0), lab.thread(1));
+    for point in [Point::DeleteTokenSet, Point::DeleteMaskCleared] {
+        let ends = pair(trial.params.transport).map_err(Failure::broken)?;
+        let mut spare = pair(trial.params.transport).map_err(Failure::broken)?;
+        let (first, second) = (Watch::new(&ends.near), Watch::new(&ends.near));
+        let handle = lab.insert(ends.near, first.recording(), owner)?;
+        lab.core().fd(handle).want_recv().map_err(Failure::broken)?;
+        lab.fence_all()?;
+        let [gate] = Gate::at([point], first.number());
+        let closed = lab.core().lives().closed;
+        let told = delete_on(&lab, Some(other), handle);
+        if !gate.wait_for(1) {
+            return Err(Failure::Wrong("the first delete never came".into()));
+        }
+        let again = delete_on(&lab, None, handle).recv_timeout(patience());
+        let again = again.map_err(|_| Failure::Wrong(format!("the second delete at {point:?} hangs")))?;
+        let refused = "Err(AlreadyDeleted)".to_string();
+        trial.check_eq(format!("second at {point:?}"), refused, format!("{again:?}"), "4.1 (iii)");
+        trial.all_hold()?;
+        let again = lab.core().fd(handle).disown();
+        trial.check_eq("disown at that point", true, again == Err(DeleteError::AlreadyDeleted), "4.1 (iii)");
+        trial.check_eq("closed by the second", 0, lab.core().lives().closed - closed, "S4");
+        trial.all_hold()?;
+        gate.open();
+        let deleted =
+            told.recv_timeout(patience()).map_err(|_| Failure::Wrong("the first delete hangs".into()))?;
+        checkpoint::remove();
+        trial.check_eq("first", "Ok(())".into(), format!("{deleted:?}"), "Fd::delete");
+        trial.check_eq("closed", 1, lab.core().lives().closed - closed, "S4");
+        trial.check_eq("handlers dropped", 1, first.dropped(), "S4");
+        trial.check_eq("came back", 0, first.take_released().len(), "4.1 (iii): the second changed nothing");
+
+        // The old handle is refused, whoever has the number.
+        let near = at_number(spare.near, first.number()).map_err(Failure::broken)?;
+        let next = lab.insert(near, second.recording(), owner)?;
+        lab.core().fd(next).want_recv().map_err(Failure::broken)?;
+        let stale = lab.on(other, move |context| {
+            let fd = context.fd(handle);
+            [fd.delete(), fd.disown(), fd.stop_both().map_err(DeleteError::from)]
+        })?;
+        let all_stale = stale.iter().all(|answer| matches!(answer, Err(DeleteError::Stale(_))));
+        trial.check("calls with the old handle", "all stale", format!("{stale:?}"), "4.1 (i)", all_stale);
+        trial.all_hold()?;
+        spare.far.write_all(b"next").map_err(Failure::broken)?;
+        lab.wait_until("the next life's data", || second.text() == "next")?;
+        lab.fence_all()?;
+        trial.check_eq("calls of the next life's handler", 1, second.entered(), "4.1 (i)");
+        trial.check_eq("closed", 1, lab.core().lives().closed - closed, "S4");
+        lab.core().fd(next).delete().map_err(Failure::broken)?;
+    }
+    lab.finish(trial, &[])
+}

@@ -1,0 +1,164 @@
+//! A registration ends and its descriptor does not. HAProxy closed what was somebody else's (bug 55), and left the polled
+//! masks behind, so that the next user of the number was never added to any poller (bug 34).
+
+use std::io::Write;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::sync::Arc;
+
+use fd_core::error::DeleteError;
+use fd_core::ids::ThreadId;
+use fd_core::state;
+
+use super::cloned::{for_nobody, snapshots};
+use super::watch::Watch;
+use crate::catalogue::{Layer, Scenario};
+use crate::descriptors;
+use crate::gate::Gate;
+use crate::lab::Lab;
+use crate::transport::{Far, pair, read_all};
+use crate::trial::{Failure, Trial};
+
+pub(crate) const SCENARIO: Scenario = Scenario {
+    id: "deletion/disown",
+    title: "A disowned FD comes back open when its last user is done, and is in no poller; inserted again it is new",
+    layer: Layer::Contract,
+    clauses: &["S5", "S8", "S10", "S20", "L4", "bug 34", "bug 55"],
+    run,
+};
+
+fn run(trial: &mut Trial) -> Result<(), Failure> {
+    let mut lab = Lab::start(trial)?;
+    let released = lab.core().lives().released;
+    let ends = pair(trial.params.transport).map_err(Failure::broken)?;
+    let (near, mut far) = idle(trial, &mut lab, ends.near, ends.far)?;
+    trial.all_hold()?;
+    let near = in_its_handler(trial, &mut lab, near, &mut far)?;
+    trial.all_hold()?;
+    // The same file again, on every thread in turn: no poller has anything left of it.
+    let mut near = near;
+    for thread in lab.threads() {
+        near = once_more(trial, &mut lab, near, &mut far, thread)?;
+        trial.all_hold()?;
+    }
+    let lives = 2 + lab.threads().len() as u64;
+    trial.check_eq("lives handed back", lives, lab.core().lives().released - released, "S20");
+    trial.check_eq("the peer sees the end", false, far.ended(), "S20: never closed by the table");
+    drop(near);
+    lab.wait_until("the peer sees the end", || far.ended())?;
+    drop(far);
+    lab.finish(trial, &[])
+}
+
+/// Polled by the whole group, and disowned by a thread of no group: it comes back at once.
+fn idle(trial: &mut Trial, lab: &mut Lab, near: OwnedFd, mut far: Far) -> Result<(OwnedFd, Far), Failure> {
+    let (thread, watch) = (lab.thread(0), Watch::new(&near));
+    let everybody = lab.core().table().threads(thread.group());
+    let handle = lab.insert_shared(near, watch.recording(), thread, everybody)?;
+    lab.core().fd(handle).want_recv().map_err(Failure::broken)?;
+    lab.fence_all()?;
+    let closed = lab.core().lives().closed;
+    let disowned = lab.core().fd(handle).disown();
+    trial.check_eq("disown", "Ok(())".into(), format!("{disowned:?}"), "Fd::disown");
+    let again = lab.core().fd(handle).disown();
+    trial.check_eq("disown again", true, matches!(again, Err(DeleteError::Stale(_))), "4.1 (i)");
+    let near = came_back(trial, &watch)?;
+    trial.check_eq("closed", 0, lab.core().lives().closed - closed, "bug 55");
+    trial.check_eq("handlers dropped", 1, watch.dropped(), "Handler::released");
+
+    lab.fence_all()?;
+    let before = snapshots(lab);
+    far.write_all(b"unheard").map_err(Failure::broken)?;
+    lab.fence_all()?;
+    trial.check_eq("handler calls", 0, watch.entered(), "S20");
+    trial.check_eq("events for nobody", 0, for_nobody(lab, &before), "S20, bug 34: left in no poller");
+    check_usable(trial, lab, &near, "unheard")?;
+    Ok((near, far))
+}
+
+/// Disowned by its own handler and, while that goes on, looked at from outside.
+fn in_its_handler(
+    trial: &mut Trial,
+    lab: &mut Lab,
+    near: OwnedFd,
+    far: &mut Far,
+) -> Result<OwnedFd, Failure> {
+    let (thread, watch, gate) = (lab.thread(1), Watch::new(&near), Gate::new());
+    let handler = {
+        let (watch, gate) = (Arc::clone(&watch), gate.clone());
+        watch.clone().doing(move |ready| {
+            let _ = ready.fd().disown();
+            gate.pass();
+            watch.recorder.record(ready);
+        })
+    };
+    let handle = lab.insert(near, handler, thread)?;
+    lab.core().fd(handle).want_recv().map_err(Failure::broken)?;
+    far.write_all(b"own").map_err(Failure::broken)?;
+    if !gate.wait_for(1) {
+        return Err(Failure::Wrong("the handler was never called".into()));
+    }
+    let again = lab.core().fd(handle).delete();
+    trial.check_eq(
+        "delete of what is disowned",
+        "Err(AlreadyDeleted)".into(),
+        format!("{again:?}"),
+        "4.1 (iii)",
+    );
+    trial.check_eq("came back under its user", 0, watch.take_released().len(), "S5");
+    gate.open();
+    lab.wait_until("the handler is dropped", || watch.dropped() > 0)?;
+    let near = came_back(trial, &watch)?;
+    trial.check_eq("bytes", "own".into(), watch.text(), "S5: usable until the handler returns");
+    lab.fence_all()?;
+    trial.check_eq("handler calls", 1, watch.entered(), "S6");
+    Ok(near)
+}
+
+/// Inserted again, reported once, and disowned by its own thread.
+fn once_more(
+    trial: &mut Trial,
+    lab: &mut Lab,
+    near: OwnedFd,
+    far: &mut Far,
+    thread: ThreadId,
+) -> Result<OwnedFd, Failure> {
+    let watch = Watch::new(&near);
+    let handle = lab.insert(near, watch.recording(), thread)?;
+    // Nobody has asked for anything yet: whatever the former life wanted is forgotten.
+    far.write_all(b"heard").map_err(Failure::broken)?;
+    lab.wait_until("the data", || descriptors::readable(watch.number()))?;
+    lab.fence_all()?;
+    let reported = lab.core().entry(handle).map_err(Failure::broken)?.state & state::POLL_IN;
+    trial.check_eq("reports before anything is wanted", 0, reported, "S20, suspect 11");
+    trial.check_eq("handler calls before anything is wanted", 0, watch.entered(), "S18");
+    lab.on(thread, move |context| context.fd(handle).want_recv())?.map_err(Failure::broken)?;
+    lab.wait_until(&format!("the report to thread {thread}"), || watch.text() == "heard")?;
+    lab.fence_all()?;
+    trial.check_eq("handler calls", 1, watch.entered(), "S20, bug 34: registered anew, once");
+    let disowned = lab.on(thread, move |context| context.fd(handle).disown())?;
+    trial.check_eq("disown", "Ok(())".into(), format!("{disowned:?}"), "Fd::disown");
+    came_back(trial, &watch)
+}
+
+fn came_back(trial: &mut Trial, watch: &Watch) -> Result<OwnedFd, Failure> {
+    let mut released = watch.take_released();
+    trial.check_eq("descriptors that came back", 1, released.len(), "Handler::released, S20");
+    let near = released.pop().ok_or_else(|| Failure::Wrong("the descriptor did not come back".into()))?;
+    trial.check_eq("its number", watch.number(), near.as_raw_fd(), "S20");
+    Ok(near)
+}
+
+fn check_usable(trial: &mut Trial, lab: &Lab, near: &OwnedFd, text: &str) -> Result<(), Failure> {
+    let mut bytes = Vec::new();
+    lab.wait_until("the data can be read", || {
+        let _ = read_all(near, &mut bytes);
+        bytes.len() >= text.len()
+    })?;
+    trial.check_eq(
+        "what it reads",
+        text.into(),
+        String::from_utf8_lossy(&bytes).into_owned(),
+        "S20: still usable",
+    );
+    Ok(())
+}

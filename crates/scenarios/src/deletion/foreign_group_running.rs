@@ -1,0 +1,172 @@
+//! A thread of another group deletes a descriptor under a running handler: while it holds a lock that the handler
+//! wants, and while a late report is between seeing itself allowed and setting its running bit. HAProxy isolated all
+//! threads for it, which deadlocked with the lock (bug 64), and reads the running mask with nothing between that and
+//! its own store (suspect 2).
+
+use std::io::Write;
+use std::sync::mpsc::{TryRecvError, channel};
+use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
+use std::time::Instant;
+
+use fd_core::checkpoint::{self, Point};
+use fd_core::ids::ThreadId;
+
+use super::watch::{Watch, delete_on};
+use crate::catalogue::{Layer, Scenario};
+use crate::gate::Gate;
+use crate::lab::Lab;
+use crate::transport::pair;
+use crate::trial::{Failure, Trial, patience};
+
+pub(crate) const SCENARIO: Scenario = Scenario {
+    id: "deletion/foreign-group-running",
+    title: "A thread of another group deletes an FD whose handler runs or is about to: no wait, no early close, no leak",
+    layer: Layer::Contract,
+    clauses: &["S4", "S5", "S6", "S9", "L4", "L7", "bug 64", "suspect 2"],
+    run,
+};
+
+fn run(trial: &mut Trial) -> Result<(), Failure> {
+    let mut lab = Lab::start(trial)?;
+    let (home, foreign) = (lab.thread(0), lab.thread(trial.params.threads - 1));
+    if home.group() == foreign.group() {
+        return Err(Failure::Unsupported("needs two groups".into()));
+    }
+    holding_a_lock(trial, &mut lab, home, foreign)?;
+    trial.all_hold()?;
+    for winner in [home, foreign] {
+        before_it_runs(trial, &mut lab, home, foreign, winner)?;
+        trial.all_hold()?;
+    }
+    lab.finish(trial, &[])
+}
+
+/// A deadlock must end with an explanation.
+fn lock(mutex: &Mutex<()>) -> Option<MutexGuard<'_, ()>> {
+    let end = Instant::now() + patience();
+    while Instant::now() < end {
+        match mutex.try_lock() {
+            Ok(guard) => return Some(guard),
+            Err(TryLockError::Poisoned(poisoned)) => return Some(poisoned.into_inner()),
+            Err(TryLockError::WouldBlock) => std::thread::yield_now(),
+        }
+    }
+    None
+}
+
+fn holding_a_lock(
+    trial: &mut Trial,
+    lab: &mut Lab,
+    home: ThreadId,
+    foreign: ThreadId,
+) -> Result<(), Failure> {
+    let mut ends = pair(trial.params.transport).map_err(Failure::broken)?;
+    let watch = Watch::new(&ends.near);
+    let (gate, mutex) = (Gate::new(), Arc::new(Mutex::new(())));
+    let (tell, told) = channel();
+    let handler = {
+        let (watch, gate, mutex) = (Arc::clone(&watch), gate.clone(), Arc::clone(&mutex));
+        watch.clone().doing(move |ready| {
+            gate.pass();
+            let got = lock(&mutex).is_some();
+            watch.recorder.record(ready);
+            let _ = tell.send(got);
+        })
+    };
+    let handle = lab.insert(ends.near, handler, home)?;
+    lab.core().fd(handle).want_recv().map_err(Failure::broken)?;
+    ends.far.write_all(b"x").map_err(Failure::broken)?;
+    if !gate.wait_for(1) {
+        return Err(Failure::Wrong("the handler was never called".into()));
+    }
+    let closed = lab.core().lives().closed;
+    let before = lab.activity(home);
+
+    let deleted = {
+        let (gate, mutex) = (gate.clone(), Arc::clone(&mutex));
+        lab.on(foreign, move |context| {
+            let guard = lock(&mutex);
+            // The handler wants the lock from here on, and will not get it before the delete has returned.
+            gate.open();
+            let deleted = context.fd(handle).delete();
+            let running = context.core().entry(handle).map(|entry| entry.running);
+            drop(guard);
+            (deleted, running, context.core().lives().closed)
+        })?
+    };
+    trial.check_eq("delete under the lock", "Ok(())".into(), format!("{:?}", deleted.0), "bug 64");
+    trial.check_eq(
+        "running after the delete",
+        format!("{:?}", Ok::<_, ()>(home.mask())),
+        format!("{:?}", deleted.1),
+        "S5",
+    );
+    trial.all_hold()?;
+    let got = told.recv_timeout(patience());
+    trial.check_eq("the handler got its lock", "Ok(true)".into(), format!("{got:?}"), "bug 64: no deadlock");
+    lab.wait_until("the last user closes it", || watch.dropped() > 0)?;
+    trial.check_eq("closed under the lock", 0, deleted.2 - closed, "S5");
+    trial.check_eq("closed", 1, lab.core().lives().closed - closed, "S4");
+    trial.check_eq("lives ended by the user", 1, lab.activity(home).since(&before).fd_close, "L4");
+    trial.check_eq("bytes", "x".into(), watch.text(), "S5");
+    lab.wait_until("the peer sees the end", || ends.far.ended())?;
+    trial.all_hold()?;
+    lab.fence_all()?;
+    trial.check_eq("handler calls", 1, watch.entered(), "S6");
+    Ok(())
+}
+
+/// The report has seen itself allowed when the delete begins, and sets its running bit when the thread mask is gone.
+/// Both may then find that nobody is left; `winner` looks first, and must be the only one that closes.
+fn before_it_runs(
+    trial: &mut Trial,
+    lab: &mut Lab,
+    home: ThreadId,
+    foreign: ThreadId,
+    winner: ThreadId,
+) -> Result<(), Failure> {
+    let mut ends = pair(trial.params.transport).map_err(Failure::broken)?;
+    let watch = Watch::new(&ends.near);
+    let [report, delete] = Gate::at([Point::ReportBeforeRunning, Point::DeleteMaskCleared], watch.number());
+    let handle = lab.insert(ends.near, watch.recording(), home)?;
+    lab.core().fd(handle).want_recv().map_err(Failure::broken)?;
+    let closed = lab.core().lives().closed;
+    let before = lab.activity(winner);
+    ends.far.write_all(b"x").map_err(Failure::broken)?;
+    if !report.wait_for(1) {
+        return Err(Failure::Wrong("the report never came".into()));
+    }
+    let told = delete_on(lab, Some(foreign), handle);
+    if !delete.wait_for(1) {
+        return Err(Failure::Wrong("the delete waits for the report".into()));
+    }
+    if winner == foreign {
+        delete.open()
+    } else {
+        report.open()
+    }
+    // The winner ends the life, and waits for the other to take its reference away (S5).
+    lab.wait_until("somebody ends the life", || lab.core().entry(handle).is_err())?;
+    trial.check_eq("closed while the other still looks", 0, lab.core().lives().closed - closed, "S5");
+    let early = matches!(told.try_recv(), Err(TryRecvError::Empty));
+    trial.check_eq("the delete is held or waits", true, early, "S5");
+    delete.open();
+    report.open();
+    let deleted = told.recv_timeout(patience()).map_err(|_| Failure::Wrong("the delete hangs".into()))?;
+    trial.check_eq("delete", "Ok(())".into(), format!("{deleted:?}"), "suspect 2");
+    lab.wait_until("the close", || watch.dropped() > 0)?;
+    checkpoint::remove();
+    lab.fence_all()?;
+    trial.check_eq(
+        "handler calls",
+        0,
+        watch.entered(),
+        "S6: the thread mask was gone before the running bit",
+    );
+    trial.check_eq("closed", 1, lab.core().lives().closed - closed, "S4");
+    trial.check_eq("handlers dropped", 1, watch.dropped(), "S4");
+    let by_winner = lab.activity(winner).since(&before).fd_close;
+    trial.check_eq("lives ended by the first to look", 1, by_winner, "S14");
+    lab.wait_until("the peer sees the end", || ends.far.ended())?;
+    Ok(())
+}

@@ -1,0 +1,96 @@
+//! The end of a life drops its handler, and a handler's drop may do anything: here it puts another descriptor under the
+//! number that has just been closed. It must find the slot free, whether the deleter or a late user ends the life.
+
+use std::io::Write;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::sync::mpsc::{Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use fd_core::ids::ThreadId;
+use fd_core::{FdCore, FdHandle, Handler, InsertOptions, Ready};
+
+use super::watch::Watch;
+use crate::catalogue::{Layer, Scenario};
+use crate::lab::Lab;
+use crate::transport::{at_number, pair};
+use crate::trial::{Failure, Trial, patience};
+
+pub(crate) const SCENARIO: Scenario = Scenario {
+    id: "deletion/handler-dropped-last",
+    title: "The drop of a deleted FD's handler may insert a new FD under the same number, and that one works",
+    layer: Layer::Contract,
+    clauses: &["S4", "S10", "design 4.8"],
+    run,
+};
+
+fn run(trial: &mut Trial) -> Result<(), Failure> {
+    let mut lab = Lab::start(trial)?;
+    let (owner, other) = (lab.thread(0), lab.thread(1));
+    for by_handler in [false, true] {
+        let mut ends = pair(trial.params.transport).map_err(Failure::broken)?;
+        let mut spare = pair(trial.params.transport).map_err(Failure::broken)?;
+        let number = ends.near.as_raw_fd();
+        let watch = Watch::at(number);
+        let (tell, told) = channel();
+        let heir = Heir {
+            core: Arc::clone(lab.core()),
+            next: Some((spare.near, watch.recording())),
+            number,
+            thread: owner,
+            options: lab.options(),
+            tell: Mutex::new(tell),
+        };
+        let handle = lab.insert(ends.near, Arc::new(heir), owner)?;
+        lab.core().fd(handle).want_recv().map_err(Failure::broken)?;
+        lab.fence(owner)?;
+        if by_handler {
+            ends.far.write_all(b"end").map_err(Failure::broken)?;
+        } else {
+            let deleted = lab.on(other, move |context| context.fd(handle).delete())?;
+            trial.check_eq("delete", "Ok(())".into(), format!("{deleted:?}"), "Fd::delete");
+        }
+        let next =
+            told.recv_timeout(patience()).map_err(|_| Failure::Wrong("the handler is not dropped".into()))?;
+        let next =
+            next.map_err(|error| Failure::Wrong(format!("the handler's drop could not insert: {error}")))?;
+        trial.check_eq("the number", number, next.number(), "4.8: closed before the handler is dropped");
+        trial.check_eq("lives apart", 1, next.generation() - handle.generation(), "FdHandle::generation");
+        lab.wait_until("the peer sees the end", || ends.far.ended())?;
+        spare.far.write_all(b"next").map_err(Failure::broken)?;
+        lab.wait_until("the next life's data", || watch.text() == "next")?;
+        lab.fence_all()?;
+        trial.check_eq("calls of the next life's handler", 1, watch.entered(), "S7, S8");
+        lab.core().fd(next).delete().map_err(Failure::broken)?;
+    }
+    lab.finish(trial, &[])
+}
+
+/// Deletes itself when it is called; leaves its number to another when it is dropped.
+struct Heir {
+    core: Arc<FdCore>,
+    next: Option<(OwnedFd, Arc<dyn Handler>)>,
+    number: i32,
+    thread: ThreadId,
+    options: InsertOptions,
+    tell: Mutex<Sender<Result<FdHandle, String>>>,
+}
+
+impl Handler for Heir {
+    fn ready(&self, ready: &Ready<'_>) {
+        let _ = ready.fd().delete();
+    }
+}
+
+impl Drop for Heir {
+    fn drop(&mut self) {
+        let Some((near, handler)) = self.next.take() else { return };
+        let (group, mask) = (self.thread.group(), self.thread.mask());
+        let inserted = at_number(near, self.number).map_err(|error| error.to_string()).and_then(|near| {
+            self.core.insert(near, handler, group, mask, self.options).map_err(|error| error.to_string())
+        });
+        if let Ok(handle) = inserted {
+            let _ = self.core.fd(handle).want_recv();
+        }
+        let _ = self.tell.lock().unwrap_or_else(PoisonError::into_inner).send(inserted);
+    }
+}

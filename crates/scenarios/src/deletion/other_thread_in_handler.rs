@@ -1,0 +1,144 @@
+//! Another thread deletes a descriptor while its handler runs, and once more when the handler has returned but its
+//! thread has not yet said so. HAProxy's exit reads the thread mask before it gives up the running bit: a delete in
+//! between leaves the close to a thread that believes there is nothing to close, and the descriptor leaks (suspect 1).
+
+use std::io::Write;
+use std::sync::Arc;
+use std::sync::mpsc::channel;
+
+use fd_core::checkpoint::{self, Point};
+use fd_core::ids::ThreadId;
+use fd_core::{OwnerId, state};
+
+use super::watch::Watch;
+use crate::catalogue::{Layer, Scenario};
+use crate::descriptors;
+use crate::gate::Gate;
+use crate::lab::Lab;
+use crate::transport::pair;
+use crate::trial::{Failure, Trial, patience};
+
+pub(crate) const SCENARIO: Scenario = Scenario {
+    id: "deletion/other-thread-in-handler",
+    title: "Deleting an FD whose handler runs returns at once; the handler keeps it, and its return closes it",
+    layer: Layer::Contract,
+    clauses: &["S4", "S5", "S14", "L4", "L7", "bug 45", "suspect 1"],
+    run,
+};
+
+fn run(trial: &mut Trial) -> Result<(), Failure> {
+    let mut lab = Lab::start(trial)?;
+    let (user, deleter) = (lab.thread(0), lab.thread(1));
+    while_it_runs(trial, &mut lab, user, deleter)?;
+    trial.all_hold()?;
+    after_it_returned(trial, &mut lab, user, deleter)?;
+    lab.finish(trial, &[])
+}
+
+fn while_it_runs(trial: &mut Trial, lab: &mut Lab, user: ThreadId, deleter: ThreadId) -> Result<(), Failure> {
+    let mut ends = pair(trial.params.transport).map_err(Failure::broken)?;
+    let watch = Watch::new(&ends.near);
+    let gate = Gate::new();
+    let handler = {
+        let (watch, gate) = (Arc::clone(&watch), gate.clone());
+        watch.clone().doing(move |ready| {
+            gate.pass();
+            watch.recorder.record(ready);
+        })
+    };
+    let owner = OwnerId::of(&handler);
+    let handle = lab.insert(ends.near, handler, user)?;
+    lab.core().fd(handle).want_recv().map_err(Failure::broken)?;
+    ends.far.write_all(b"before,").map_err(Failure::broken)?;
+    if !gate.wait_for(1) {
+        return Err(Failure::Wrong("the handler was never called".into()));
+    }
+    let closed = lab.core().lives().closed;
+    let before = lab.activity(user);
+
+    // The gate is shut until long after this has returned.
+    let answers = lab.on(deleter, move |context| {
+        let fd = context.fd(handle);
+        let deleted = fd.delete();
+        (deleted, fd.delete(), context.takeover(handle, owner), fd.want_recv())
+    })?;
+    trial.check_eq("delete", "Ok(())".into(), format!("{:?}", answers.0), "bug 45: never waits");
+    trial.check_eq("delete again", "Err(AlreadyDeleted)".into(), format!("{:?}", answers.1), "4.1 (iii)");
+    trial.check_eq("takeover", "Err(Busy)".into(), format!("{:?}", answers.2), "S3, 4.1 (ii)");
+    trial.check_eq(
+        "want",
+        "Ok(())".into(),
+        format!("{:?}", answers.3),
+        "a life that is not over is not stale",
+    );
+    trial.check_eq("the number is open", true, descriptors::is_open(watch.number()), "S5");
+    trial.check_eq("closed", 0, lab.core().lives().closed - closed, "S5");
+    trial.check_eq("handlers dropped", 0, watch.dropped(), "4.8");
+    trial.all_hold()?;
+    let entry = lab.core().entry(handle).map_err(|stale| Failure::Wrong(stale.to_string()))?;
+    trial.check_eq("thread mask", 0, entry.thread_mask.bits(), "2.2 step 3");
+    trial.check_eq("running", user.mask().bits(), entry.running.bits(), "S5");
+    trial.check_eq("waits for its last user", true, entry.state & state::MUST_CLOSE != 0, "S14");
+    trial.all_hold()?;
+
+    ends.far.write_all(b"after").map_err(Failure::broken)?;
+    let number = watch.number();
+    lab.wait_until("the data", || descriptors::readable(number))?;
+    gate.open();
+    // Nothing else happens to that thread (L4).
+    lab.wait_until("the last user closes it", || watch.dropped() > 0)?;
+    trial.check_eq("bytes", "before,after".into(), watch.text(), "S5: usable until the handler returns");
+    trial.check_eq("the number was open when the handler was dropped", 0, watch.open_when_dropped(), "4.8");
+    trial.check_eq("closed", 1, lab.core().lives().closed - closed, "S4");
+    let closer = lab.activity(user).since(&before).fd_close;
+    trial.check_eq("lives ended by the user's thread", 1, closer, "L4: the last user closes");
+    lab.wait_until("the peer sees the end", || ends.far.ended())?;
+    lab.fence_all()?;
+    trial.check_eq("handler calls", 1, watch.entered(), "S6");
+    Ok(())
+}
+
+/// The thread is held with its handler done and its running bit still set.
+fn after_it_returned(
+    trial: &mut Trial,
+    lab: &mut Lab,
+    user: ThreadId,
+    deleter: ThreadId,
+) -> Result<(), Failure> {
+    for point in [Point::ReportHandlerDone, Point::LeaveBegun, Point::LeaveRunningCleared] {
+        let mut ends = pair(trial.params.transport).map_err(Failure::broken)?;
+        let watch = Watch::new(&ends.near);
+        let [gate] = Gate::at([point], watch.number());
+        let handle = lab.insert(ends.near, watch.recording(), user)?;
+        lab.core().fd(handle).want_recv().map_err(Failure::broken)?;
+        ends.far.write_all(b"x").map_err(Failure::broken)?;
+        if !gate.wait_for(1) {
+            return Err(Failure::Wrong(format!("the thread never came to {point:?}")));
+        }
+        let (tell, told) = channel();
+        lab.core().post(deleter, move |context| {
+            let _ = tell.send(context.fd(handle).delete());
+        });
+        if point == Point::LeaveRunningCleared {
+            // The deleter is the last user here, and waits for the one that is about to look (L7).
+            lab.wait_until("the deleter ends the life", || lab.core().entry(handle).is_err())?;
+            trial.check_eq(
+                "the number is open",
+                true,
+                descriptors::is_open(watch.number()),
+                "S5: still pinned",
+            );
+            gate.open();
+        }
+        let deleted =
+            told.recv_timeout(patience()).map_err(|_| Failure::Wrong("the deleter hangs".into()))?;
+        trial.check_eq(format!("delete at {point:?}"), "Ok(())".into(), format!("{deleted:?}"), "bug 45");
+        gate.open();
+        lab.wait_until(&format!("the close after a delete at {point:?}"), || watch.dropped() > 0)?;
+        checkpoint::remove();
+        lab.wait_until("the peer sees the end", || ends.far.ended())?;
+        lab.fence_all()?;
+        trial.check_eq("handler calls", 1, watch.entered(), "S6");
+    }
+    Ok(())
+}

@@ -1,0 +1,96 @@
+//! A handler that deletes its own descriptor. HAProxy's connections do it all the time: the number must stay open and
+//! the owner alive until the handler returns, or the handler goes on with somebody else's descriptor (S5).
+
+use std::io::Write;
+use std::sync::Arc;
+use std::sync::mpsc::{RecvTimeoutError, channel};
+
+use fd_core::Ready;
+use fd_core::error::DeleteError;
+use fd_core::state;
+
+use super::watch::{Answers, Watch};
+use crate::catalogue::{Layer, Scenario};
+use crate::descriptors;
+use crate::lab::Lab;
+use crate::transport::{pair, read_all};
+use crate::trial::{Failure, Trial, patience};
+
+pub(crate) const SCENARIO: Scenario = Scenario {
+    id: "deletion/own-handler",
+    title: "A handler may delete its own FD: it stays open until the handler returns, and is then closed once",
+    layer: Layer::Contract,
+    clauses: &["S4", "S5", "S6", "L4", "design 4.8"],
+    run,
+};
+
+fn run(trial: &mut Trial) -> Result<(), Failure> {
+    let mut lab = Lab::start(trial)?;
+    let mut ends = pair(trial.params.transport).map_err(Failure::broken)?;
+    let watch = Watch::new(&ends.near);
+    let (tell, told) = channel();
+    let handler = {
+        let watch = Arc::clone(&watch);
+        watch.clone().doing(move |ready| {
+            let _ = tell.send(inside(ready, &watch));
+        })
+    };
+    let handle = lab.insert(ends.near, handler, lab.thread(0))?;
+    lab.core().fd(handle).want_recv().map_err(Failure::broken)?;
+    let closed = lab.core().lives().closed;
+
+    ends.far.write_all(b"last words").map_err(Failure::broken)?;
+    let answers = told.recv_timeout(patience()).map_err(|error| match error {
+        RecvTimeoutError::Timeout => Failure::Wrong("the handler did not return".into()),
+        RecvTimeoutError::Disconnected => Failure::Wrong("the handler was dropped while it ran".into()),
+    })?;
+    answers.record(trial);
+    trial.all_hold()?;
+    // Without any further event (L4).
+    lab.wait_until("the handler is dropped", || watch.dropped() > 0)?;
+    trial.check_eq("the number was open when the handler was dropped", 0, watch.open_when_dropped(), "4.8");
+    trial.check_eq("descriptors closed", 1, lab.core().lives().closed - closed, "S4");
+    lab.wait_until("the peer sees the end", || ends.far.ended())?;
+    trial.check_eq("entry", "stale", lab.core().entry(handle).map_or("stale", |_| "alive"), "L4");
+    let again = lab.core().fd(handle).delete();
+    trial.check_eq(
+        "delete afterwards is refused as stale",
+        true,
+        matches!(again, Err(DeleteError::Stale(_))),
+        "4.1 (i)",
+    );
+
+    // Nobody is there for this any more.
+    let _ = ends.far.write_all(b"too late");
+    lab.fence_all()?;
+    trial.check_eq("handler calls", 1, watch.entered(), "S6");
+    trial.check_eq("handlers dropped", 1, watch.dropped(), "S4");
+    drop(ends.far);
+    lab.finish(trial, &[])
+}
+
+/// What the handler does, and sees after it has deleted itself.
+fn inside(ready: &Ready<'_>, watch: &Watch) -> Answers {
+    let mut answers = Answers::default();
+    let lives = || ready.context().core().lives();
+    let closed = lives().closed;
+    answers.eq("delete in the handler", Ok(()), ready.fd().delete(), "Fd::delete");
+    answers.eq("delete again", Err(DeleteError::AlreadyDeleted), ready.fd().delete(), "4.1 (iii)");
+    answers.eq("the number is open in the handler", true, descriptors::is_open(watch.number()), "S5");
+    answers.eq("closed in the handler", 0, lives().closed - closed, "S5");
+    answers.eq("handlers dropped in the handler", 0, watch.dropped(), "4.8");
+    let entry = ready.context().core().entry(ready.handle());
+    answers.eq("thread mask", Ok(0), entry.map(|entry| entry.thread_mask.bits()), "2.2 step 3");
+    answers.eq("running", Ok(ready.context().id().mask()), entry.map(|entry| entry.running), "S5");
+    answers.eq("waits for its last user", true, ready.state() & state::MUST_CLOSE != 0, "S14");
+    answers.eq("want", Ok(()), ready.fd().want_recv(), "Fd::want_recv: never stale in a report");
+    let mut bytes = Vec::new();
+    answers.eq(
+        "end of file",
+        Ok(false),
+        read_all(ready, &mut bytes).map_err(|error| error.to_string()),
+        "S5",
+    );
+    answers.eq("bytes", "last words".into(), String::from_utf8_lossy(&bytes).into_owned(), "S5");
+    answers
+}

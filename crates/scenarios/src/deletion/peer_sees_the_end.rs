@@ -1,0 +1,93 @@
+//! A thread that sleeps in poll(2) or select(2) holds the open files that it waits for: on Linux, a descriptor closed by
+//! another thread is gone, and its peer hears nothing of it until that wait ends. Found by this matrix: with the poll
+//! and select backends the peer of a deleted connection waited for up to a minute.
+
+use std::os::fd::AsRawFd;
+
+use fd_core::OwnerId;
+use fd_core::ids::ThreadId;
+
+use super::watch::Watch;
+use crate::catalogue::{Layer, Scenario};
+use crate::lab::Lab;
+use crate::transport::pair;
+use crate::trial::{Failure, Trial};
+
+pub(crate) const SCENARIO: Scenario = Scenario {
+    id: "deletion/peer-sees-the-end",
+    title: "The peer of a deleted FD sees the end at once, whatever threads sleep with it in their pollers",
+    layer: Layer::Contract,
+    clauses: &["L4", "L5", "suspect 11"],
+    run,
+};
+
+/// How the descriptor comes to be deleted by somebody who does not poll it.
+#[derive(Clone, Copy, Debug)]
+enum Way {
+    /// By a thread of no group.
+    Deleted,
+    /// Handed back, and closed by the scenario.
+    Disowned,
+    /// By another thread that had taken it over.
+    TakenOver,
+    /// By another thread that had taken it over, wanted it, and polled it.
+    TakenOverAndPolled,
+    /// After one thread had stopped it for all.
+    Stopped,
+}
+
+fn run(trial: &mut Trial) -> Result<(), Failure> {
+    let mut lab = Lab::start(trial)?;
+    let (owner, other) = (lab.thread(0), lab.thread(1));
+    for way in [Way::Deleted, Way::Disowned, Way::TakenOver, Way::TakenOverAndPolled, Way::Stopped] {
+        play(trial, &mut lab, way, owner, other)?;
+    }
+    lab.finish(trial, &[])
+}
+
+fn play(trial: &mut Trial, lab: &mut Lab, way: Way, owner: ThreadId, other: ThreadId) -> Result<(), Failure> {
+    let ends = pair(trial.params.transport).map_err(Failure::broken)?;
+    let watch = Watch::new(&ends.near);
+    let handler = watch.recording();
+    let identity = OwnerId::of(&handler);
+    let number = ends.near.as_raw_fd();
+    let handle = if matches!(way, Way::Stopped) {
+        lab.insert_shared(ends.near, handler, owner, lab.core().table().threads(owner.group()))?
+    } else {
+        lab.insert(ends.near, handler, owner)?
+    };
+    lab.core().fd(handle).want_recv().map_err(Failure::broken)?;
+    // Every thread of the mask has gone to sleep with it.
+    lab.fence_all()?;
+    match way {
+        Way::Deleted | Way::Disowned => {}
+        Way::TakenOver | Way::TakenOverAndPolled => {
+            let taken = lab.on(other, move |context| context.takeover(handle, identity))?;
+            trial.check_eq(format!("{way:?}: takeover"), "Ok(())".into(), format!("{taken:?}"), "L9");
+            if matches!(way, Way::TakenOverAndPolled) {
+                lab.on(other, move |context| context.fd(handle).want_recv())?.map_err(Failure::broken)?;
+                lab.fence(other)?;
+            }
+        }
+        Way::Stopped => {
+            // Stopping alone is lazy (L6); wanting the other direction makes some thread look.
+            let fd = lab.core().fd(handle);
+            fd.stop_recv().and_then(|()| fd.want_send()).map_err(Failure::broken)?;
+            fd.stop_send().map_err(Failure::broken)?;
+            lab.fence(owner)?;
+        }
+    }
+    let closed = lab.core().lives().closed;
+    if matches!(way, Way::Disowned) {
+        lab.core().fd(handle).disown().map_err(Failure::broken)?;
+        trial.check_eq(format!("{way:?}: came back"), 1, watch.take_released().len(), "Handler::released");
+    } else {
+        lab.on(other, move |context| context.fd(handle).delete())?.map_err(Failure::broken)?;
+        // Stopped, it may still be reported somewhere: then its last user closes it.
+        lab.wait_until(&format!("{way:?}: the close"), || watch.dropped() > 0)?;
+        trial.check_eq(format!("{way:?}: closed"), 1, lab.core().lives().closed - closed, "S4");
+    }
+    trial.check_eq(format!("{way:?}: the number is open"), false, crate::descriptors::is_open(number), "S4");
+    // Nothing wakes anybody from here on.
+    lab.wait_until(&format!("{way:?}: the peer sees the end"), || ends.far.ended())
+}

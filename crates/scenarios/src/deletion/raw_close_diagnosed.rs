@@ -1,0 +1,130 @@
+//! Somebody closes a registered descriptor behind the table's back, and its number is used again. poll(2) then answers
+//! NVAL at once for ever, select(2) fails as a whole, epoll and kqueue forget in silence. HAProxy had such closes again
+//! and again (bug 43), and spun or reported another connection's events.
+
+use std::io::Write;
+use std::os::fd::{AsRawFd, FromRawFd, IntoRawFd, OwnedFd, RawFd};
+use std::sync::Arc;
+
+use fd_core::error::InsertRefused;
+use fd_core::poller::Events;
+
+use super::watch::Watch;
+use crate::catalogue::{Layer, Scenario};
+use crate::lab::Lab;
+use crate::transport::{at_number, pair};
+use crate::trial::{Failure, Trial};
+
+pub(crate) const SCENARIO: Scenario = Scenario {
+    id: "deletion/raw-close-diagnosed",
+    title: "An FD closed behind the table's back makes nobody spin; its owner is told, and its number is refused",
+    layer: Layer::Contract,
+    clauses: &["S10", "L5", "L6", "bug 43", "suspect 11"],
+    run,
+};
+
+/// Turns that one fence may take: two events, each with a wake-up of its own and one to spare.
+const TURNS_PER_FENCE: u64 = 6;
+const FENCES: u64 = 50;
+
+fn run(trial: &mut Trial) -> Result<(), Failure> {
+    let mut lab = Lab::start(trial)?;
+    let thread = lab.thread(0);
+    let mut ends = pair(trial.params.transport).map_err(Failure::broken)?;
+    let mut spare = pair(trial.params.transport).map_err(Failure::broken)?;
+    let mut fresh = pair(trial.params.transport).map_err(Failure::broken)?;
+    let number = ends.near.as_raw_fd();
+    let watch = Watch::new(&ends.near);
+    let told = Arc::new(std::sync::Mutex::new(Vec::new()));
+    let handler = {
+        let told = Arc::clone(&told);
+        watch.doing(move |ready| {
+            // It insists: each report leads to another update, and none of them may be the next turn of a spin.
+            let _ = ready.fd().want_recv();
+            told.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push(ready.events());
+        })
+    };
+    let handle = lab.insert(ends.near, handler, thread)?;
+    lab.core().fd(handle).want_recv().map_err(Failure::broken)?;
+    lab.fence_all()?;
+
+    let before = lab.activity(thread);
+    close_behind_the_table(number);
+    // Some thread must look at it to know: epoll and kqueue when they are next asked for something, poll and select
+    // when they next wait.
+    lab.core().fd(handle).want_send().map_err(Failure::broken)?;
+    for _ in 0..FENCES {
+        lab.fence(thread)?;
+    }
+    let after = lab.activity(thread).since(&before);
+    let seen = told.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clone();
+    let is_diagnosis = |events: &Events| events.intersects(Events::INVALID) && events.intersects(Events::ERR);
+    // select(2) on Linux says "readable" of a number that is closed while it waits, and EBADF the next time.
+    let told = match &seen[..] {
+        [Events::READY_R, told @ ..] if trial.backend == "select" => told,
+        told => told,
+    };
+    let interests = 1..=3;
+    trial.check(
+        "what the owner was told",
+        "INVALID and ERR, once for each interest that it asked for: recv, both, recv",
+        format!("{} times, first {:?}", seen.len(), &seen[..seen.len().min(3)]),
+        "poll(2) NVAL, EBADF",
+        interests.contains(&told.len()) && told.iter().all(is_diagnosis),
+    );
+    let invalid = after.poll_inval;
+    trial.check(
+        "events that said so",
+        "1 to 3",
+        invalid,
+        "poll(2) NVAL, EBADF",
+        interests.contains(&(invalid as usize)),
+    );
+    let bound = FENCES * TURNS_PER_FENCE;
+    let turns = after.loops;
+    trial.check("turns of the loop", format!("at most {bound}"), turns, "L5, L6: no spin", turns <= bound);
+    trial.all_hold()?;
+
+    // The number is used again by somebody who then wants to register it.
+    let near = at_number(spare.near, number).map_err(Failure::broken)?;
+    let next = Watch::new(&near);
+    let (group, mask, options) = (thread.group(), thread.mask(), lab.options());
+    let refused = lab.core().insert(near, next.recording(), group, mask, options);
+    let refused = match refused {
+        Ok(_) => return Err(Failure::Wrong("the number was accepted a second time".into())),
+        Err(refused) => refused,
+    };
+    trial.check(
+        "insert",
+        "InUse",
+        refused.reason,
+        "S10, bug 43",
+        refused.reason == InsertRefused::InUse { fd: number },
+    );
+    spare.far.write_all(b"for the refused one").map_err(Failure::broken)?;
+    lab.fence_all()?;
+    trial.check_eq("calls of the refused handler", 0, next.entered(), "S7");
+    // The old life ends; its number is given up by the newcomer first, or it would be closed twice.
+    let _ = refused.fd.into_raw_fd();
+    lab.core().fd(handle).delete().map_err(Failure::broken)?;
+    trial.check_eq("handlers dropped", 1, watch.dropped(), "S4");
+
+    // Refused once, the newcomer's next descriptor under that number is welcome.
+    let near = at_number(fresh.near, number).map_err(Failure::broken)?;
+    let last = Watch::new(&near);
+    let handle = lab.insert(near, last.recording(), thread)?;
+    lab.core().fd(handle).want_recv().map_err(Failure::broken)?;
+    fresh.far.write_all(b"fresh").map_err(Failure::broken)?;
+    lab.wait_until("the data under the number's next life", || last.text() == "fresh")?;
+    lab.core().fd(handle).delete().map_err(Failure::broken)?;
+    let _ = ends.far.write_all(b"x");
+    drop((ends.far, spare.far, fresh.far));
+    lab.finish(trial, &[])
+}
+
+/// The mistake.
+fn close_behind_the_table(number: RawFd) {
+    // SAFETY: not sound in general, which is what the scenario is about: the table owns the number. Nothing else in
+    // this process opens or uses descriptors meanwhile.
+    drop(unsafe { OwnedFd::from_raw_fd(number) });
+}

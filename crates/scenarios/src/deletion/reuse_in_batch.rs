@@ -1,0 +1,150 @@
+//! Two events in one batch: the handler of the first deletes the second's descriptor and puts another one under the
+//! same number. HAProxy applied the old event, a hang-up, to the new connection, which then failed for no reason
+//! (bug 75); only its epoll backend has a cure (suspect 18).
+
+use std::io::Write;
+use std::os::fd::OwnedFd;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use fd_core::ids::ThreadId;
+use fd_core::{FdHandle, Handler, InsertOptions, Ready, state};
+
+use super::watch::{Answers, Watch};
+use crate::catalogue::{Layer, Scenario};
+use crate::descriptors;
+use crate::lab::Lab;
+use crate::transport::{at_number, pair};
+use crate::trial::{Failure, Trial};
+
+pub(crate) const SCENARIO: Scenario = Scenario {
+    id: "deletion/reuse-in-batch",
+    title: "An event harvested before its number got another descriptor reaches neither the old owner nor the new one",
+    layer: Layer::Contract,
+    clauses: &["S6", "S7", "S8", "S10", "bug 75", "suspect 18"],
+    run,
+};
+
+const ROUNDS: usize = 5;
+
+fn run(trial: &mut Trial) -> Result<(), Failure> {
+    let mut lab = Lab::start(trial)?;
+    for thread in [lab.thread(0), lab.thread(1)] {
+        for _ in 0..ROUNDS {
+            round(trial, &mut lab, thread)?;
+            trial.all_hold()?;
+        }
+    }
+    lab.finish(trial, &[])
+}
+
+fn round(trial: &mut Trial, lab: &mut Lab, thread: ThreadId) -> Result<(), Failure> {
+    let mut ends = Vec::new();
+    for _ in 0..2 {
+        ends.push(pair(trial.params.transport).map_err(Failure::broken)?);
+    }
+    let mut spare = pair(trial.params.transport).map_err(Failure::broken)?;
+    let swap = Arc::new(Swap {
+        handles: OnceLock::new(),
+        spare: Mutex::new(Some(spare.near)),
+        done: OnceLock::new(),
+        thread,
+        options: lab.options(),
+    });
+    // Which of the two comes first is the poller's choice: both do the same.
+    let watches: Vec<_> = ends.iter().map(|ends| Watch::new(&ends.near)).collect();
+    let (mut handles, mut fars) = (Vec::new(), Vec::new());
+    for (index, ends) in ends.into_iter().enumerate() {
+        let (own, swap) = (Arc::clone(&watches[index]), Arc::clone(&swap));
+        let handler = watches[index].doing(move |ready| {
+            own.recorder.record(ready);
+            swap.first(ready, 1 - index);
+        });
+        handles.push(lab.insert(ends.near, handler, thread)?);
+        fars.push(ends.far);
+    }
+    swap.handles.get_or_init(|| [handles[0], handles[1]]);
+    for handle in &handles {
+        lab.core().fd(*handle).want_recv().map_err(Failure::broken)?;
+    }
+    lab.fence(thread)?;
+    let held = lab.hold(thread)?;
+    let before = lab.activity(thread);
+    for far in &mut fars {
+        far.write_all(b"old").map_err(Failure::broken)?;
+    }
+    // With the end of the stream: that is what did the harm.
+    drop(fars);
+    let ready = |watch: &Arc<Watch>| descriptors::readable(watch.number());
+    lab.wait_until("both are ready", || watches.iter().all(ready))?;
+    held.open();
+
+    lab.wait_until("the swap", || swap.done.get().is_some())?;
+    lab.fence(thread)?;
+    let Some(Swapped { victim, next, watch, error }) = swap.done.get() else { unreachable!("waited for") };
+    let mut answers = Answers::default();
+    answers.eq("delete, move and insert", &None, error, "bug 75");
+    answers.record(trial);
+    trial.all_hold()?;
+    let next = next.ok_or_else(|| Failure::Wrong("no next life".into()))?;
+    trial.check_eq(
+        "the next life has the victim's number",
+        handles[*victim].number(),
+        next.number(),
+        "the scenario",
+    );
+    trial.check_eq("calls of the old handler", 0, watches[*victim].entered(), "S6");
+    trial.check_eq("handlers dropped", 1, watches[*victim].dropped(), "S4");
+    trial.check_eq("calls of the new handler before it has data", 0, watch.entered(), "S7");
+    let dropped = lab.activity(thread).since(&before).poll_drop;
+    trial.check_eq("events of the old life, harvested and dropped", 1, dropped, "S7: it was in the batch");
+    let entry = lab.core().entry(next).map_err(Failure::broken)?;
+    let seen = state::POLL_IN | state::POLL_OUT | state::POLL_ERR | state::POLL_HUP;
+    trial.check_eq("reports in the new state", 0, entry.state & seen, "S7, bug 75");
+
+    spare.far.write_all(b"new").map_err(Failure::broken)?;
+    lab.wait_until("the new life's data", || watch.text() == "new")?;
+    lab.fence(thread)?;
+    trial.check_eq("calls of the new handler", 1, watch.entered(), "S8: registered once");
+    let entry = lab.core().entry(next).map_err(Failure::broken)?;
+    trial.check_eq("errors and hang-ups", 0, entry.state & (state::POLL_ERR | state::POLL_HUP), "S15");
+    for handle in [handles[1 - victim], next] {
+        lab.core().fd(handle).delete().map_err(Failure::broken)?;
+    }
+    Ok(())
+}
+
+/// What the first of the two handlers does to the other.
+struct Swap {
+    handles: OnceLock<[FdHandle; 2]>,
+    spare: Mutex<Option<OwnedFd>>,
+    done: OnceLock<Swapped>,
+    thread: ThreadId,
+    options: InsertOptions,
+}
+
+struct Swapped {
+    victim: usize,
+    next: Option<FdHandle>,
+    watch: Arc<Watch>,
+    error: Option<String>,
+}
+
+impl Swap {
+    fn first(&self, ready: &Ready<'_>, victim: usize) {
+        let spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let (Some(spare), Some(handles)) = (spare, self.handles.get()) else { return };
+        let (core, old) = (ready.context().core(), handles[victim]);
+        let watch = Watch::at(old.number());
+        let handler: Arc<dyn Handler> = watch.recording();
+        let swapped = ready.context().fd(old).delete().map_err(|error| error.to_string()).and_then(|()| {
+            let near = at_number(spare, old.number()).map_err(|error| error.to_string())?;
+            let (group, mask) = (self.thread.group(), self.thread.mask());
+            let next =
+                core.insert(near, handler, group, mask, self.options).map_err(|error| error.to_string())?;
+            ready.context().fd(next).want_recv().map_err(|error| error.to_string())?;
+            Ok(next)
+        });
+        let (next, error) = (swapped.as_ref().ok().copied(), swapped.err());
+        self.done.get_or_init(|| Swapped { victim, next, watch, error });
+    }
+}

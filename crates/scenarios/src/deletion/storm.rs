@@ -1,0 +1,187 @@
+//! Everybody does everything to a few descriptors at the same time.
+
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
+
+use fastrand::Rng;
+use fd_core::ids::ThreadId;
+use fd_core::{Context, Fd, FdCore, Handler, InsertOptions, OwnerId, Ready};
+
+use super::life::{Life, identity, unpoisoned};
+use crate::lab::Lab;
+use crate::params::Transport;
+use crate::transport::{pair, read_all};
+
+/// What all threads together do.
+pub(super) const STEPS: u64 = 50_000;
+/// Descriptors that live at one time.
+const PLACES: usize = 12;
+/// What a worker does before it goes round its loop.
+const STEPS_PER_TURN: u64 = 16;
+
+pub(super) struct Storm {
+    core: Arc<FdCore>,
+    threads: Vec<ThreadId>,
+    transport: Transport,
+    options: InsertOptions,
+    places: Vec<Mutex<Option<Arc<Life>>>>,
+    lives: Mutex<Vec<Arc<Life>>>,
+    steps: AtomicU64,
+    wrong: Mutex<Vec<String>>,
+}
+
+impl Storm {
+    pub(super) fn new(lab: &Lab, transport: Transport) -> Arc<Self> {
+        Arc::new(Self {
+            core: Arc::clone(lab.core()),
+            threads: lab.threads(),
+            transport,
+            // No TIME_WAIT is left behind.
+            options: InsertOptions { reset_on_close: true, ..lab.options() },
+            places: (0..PLACES).map(|_| Mutex::new(None)).collect(),
+            lives: Mutex::default(),
+            steps: AtomicU64::new(0),
+            wrong: Mutex::default(),
+        })
+    }
+
+    pub(super) fn goes_on(&self) -> bool {
+        self.steps.load(Ordering::Relaxed) < STEPS
+    }
+
+    pub(super) fn lives(&self) -> Vec<Arc<Life>> {
+        unpoisoned(&self.lives).clone()
+    }
+
+    pub(super) fn wrong(&self) -> Vec<String> {
+        unpoisoned(&self.wrong).clone()
+    }
+
+    fn note(&self, wrong: impl Into<String>) {
+        unpoisoned(&self.wrong).push(wrong.into());
+    }
+
+    /// A worker's part of the storm: a few steps, and then again in its next turn.
+    pub(super) fn turn(self: Arc<Self>, context: &Context, mut random: Rng) {
+        for _ in 0..STEPS_PER_TURN {
+            self.step(Some(context), &mut random);
+        }
+        if self.goes_on() {
+            let core = Arc::clone(&self.core);
+            core.post(context.id(), move |context| self.turn(context, random));
+        }
+    }
+
+    /// Does something to some descriptor, whatever has become of it.
+    pub(super) fn step(self: &Arc<Self>, context: Option<&Context>, random: &mut Rng) {
+        self.steps.fetch_add(1, Ordering::Relaxed);
+        let place = &self.places[random.usize(..PLACES)];
+        let Some(life) = unpoisoned(place).clone() else { return self.insert(place, random) };
+        let handle = life.handle();
+        let fd = context.map_or_else(|| self.core.fd(handle), |context| context.fd(handle));
+        let target = self.threads[random.usize(..self.threads.len())];
+        // Refusals are answers, too: the handle may be stale, the descriptor busy or somebody else's.
+        match random.u32(..100) {
+            0..25 => life.write(),
+            25..40 => drop(fd.want_recv()),
+            40..45 => drop(fd.want_send()),
+            45..50 => drop(fd.stop_both()),
+            50..65 => match (context, life.owner.get()) {
+                (Some(context), Some(owner)) => drop(context.takeover(handle, *owner)),
+                _ => drop(fd.migrate_on(target)),
+            },
+            65..70 => drop(fd.migrate_on(target)),
+            70..78 => {
+                if let Some(context) = context {
+                    let _ = context.enter(handle, |ready| self.look(&life, ready, "while entered"));
+                }
+            }
+            78..88 => life.end(|_| fd.delete()),
+            88..91 => life.end(|_| fd.disown()),
+            _ if life.ended() > 0 => self.insert(place, random),
+            _ => {}
+        }
+    }
+
+    fn insert(self: &Arc<Self>, place: &Mutex<Option<Arc<Life>>>, random: &mut Rng) {
+        for life in unpoisoned(&self.lives).iter() {
+            life.peer_saw_the_end();
+        }
+        let thread = self.threads[random.usize(..self.threads.len())];
+        let shared = random.u32(..10) < 3;
+        let mask = if shared { self.core.table().threads(thread.group()) } else { thread.mask() };
+        let ends = match pair(self.transport) {
+            Ok(ends) => ends,
+            Err(error) => return self.note(format!("no descriptors: {error}")),
+        };
+        let life = Arc::new(Life {
+            handle: OnceLock::new(),
+            owner: OnceLock::new(),
+            shared,
+            file: identity(&ends.near),
+            far: Mutex::new(Some(ends.far)),
+            written: AtomicU64::new(0),
+            inside: AtomicUsize::new(0),
+            ended: AtomicUsize::new(0),
+            dropped: AtomicUsize::new(0),
+            random: Mutex::new(random.fork()),
+        });
+        let handler: Arc<dyn Handler> = Arc::new(Guest { life: Arc::clone(&life), storm: Arc::clone(self) });
+        life.owner.get_or_init(|| OwnerId::of(&handler));
+        match self.core.insert(ends.near, handler, thread.group(), mask, self.options) {
+            Ok(handle) => {
+                life.handle.get_or_init(|| handle);
+                unpoisoned(&self.lives).push(Arc::clone(&life));
+                *unpoisoned(place) = Some(life);
+            }
+            Err(refused) => self.note(format!("insert: {refused}")),
+        }
+    }
+
+    /// Whoever uses a descriptor finds the file that was inserted (S5).
+    fn look(&self, life: &Life, fd: &impl AsFd, when: &str) {
+        if identity(fd) != life.file {
+            self.note(format!("another file or none {when}: {:?}", life.handle()));
+        }
+    }
+}
+
+/// The handler.
+struct Guest {
+    life: Arc<Life>,
+    storm: Arc<Storm>,
+}
+
+impl Handler for Guest {
+    fn ready(&self, ready: &Ready<'_>) {
+        let (life, storm) = (&self.life, &self.storm);
+        if life.inside.fetch_add(1, Ordering::SeqCst) > 0 && !life.shared {
+            storm.note(format!("two threads in the handler: {:?}", life.handle()));
+        }
+        storm.look(life, ready, "when the handler begins");
+        let fd: Fd<'_> = ready.fd();
+        let ended = read_all(ready, &mut Vec::new()).unwrap_or(true);
+        let _ = fd.stop_send().and_then(|()| if ended { fd.stop_recv() } else { fd.cant_recv() });
+        let mut random = unpoisoned(&life.random).fork();
+        match random.u32(..10) {
+            0..2 => life.end(|_| fd.delete()),
+            2 => life.end(|_| fd.disown()),
+            3..6 if storm.goes_on() => storm.step(Some(ready.context()), &mut random),
+            _ => {}
+        }
+        std::thread::yield_now();
+        storm.look(life, ready, "when the handler ends");
+        life.inside.fetch_sub(1, Ordering::SeqCst);
+    }
+
+    fn released(&self, fd: OwnedFd) {
+        self.storm.look(&self.life, &fd, "when it comes back");
+    }
+}
+
+impl Drop for Guest {
+    fn drop(&mut self) {
+        self.life.dropped.fetch_add(1, Ordering::SeqCst);
+    }
+}

@@ -1,0 +1,104 @@
+//! A copy that nobody told the core of. epoll reports the deleted descriptor as long as the copy lives, and no number is
+//! left to remove it by: only a new epoll gets rid of it. The core must see that by itself, or spin (prior art, section
+//! 5, epoll; suspect 17).
+
+use std::io::Write;
+use std::sync::Arc;
+
+use fd_core::poller::Trigger;
+
+use super::cloned::{for_nobody, snapshots};
+use super::watch::Watch;
+use crate::catalogue::{Layer, Scenario};
+use crate::lab::Lab;
+use crate::transport::{Far, pair};
+use crate::trial::{Failure, Trial};
+
+pub(crate) const SCENARIO: Scenario = Scenario {
+    id: "deletion/undeclared-copy",
+    title: "A deleted FD with a copy that nobody declared is dropped a bounded number of times, and then forgotten",
+    layer: Layer::Contract,
+    clauses: &["S6", "S7", "L5", "bug 1", "suspect 17"],
+    run,
+};
+
+/// How often one thread may hear of it in a row before its poller is replaced. Few: each is a turn without sleep.
+const BOUND: u64 = 16;
+
+fn run(trial: &mut Trial) -> Result<(), Failure> {
+    let mut lab = Lab::start(trial)?;
+    let threads = lab.threads();
+    let thread = threads[0];
+    let everybody = lab.core().table().threads(thread.group());
+    // Each thread has something else, too, before and after.
+    let mut others: Vec<(Arc<Watch>, Far)> = Vec::new();
+    for thread in &threads {
+        let ends = pair(trial.params.transport).map_err(Failure::broken)?;
+        let watch = Watch::new(&ends.near);
+        let handle = lab.insert(ends.near, watch.recording(), *thread)?;
+        lab.core().fd(handle).want_recv().map_err(Failure::broken)?;
+        others.push((watch, ends.far));
+    }
+    let mut ends = pair(trial.params.transport).map_err(Failure::broken)?;
+    let copy = ends.near.try_clone().map_err(Failure::broken)?;
+    let watch = Watch::new(&ends.near);
+    let handle = lab.insert_shared(ends.near, watch.recording(), thread, everybody)?;
+    lab.core().fd(handle).want_recv().map_err(Failure::broken)?;
+    lab.fence_all()?;
+    lab.core().fd(handle).delete().map_err(Failure::broken)?;
+    // A thread that was in poll(2) with the number may have found it closed.
+    lab.fence_all()?;
+    let before = snapshots(&lab);
+
+    ends.far.write_all(b"for the copy").map_err(Failure::broken)?;
+    let rebuilt = |lab: &Lab| -> u64 {
+        let of = |(thread, before): (_, &fd_core::ActivitySnapshot)| {
+            lab.activity(thread).since(before).poll_rebuild
+        };
+        lab.threads().into_iter().zip(&before).map(of).sum()
+    };
+    let ghosts = trial.backend == "epoll";
+    let level = trial.params.trigger == Trigger::Level;
+    let pollers = if ghosts && level { everybody.len() as u64 } else { 0 };
+    lab.wait_until("the pollers are replaced", || rebuilt(&lab) >= pollers)?;
+    lab.fence_all()?;
+    let dropped = for_nobody(&lab, &before);
+    let allowed = match (ghosts, level) {
+        // kqueue(2) and the others go by the number, which is closed.
+        (false, _) => 0..=0,
+        (true, true) => everybody.len() as u64..=everybody.len() as u64 * BOUND,
+        // One edge; a thread may miss none.
+        (true, false) => everybody.len() as u64..=everybody.len() as u64,
+    };
+    trial.count("events for nobody", dropped);
+    let expected = format!("{} to {}", allowed.start(), allowed.end());
+    trial.check("events for nobody", expected, dropped, "L5: bounded", allowed.contains(&dropped));
+    trial.check_eq("pollers replaced", pollers, rebuilt(&lab), "L5");
+    trial.check_eq("handler calls", 0, watch.entered(), "S6");
+
+    // From here on it is quiet: level-triggered whatever comes, edge-triggered as long as nothing comes.
+    let later = snapshots(&lab);
+    if level {
+        ends.far.write_all(b", again").map_err(Failure::broken)?;
+    }
+    lab.fence_all()?;
+    lab.fence_all()?;
+    trial.check_eq("events for nobody, later", 0, for_nobody(&lab, &later), "L5: then quiet");
+    for (watch, far) in &mut others {
+        far.write_all(b"still here").map_err(Failure::broken)?;
+        let watch = Arc::clone(watch);
+        lab.wait_until("the other descriptors' data", || watch.text() == "still here")?;
+    }
+    lab.fence_all()?;
+    let calls: Vec<_> = others.iter().map(|(watch, _)| watch.entered()).collect();
+    trial.check_eq(
+        "calls of the other handlers",
+        format!("{:?}", vec![1; calls.len()]),
+        format!("{calls:?}"),
+        "S8",
+    );
+    drop(copy);
+    lab.wait_until("the peer sees the end", || ends.far.ended())?;
+    drop((ends.far, others));
+    lab.finish(trial, &[])
+}

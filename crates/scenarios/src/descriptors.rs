@@ -1,0 +1,43 @@
+//! Which descriptors this process has open, found out without /proc.
+
+use std::os::fd::{BorrowedFd, RawFd};
+
+use nix::fcntl::{FcntlArg, fcntl};
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::resource::{Resource, getrlimit};
+
+/// Numbers above this are not looked at: no scenario opens that many.
+const HIGHEST: usize = 1 << 16;
+
+/// The open descriptors of this process, lowest first.
+pub(crate) fn open() -> Vec<RawFd> {
+    let limit = getrlimit(Resource::RLIMIT_NOFILE)
+        .ok()
+        // Signed on some systems.
+        .and_then(|(soft, _)| usize::try_from(soft).ok())
+        .map_or(HIGHEST, |soft| soft.min(HIGHEST));
+    (0..limit as RawFd).filter(|fd| is_open(*fd)).collect()
+}
+
+/// Whether the number is an open descriptor.
+pub(crate) fn is_open(fd: RawFd) -> bool {
+    // SAFETY: F_GETFD on a number that is not open answers EBADF and does nothing else.
+    let fd = unsafe { BorrowedFd::borrow_raw(fd) };
+    fcntl(fd, FcntlArg::F_GETFD).is_ok()
+}
+
+/// What poll(2) says of the number this very moment, asked for input: `POLLNVAL` if it is not open.
+pub(crate) fn poll_now(fd: RawFd) -> PollFlags {
+    // SAFETY: poll on a number that is not open answers POLLNVAL and does nothing else.
+    let fd = unsafe { BorrowedFd::borrow_raw(fd) };
+    let mut polled = [PollFd::new(fd, PollFlags::POLLIN)];
+    match poll(&mut polled, PollTimeout::ZERO) {
+        Ok(_) => polled[0].revents().unwrap_or(PollFlags::empty()),
+        Err(_) => PollFlags::empty(),
+    }
+}
+
+/// Whether reading the number would not block this very moment: data, end of file or an error.
+pub(crate) fn readable(fd: RawFd) -> bool {
+    poll_now(fd).intersects(PollFlags::POLLIN | PollFlags::POLLHUP | PollFlags::POLLERR)
+}

@@ -1,0 +1,102 @@
+//! Holding a worker thread at one of the core's checkpoints, to force one interleaving.
+
+use std::os::fd::RawFd;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use fd_core::checkpoint::{self, Point};
+use fd_core::ids::ThreadId;
+
+use crate::gate::Gate;
+use crate::trial::Failure;
+
+/// The core's checkpoints, watched for as long as this exists. A process has one at a time.
+///
+/// Declare it after the [`Lab`](crate::Lab): then it goes first, and the threads can end.
+pub struct Checkpoints {
+    wanted: Arc<Mutex<Vec<Wanted>>>,
+}
+
+struct Wanted {
+    thread: String,
+    point: Point,
+    fd: RawFd,
+    gate: Gate,
+}
+
+/// A thread that is held, or will be. Dropping this lets it go.
+pub struct Held {
+    gate: Gate,
+    what: String,
+}
+
+impl Checkpoints {
+    /// Begins to watch.
+    pub fn watch() -> Self {
+        let wanted: Arc<Mutex<Vec<Wanted>>> = Arc::default();
+        let list = Arc::clone(&wanted);
+        checkpoint::install(move |point, fd| {
+            let current = std::thread::current();
+            let gate = {
+                let mut list = list.lock().unwrap_or_else(PoisonError::into_inner);
+                let here = |wanted: &Wanted| {
+                    wanted.point == point && wanted.fd == fd && Some(wanted.thread.as_str()) == current.name()
+                };
+                list.iter().position(here).map(|index| list.remove(index).gate)
+            };
+            if let Some(gate) = gate {
+                gate.pass();
+            }
+        });
+        Self { wanted }
+    }
+
+    /// Holds `thread` the next time it reaches `point` about `fd`, once.
+    pub fn hold(&self, thread: ThreadId, point: Point, fd: RawFd) -> Held {
+        let gate = Gate::new();
+        let wanted = Wanted { thread: format!("worker {thread}"), point, fd, gate: gate.clone() };
+        self.wanted.lock().unwrap_or_else(PoisonError::into_inner).push(wanted);
+        Held { gate, what: format!("thread {thread} at {point:?}") }
+    }
+
+    /// Holds `thread` when it has harvested something the next time, before it dispatches it. It must be asleep, with
+    /// nothing under way that would wake it but what the caller does next.
+    pub fn hold_harvest(&self, thread: ThreadId) -> Held {
+        self.hold(thread, Point::AfterWait, -1)
+    }
+}
+
+impl Drop for Checkpoints {
+    fn drop(&mut self) {
+        checkpoint::remove();
+    }
+}
+
+impl Held {
+    /// For threads that stop at a gate of another kind; `what` names thread and place.
+    pub fn at(gate: Gate, what: impl Into<String>) -> Self {
+        Self { gate, what: what.into() }
+    }
+
+    /// Waits until the thread is there.
+    ///
+    /// # Errors
+    /// [`Failure::Wrong`] if it never comes.
+    pub fn reached(&self) -> Result<(), Failure> {
+        if self.gate.wait_for(1) {
+            Ok(())
+        } else {
+            Err(Failure::Wrong(format!("never reached: {}", self.what)))
+        }
+    }
+
+    /// Lets the thread go on.
+    pub fn release(&self) {
+        self.gate.open();
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.gate.open();
+    }
+}

@@ -1,0 +1,282 @@
+//! A runtime under test, and the checks that every scenario ends with.
+
+use std::io::Write;
+use std::mem::ManuallyDrop;
+use std::os::fd::{OwnedFd, RawFd};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::channel;
+use std::time::{Duration, Instant};
+
+use fd_core::ids::{ThreadId, ThreadMask};
+use fd_core::{
+    ActivitySnapshot, Builder, Context, EntryInfo, FdCore, FdHandle, Handler, InsertOptions, Ready, Runtime,
+};
+
+use crate::descriptors;
+use crate::gate::Gate;
+use crate::transport::{self, Far};
+use crate::trial::{Failure, Trial, patience};
+
+/// A running runtime on the backend under test, with the cell's threads and groups.
+pub struct Lab {
+    /// A scenario that went wrong leaves it running: stopping waits for the threads, and one of them may hang. Its
+    /// process ends with it.
+    runtime: ManuallyDrop<Runtime>,
+    fences: Vec<Fence>,
+    open_before: Vec<RawFd>,
+    options: InsertOptions,
+}
+
+/// A pipe into one thread's poller.
+struct Fence {
+    thread: ThreadId,
+    far: Far,
+    passed: Arc<AtomicU64>,
+}
+
+impl Lab {
+    /// Starts the runtime: the cell's threads, spread evenly over its groups, all asleep.
+    ///
+    /// # Errors
+    /// [`Failure::Unsupported`] if the backend cannot be had here, [`Failure::Broken`] if anything else fails.
+    pub fn start(trial: &Trial) -> Result<Self, Failure> {
+        Self::start_with(trial, |builder| builder, |_| Ok(()))
+    }
+
+    /// As [`Lab::start`], with more to configure, and with something to do before the threads start.
+    ///
+    /// # Errors
+    /// As for [`Lab::start`], and those of `boot`.
+    pub fn start_with(
+        trial: &Trial,
+        configure: impl FnOnce(Builder) -> Builder,
+        boot: impl FnOnce(&Arc<FdCore>) -> Result<(), Failure>,
+    ) -> Result<Self, Failure> {
+        let open_before = descriptors::open();
+        let (threads, groups) = (trial.params.threads, trial.params.groups);
+        let mut builder = Runtime::builder();
+        for group in 0..groups {
+            // What does not divide evenly goes to the first groups.
+            builder = builder.group(threads / groups + usize::from(group < threads % groups));
+        }
+        let prepared = configure(builder).prepare(trial.make).map_err(Failure::from_start)?;
+        boot(prepared.core())?;
+        let runtime = ManuallyDrop::new(prepared.start().map_err(Failure::from_start)?);
+        let options = InsertOptions { trigger: trial.params.trigger, ..InsertOptions::default() };
+        let mut lab = Self { runtime, fences: Vec::new(), open_before, options };
+        let ids: Vec<_> = lab.core().threads().collect();
+        for thread in ids {
+            let fence = lab.make_fence(thread)?;
+            lab.fences.push(fence);
+        }
+        Ok(lab)
+    }
+
+    /// The shared side.
+    pub fn core(&self) -> &Arc<FdCore> {
+        self.runtime.core()
+    }
+
+    /// The options that the cell's trigger asks for.
+    pub fn options(&self) -> InsertOptions {
+        self.options
+    }
+
+    /// Every thread, group by group.
+    pub fn threads(&self) -> Vec<ThreadId> {
+        self.core().threads().collect()
+    }
+
+    /// The thread at `index`, counted group by group and wrapping round.
+    pub fn thread(&self, index: usize) -> ThreadId {
+        let threads = self.threads();
+        threads[index % threads.len()]
+    }
+
+    /// Registers `fd` for one thread, wanting nothing yet.
+    ///
+    /// # Errors
+    /// [`Failure::Broken`].
+    pub fn insert(
+        &self,
+        fd: OwnedFd,
+        handler: Arc<dyn Handler>,
+        thread: ThreadId,
+    ) -> Result<FdHandle, Failure> {
+        self.insert_shared(fd, handler, thread, thread.mask())
+    }
+
+    /// Registers `fd` for several threads of `thread`'s group, wanting nothing yet.
+    ///
+    /// # Errors
+    /// [`Failure::Broken`].
+    pub fn insert_shared(
+        &self,
+        fd: OwnedFd,
+        handler: Arc<dyn Handler>,
+        thread: ThreadId,
+        mask: ThreadMask,
+    ) -> Result<FdHandle, Failure> {
+        self.core().insert(fd, handler, thread.group(), mask, self.options).map_err(Failure::broken)
+    }
+
+    /// Runs `action` on a worker thread and waits for its answer.
+    ///
+    /// # Errors
+    /// [`Failure::Wrong`] if the thread does not get to it: it sleeps too deeply, spins, or is gone.
+    pub fn on<R: Send + 'static>(
+        &self,
+        thread: ThreadId,
+        action: impl FnOnce(&Context) -> R + Send + 'static,
+    ) -> Result<R, Failure> {
+        let (answer, answered) = channel();
+        self.core().post(thread, move |context| {
+            let _ = answer.send(action(context));
+        });
+        answered
+            .recv_timeout(patience())
+            .map_err(|_| Failure::Wrong(format!("thread {thread} did not run a task that was posted to it")))
+    }
+
+    /// Stops a thread between two turns of its loop until the gate is opened: what becomes ready meanwhile is
+    /// harvested in one batch.
+    ///
+    /// # Errors
+    /// [`Failure::Wrong`] if the thread does not get there.
+    pub fn hold(&self, thread: ThreadId) -> Result<Gate, Failure> {
+        let gate = Gate::new();
+        let held = gate.clone();
+        self.core().post(thread, move |_| held.pass());
+        let there = gate.wait_for(1);
+        there
+            .then_some(gate)
+            .ok_or_else(|| Failure::Wrong(format!("thread {thread} did not come to be held")))
+    }
+
+    /// Waits until `holds`, looking again and again.
+    ///
+    /// # Errors
+    /// [`Failure::Wrong`] with `what` if it never does.
+    pub fn wait_until(&self, what: &str, mut holds: impl FnMut() -> bool) -> Result<(), Failure> {
+        let end = Instant::now() + patience();
+        while !holds() {
+            if Instant::now() >= end {
+                return Err(Failure::Wrong(format!("never happened: {what}\n{}", self.core().entries())));
+            }
+            std::thread::sleep(Duration::from_micros(200));
+        }
+        Ok(())
+    }
+
+    /// What the table says of a descriptor now.
+    ///
+    /// # Errors
+    /// [`Failure::Wrong`] if it is not registered any more.
+    pub fn entry(&self, handle: FdHandle) -> Result<EntryInfo, Failure> {
+        self.core().entry(handle).map_err(|stale| Failure::Wrong(stale.to_string()))
+    }
+
+    /// A thread's counters as they are now.
+    pub fn activity(&self, thread: ThreadId) -> ActivitySnapshot {
+        let table = self.core().activity().0;
+        table
+            .into_iter()
+            .find(|(id, _)| *id == thread)
+            .map_or_else(ActivitySnapshot::default, |(_, counters)| counters)
+    }
+
+    /// Proves that a thread has dispatched whatever its poller had to report before this call: two later events on
+    /// another descriptor went through the same poller. After the first, the harvest that held it may still be
+    /// going on; after the second, it is over.
+    ///
+    /// # Errors
+    /// [`Failure::Wrong`] if they never come through.
+    pub fn fence(&mut self, thread: ThreadId) -> Result<(), Failure> {
+        for _ in 0..2 {
+            let fence = self.fences.iter_mut().find(|fence| fence.thread == thread);
+            let fence = fence.ok_or_else(|| Failure::Broken(format!("no thread {thread}")))?;
+            let before = fence.passed.load(Ordering::SeqCst);
+            fence.far.write_all(&[0]).map_err(Failure::broken)?;
+            let passed = Arc::clone(&fence.passed);
+            self.wait_until(&format!("the fence of thread {thread}"), || {
+                passed.load(Ordering::SeqCst) > before
+            })?;
+        }
+        Ok(())
+    }
+
+    /// [`Lab::fence`] for every thread.
+    ///
+    /// # Errors
+    /// As for [`Lab::fence`].
+    pub fn fence_all(&mut self) -> Result<(), Failure> {
+        self.threads().into_iter().try_for_each(|thread| self.fence(thread))
+    }
+
+    fn make_fence(&self, thread: ThreadId) -> Result<Fence, Failure> {
+        let ends = transport::pair(crate::Transport::Pipe).map_err(Failure::broken)?;
+        let passed = Arc::new(AtomicU64::new(0));
+        let count = Arc::clone(&passed);
+        let handler = move |ready: &Ready<'_>| {
+            let mut bytes = Vec::new();
+            let _ = transport::read_all(ready, &mut bytes);
+            count.fetch_add(bytes.len() as u64, Ordering::SeqCst);
+        };
+        // Level-triggered whatever the cell's trigger is: the fence is not under test.
+        let options = InsertOptions::default();
+        let handle = self
+            .core()
+            .insert(ends.near, Arc::new(handler), thread.group(), thread.mask(), options)
+            .map_err(Failure::broken)?;
+        self.core().fd(handle).want_recv().map_err(Failure::broken)?;
+        Ok(Fence { thread, far: ends.far, passed })
+    }
+
+    /// Ends the trial: stops the runtime and checks what every scenario promises. No thread died; every
+    /// registration ended once, closed or handed back; no close hit a number that was not open; the process has the
+    /// descriptors it had before. Whatever else the scenario opened must be gone, or listed in `kept`.
+    ///
+    /// # Errors
+    /// [`Failure::Wrong`] if a thread died.
+    pub fn finish(self, trial: &mut Trial, kept: &[RawFd]) -> Result<(), Failure> {
+        let Self { runtime, fences, open_before, .. } = self;
+        let core = Arc::clone(runtime.core());
+        trial.note(format!("show activity\n{}", core.activity()));
+        let ended = ManuallyDrop::into_inner(runtime).stop();
+        // After the stop: the threads would see their fences end, over and over.
+        drop(fences);
+        let lives = core.lives();
+        let used = core.table().used();
+        for (name, value) in
+            [("inserted", lives.inserted), ("closed", lives.closed), ("released", lives.released)]
+        {
+            trial.count(name, value);
+        }
+        // The wake descriptors go with the core. A thread of the scenario that has said all that it had to say may not
+        // have let go of it yet.
+        let end = Instant::now() + patience();
+        while Arc::strong_count(&core) > 1 && Instant::now() < end {
+            std::thread::sleep(Duration::from_micros(200));
+        }
+        drop(core);
+        ended.map_err(|death| Failure::Wrong(death.to_string()))?;
+        trial.check_eq("registrations left after the stop", 0, used, "L8");
+        trial.check_eq(
+            "lives closed or handed back",
+            lives.inserted,
+            lives.closed + lives.released,
+            "S4, L4",
+        );
+        trial.check_eq("closes of a number that was not open", 0, lives.close_errors, "S4");
+        let mut open_after = descriptors::open();
+        open_after.retain(|fd| !kept.contains(fd));
+        trial.check_eq(
+            "open descriptors, before and after",
+            format!("{open_before:?}"),
+            format!("{open_after:?}"),
+            "S4, S5",
+        );
+        Ok(())
+    }
+}

@@ -1,0 +1,26 @@
+//! Every scenario, written once, generic over the backend.
+//!
+//! A scenario is one file with one `SCENARIO`, and one line in [`catalogue`]. It is given a [`Trial`] and starts a
+//! [`Lab`]: a runtime on the backend under test, whose end checks that nothing leaked and everything closed once.
+
+mod catalogue;
+mod deletion;
+mod descriptors;
+mod gate;
+mod hold;
+mod lab;
+mod migration;
+mod params;
+mod recorder;
+mod shared_listener;
+mod transport;
+mod trial;
+
+pub use catalogue::{Layer, Scenario, catalogue, find};
+pub use gate::Gate;
+pub use hold::{Checkpoints, Held};
+pub use lab::Lab;
+pub use params::{Params, ParseParamsError, Transport, trigger_name};
+pub use recorder::{Recorder, Seen};
+pub use transport::{Address, Far, Listener, Pair, at_number, copy_at, pair};
+pub use trial::{Check, Failure, Outcome, Trial, Verdict, run, set_slowness};

@@ -1,0 +1,146 @@
+//! Descriptors that change their owner.
+
+pub(crate) mod group_round_trip;
+pub(crate) mod idle_takeover;
+pub(crate) mod late_report_of_old_owner;
+pub(crate) mod migrate_on;
+pub(crate) mod old_thread_forgets;
+pub(crate) mod registration_left_behind;
+mod stream;
+pub(crate) mod takeover_during_delete;
+pub(crate) mod takeover_refused_in_handler;
+pub(crate) mod takeover_refused_reinserted;
+pub(crate) mod takeover_refused_shared;
+pub(crate) mod takeover_refused_wrong_owner;
+pub(crate) mod takeover_storm;
+pub(crate) mod takeover_unread_data;
+
+use std::io::Write;
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+
+use fd_core::error::MoveError;
+use fd_core::ids::ThreadId;
+use fd_core::{EntryInfo, FdHandle, OwnerId};
+
+use crate::lab::Lab;
+use crate::recorder::{Recorder, Seen};
+use crate::transport::{Far, pair};
+use crate::trial::{Failure, Trial};
+
+/// A way that a descriptor can go.
+#[derive(Clone, Copy)]
+struct Route {
+    from: ThreadId,
+    to: ThreadId,
+    name: &'static str,
+}
+
+impl Route {
+    /// Whether it leads to another group.
+    fn crosses(self) -> bool {
+        self.from.group() != self.to.group()
+    }
+}
+
+/// From the first thread to another one of its group and to the first one of another, where there are such. The
+/// latter has the same bit in its masks: it is the one that would take bits of the wrong group for its own.
+fn routes(lab: &Lab) -> Vec<Route> {
+    let threads = lab.threads();
+    let first = lab.thread(0);
+    let near = threads.iter().find(|thread| **thread != first && thread.group() == first.group());
+    let near = near.map(|to| Route { from: first, to: *to, name: "same group" });
+    let far = threads.iter().find(|thread| thread.group() != first.group());
+    let far = far.map(|to| Route { from: first, to: *to, name: "other group" });
+    near.into_iter().chain(far).collect()
+}
+
+/// A descriptor under test, and its far end.
+struct Subject {
+    handle: FdHandle,
+    recorder: Arc<Recorder>,
+    owner: OwnerId,
+    far: Far,
+}
+
+impl Subject {
+    /// One that `thread` polls for receiving.
+    fn start(trial: &Trial, lab: &mut Lab, thread: ThreadId) -> Result<Self, Failure> {
+        let ends = pair(trial.params.transport).map_err(Failure::broken)?;
+        Self::start_with(lab, thread, ends.near, ends.far)
+    }
+
+    /// As [`Subject::start`], with the ends given.
+    fn start_with(lab: &mut Lab, thread: ThreadId, near: OwnedFd, far: Far) -> Result<Self, Failure> {
+        let recorder = Recorder::new();
+        let handle = lab.insert(near, recorder.clone(), thread)?;
+        let subject = Self { handle, owner: recorder.id(), recorder, far };
+        subject.want(lab, thread)?;
+        // The pass that follows the want is over.
+        lab.fence(thread)?;
+        Ok(subject)
+    }
+
+    fn want(&self, lab: &Lab, thread: ThreadId) -> Result<(), Failure> {
+        let handle = self.handle;
+        lab.on(thread, move |context| context.fd(handle).want_recv())?
+            .map_err(|stale| Failure::Wrong(stale.to_string()))
+    }
+
+    /// What a takeover by `thread` answers.
+    fn take(&self, lab: &Lab, thread: ThreadId) -> Result<Result<(), MoveError>, Failure> {
+        let (handle, owner) = (self.handle, self.owner);
+        lab.on(thread, move |context| context.takeover(handle, owner))
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> Result<(), Failure> {
+        self.far.write_all(bytes).map_err(Failure::broken)
+    }
+
+    /// Waits until everything up to `bytes` was read.
+    fn wait_for_bytes(&self, lab: &Lab, bytes: &[u8]) -> Result<(), Failure> {
+        let what = format!("'{}' read from {}", String::from_utf8_lossy(bytes), self.handle.number());
+        lab.wait_until(&what, || self.recorder.bytes() == bytes)
+    }
+
+    fn wait_for_reports(&self, lab: &Lab, count: usize) -> Result<(), Failure> {
+        let what = format!("{count} reports of {}", self.handle.number());
+        lab.wait_until(&what, || self.recorder.reports() >= count)
+    }
+
+    /// Closes both ends.
+    fn end(self, lab: &Lab) -> Result<(), Failure> {
+        lab.core().fd(self.handle).delete().map_err(|error| Failure::Wrong(error.to_string()))
+    }
+}
+
+/// Which thread read what, for messages.
+fn told(seen: &[Seen]) -> String {
+    let one = |seen: &Seen| format!("{}:{}", seen.thread, String::from_utf8_lossy(&seen.bytes));
+    seen.iter().map(one).collect::<Vec<_>>().join(" ")
+}
+
+/// Checks that a takeover, or a push, answered `expected`.
+fn answered(
+    trial: &mut Trial,
+    what: String,
+    expected: Result<(), MoveError>,
+    answer: Result<(), MoveError>,
+    source: &str,
+) -> Result<(), Failure> {
+    trial.check_eq(what, format!("{expected:?}"), format!("{answer:?}"), source);
+    trial.held_so_far()
+}
+
+/// Checks that nothing in an entry has changed. References come and go with everybody who looks.
+fn untouched(
+    trial: &mut Trial,
+    what: String,
+    before: EntryInfo,
+    after: EntryInfo,
+    source: &str,
+) -> Result<(), Failure> {
+    let still = |entry| EntryInfo { references: 0, ..entry };
+    trial.check_eq(what, still(before), still(after), source);
+    trial.held_so_far()
+}

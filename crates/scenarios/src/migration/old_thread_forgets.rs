@@ -1,0 +1,146 @@
+//! A thread that lost a descriptor stops hearing of it.
+//!
+//! `79e90b961`: the events of a migrated descriptor were skipped and no update was programmed, so that a
+//! level-triggered poller reported them for ever, and the old thread spun for as long as the new one did not read.
+
+use std::io::Write;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use fd_core::error::MoveError;
+
+use super::{Route, Subject, answered, routes};
+use crate::catalogue::{Layer, Scenario};
+use crate::lab::Lab;
+use crate::trial::{Failure, Trial};
+
+pub(crate) const SCENARIO: Scenario = Scenario {
+    id: "migration/old-thread-forgets",
+    title: "After a takeover the old thread's poller reports the FD at most once more",
+    layer: Layer::Contract,
+    clauses: &["L5", "L6", "bug 52"],
+    run,
+};
+
+const WRITES: u64 = 5;
+const HOPS: u64 = 40;
+
+fn run(trial: &mut Trial) -> Result<(), Failure> {
+    let mut lab = Lab::start(trial)?;
+    for route in routes(&lab) {
+        while_nobody_reads(trial, &mut lab, route)?;
+        under_fire(trial, &mut lab, route)?;
+    }
+    lab.finish(trial, &[])
+}
+
+/// The new owner wants nothing yet, so all that arrives stays readable for the old thread's poller.
+fn while_nobody_reads(trial: &mut Trial, lab: &mut Lab, route: Route) -> Result<(), Failure> {
+    let (old, new) = (route.from, route.to);
+    let at = |what: &str| format!("{}, nobody reads: {what}", route.name);
+    let kernel_state = lab.core().backend().capabilities().kernel_state;
+    let mut subject = Subject::start(trial, lab, old)?;
+    answered(trial, at("takeover"), Ok(()), subject.take(lab, new)?, "L9")?;
+
+    let start = lab.activity(old);
+    let (mut skips, mut drops) = (Vec::new(), Vec::new());
+    for _ in 0..WRITES {
+        subject.write(b"x")?;
+        lab.fence(old)?;
+        let now = lab.activity(old).since(&start);
+        skips.push(now.poll_skip);
+        drops.push(now.poll_drop);
+    }
+    // A kernel that keeps the registration reports it once, and it is removed before the next wait. Another group's
+    // pollers are told by the takeover itself. Without kernel state, the array that the thread sleeps on may be
+    // from before the takeover, or it may have been built after.
+    let (expected_skips, expected_drops): (&[u64], &[u64]) = match (kernel_state, route.crosses()) {
+        (true, false) => (&[1], &[0]),
+        (true, true) => (&[0], &[0]),
+        (false, false) => (&[0, 1], &[0]),
+        (false, true) => (&[0], &[0, 1]),
+    };
+    for (what, expected, counts) in [("skips", expected_skips, skips), ("drops", expected_drops, drops)] {
+        let holds = expected.contains(&counts[0]) && counts.iter().all(|count| *count == counts[0]);
+        let expected = format!("{expected:?} at the first write and no more at the others");
+        trial.check(
+            at(&format!("{what} of the old thread so far")),
+            expected,
+            format!("{counts:?}"),
+            "L5, bug 52",
+            holds,
+        );
+    }
+    // Two fence events per write, and the one that was not for it.
+    let waits = lab.activity(old).since(&start).poll_io;
+    trial.check(
+        at("waits of the old thread that returned something"),
+        "≤ 11",
+        waits,
+        "L5, L6",
+        waits <= 2 * WRITES + 1,
+    );
+    let polled = lab.entry(subject.handle)?.polled_recv;
+    let still = kernel_state && !route.crosses() && polled.contains(old.mask());
+    trial.check(at("the old thread polls it"), "not any more", format!("{polled:?}"), "L5, S11", !still);
+
+    subject.want(lab, new)?;
+    subject.wait_for_bytes(lab, b"xxxxx")?;
+    lab.fence_all()?;
+    let strangers = subject.recorder.reports() - subject.recorder.reports_on(new);
+    trial.check_eq(at("reports on other threads"), 0, strangers, "S3");
+    subject.end(lab)
+}
+
+/// It goes to and fro while data arrives without a pause.
+fn under_fire(trial: &mut Trial, lab: &mut Lab, route: Route) -> Result<(), Failure> {
+    let at = |what: &str| format!("{}, under fire: {what}", route.name);
+    let Subject { handle, recorder, owner, mut far } = Subject::start(trial, lab, route.from)?;
+    let stop = Arc::new(AtomicBool::new(false));
+    let stopped = Arc::clone(&stop);
+    let writer = std::thread::spawn(move || {
+        let mut written = 0_u64;
+        while !stopped.load(Ordering::SeqCst) {
+            far.write_all(&[written as u8])?;
+            written += 1;
+            // The readers get a chance to catch up, so that there are many edges.
+            std::thread::yield_now();
+        }
+        Ok::<_, std::io::Error>((written, far))
+    });
+
+    let (mut most, mut total, mut refused) = (0, 0, 0);
+    let (mut old, mut new) = (route.from, route.to);
+    for _ in 0..HOPS {
+        let before = lab.activity(old);
+        loop {
+            let taken = lab.on(new, move |context| {
+                context.takeover(handle, owner)?;
+                context.fd(handle).want_recv().map_err(MoveError::from)
+            })?;
+            match taken {
+                Ok(()) => break,
+                Err(MoveError::Busy) => refused += 1,
+                Err(error) => return Err(Failure::Wrong(at(&format!("takeover: {error}")))),
+            }
+        }
+        lab.fence(old)?;
+        let since = lab.activity(old).since(&before);
+        most = most.max(since.poll_skip + since.poll_drop);
+        total += since.poll_skip + since.poll_drop;
+        std::mem::swap(&mut old, &mut new);
+    }
+    stop.store(true, Ordering::SeqCst);
+    let (written, far) =
+        writer.join().map_err(|_| Failure::Broken("the writer".into()))?.map_err(Failure::broken)?;
+    lab.wait_until(&at("everything written is read"), || recorder.bytes().len() as u64 >= written)?;
+    lab.fence_all()?;
+    trial.count(at("skips and drops"), total);
+    trial.count(at("takeovers refused as busy"), refused);
+    trial.check(at("most skips and drops after one takeover"), "≤ 2", most, "L5", most <= 2);
+    let in_order = recorder.bytes().iter().enumerate().all(|(index, byte)| *byte == index as u8);
+    trial.check_eq(at("bytes"), written, recorder.bytes().len() as u64, "S1: read by one thread at a time");
+    trial.check_eq(at("bytes are in order"), true, in_order, "S1");
+    drop(far);
+    lab.core().fd(handle).delete().map_err(|error| Failure::Wrong(error.to_string()))
+}

@@ -1,0 +1,111 @@
+//! A takeover through the handle of an earlier life of the number.
+//!
+//! Between finding a connection and taking it over, its number may be closed and be another connection: the
+//! reason why HAProxy compares the owner, and why it needs the lock of the list it was found in. A handle that
+//! carries the generation needs no lock.
+
+use fd_core::error::{DeleteError, EnterError, MoveError};
+
+use super::{Route, Subject, routes, told, untouched};
+use crate::catalogue::{Layer, Scenario};
+use crate::descriptors;
+use crate::lab::Lab;
+use crate::transport::{pair, renumber};
+use crate::trial::{Failure, Trial};
+
+pub(crate) const SCENARIO: Scenario = Scenario {
+    id: "migration/takeover-refused-reinserted",
+    title: "A takeover with the handle of an earlier life is refused and changes nothing",
+    layer: Layer::Contract,
+    clauses: &["S7", "S10", "design 4.1 (i)"],
+    run,
+};
+
+fn run(trial: &mut Trial) -> Result<(), Failure> {
+    let mut lab = Lab::start(trial)?;
+    for route in routes(&lab) {
+        // The next life begins where the last one began, or where it was taken to.
+        for home in [route.from, route.to] {
+            second_life(trial, &mut lab, route, home)?;
+        }
+    }
+    lab.finish(trial, &[])
+}
+
+fn second_life(
+    trial: &mut Trial,
+    lab: &mut Lab,
+    route: Route,
+    home: fd_core::ids::ThreadId,
+) -> Result<(), Failure> {
+    let at = |what: &str| format!("{}, new life on {home}: {what}", route.name);
+    let mut first = Subject::start(trial, lab, route.from)?;
+    first.take(lab, route.to)?.map_err(|error| Failure::Wrong(at(&format!("first takeover: {error}"))))?;
+    first.want(lab, route.to)?;
+    first.write(b"first")?;
+    first.wait_for_bytes(lab, b"first")?;
+    lab.fence_all()?;
+    // Kept alive: another handler must not get the address of this one.
+    let (stale, gone, _recorder) = (first.handle, first.owner, first.recorder.clone());
+    first.end(lab)?;
+    trial.check_eq(at("the number is open after its end"), false, descriptors::is_open(stale.number()), "L4");
+
+    let ends = pair(trial.params.transport).map_err(Failure::broken)?;
+    let near = renumber(ends.near, stale.number()).map_err(Failure::broken)?;
+    let mut second = Subject::start_with(lab, home, near, ends.far)?;
+    let (handle, owner) = (second.handle, second.owner);
+    trial.check_eq(at("number"), stale.number(), handle.number(), "the scenario's own doing");
+    trial.check(
+        at("generation"),
+        "another",
+        handle.generation(),
+        "S7",
+        handle.generation() != stale.generation(),
+    );
+
+    let before = lab.entry(handle)?;
+    for thief in [route.from, route.to] {
+        for expected in [gone, owner] {
+            let refused = lab.on(thief, move |context| context.takeover(stale, expected))?;
+            let holds = matches!(refused, Err(MoveError::Stale(_)));
+            trial.check(
+                at("takeover with the old handle"),
+                "stale",
+                format!("{refused:?}"),
+                "design 4.1 (i)",
+                holds,
+            );
+        }
+        let pushed = lab.core().fd(stale).migrate_on(thief);
+        let holds = matches!(pushed, Err(MoveError::Stale(_)));
+        trial.check(at("push with the old handle"), "stale", format!("{pushed:?}"), "design 4.1 (i)", holds);
+        let entered = lab.on(thief, move |context| context.enter(stale, |_| ()))?;
+        let holds = matches!(entered, Err(EnterError::Stale(_)));
+        trial.check(
+            at("enter with the old handle"),
+            "stale",
+            format!("{entered:?}"),
+            "design 4.1 (i)",
+            holds,
+        );
+    }
+    let stopped = lab.core().fd(stale).stop_both();
+    trial.check(
+        at("stop with the old handle"),
+        "stale",
+        format!("{stopped:?}"),
+        "design 4.1 (i)",
+        stopped.is_err(),
+    );
+    let deleted = lab.core().fd(stale).delete();
+    let holds = matches!(deleted, Err(DeleteError::Stale(_)));
+    trial.check(at("delete with the old handle"), "stale", format!("{deleted:?}"), "design 4.1 (i)", holds);
+    untouched(trial, at("the new life"), before, lab.entry(handle)?, "design 4.1 (i)")?;
+    trial.check_eq(at("its owner"), owner, before.owner, "S10");
+
+    second.write(b"second")?;
+    second.wait_for_bytes(lab, b"second")?;
+    lab.fence_all()?;
+    trial.check_eq(at("reports"), format!("{home}:second"), told(&second.recorder.seen()), "S3, S7");
+    second.end(lab)
+}

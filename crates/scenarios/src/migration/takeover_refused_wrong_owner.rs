@@ -1,0 +1,64 @@
+//! A takeover that expects another owner.
+//!
+//! Who steals a connection found it in a list, and the number may be somebody else's by the time it acts. The
+//! owner is compared first (the first check of the reference takeover, `f69fea64e`).
+
+use fd_core::error::MoveError;
+
+use super::{Subject, answered, routes, told, untouched};
+use crate::catalogue::{Layer, Scenario};
+use crate::lab::Lab;
+use crate::trial::{Failure, Trial};
+
+pub(crate) const SCENARIO: Scenario = Scenario {
+    id: "migration/takeover-refused-wrong-owner",
+    title: "A takeover that names the wrong owner is refused and changes nothing",
+    layer: Layer::Contract,
+    clauses: &["S3", "2.4 step 1"],
+    run,
+};
+
+fn run(trial: &mut Trial) -> Result<(), Failure> {
+    let mut lab = Lab::start(trial)?;
+    for route in routes(&lab) {
+        let (old, new) = (route.from, route.to);
+        let at = |what: &str| format!("{}: {what}", route.name);
+        let mut subject = Subject::start(trial, &mut lab, old)?;
+        // The wrong owner exists, and owns something of the thief's.
+        let mut other = Subject::start(trial, &mut lab, new)?;
+        let (handle, wrong) = (subject.handle, other.owner);
+        let wrong_owner = Err(MoveError::WrongOwner);
+
+        let before = (lab.entry(handle)?, lab.entry(other.handle)?);
+        for thief in [new, old] {
+            let refused = lab.on(thief, move |context| context.takeover(handle, wrong))?;
+            answered(trial, at(&format!("takeover by {thief}")), wrong_owner, refused, "2.4 step 1")?;
+        }
+        untouched(trial, at("entry after the refusals"), before.0, lab.entry(handle)?, "2.4 step 1, bug 41")?;
+        untouched(trial, at("the wrong owner's entry"), before.1, lab.entry(other.handle)?, "2.4 step 1")?;
+
+        // While it is in use, the owner is still what is compared first: nobody waits, nobody is told to retry.
+        let inside = subject.recorder.hold_next();
+        subject.write(b"one")?;
+        inside.reached()?;
+        let refused = lab.on(new, move |context| context.takeover(handle, wrong))?;
+        answered(trial, at("takeover while in the handler"), wrong_owner, refused, "2.4 steps 1 and 3")?;
+        inside.release();
+        subject.wait_for_bytes(&lab, b"one")?;
+        other.write(b"mine")?;
+        other.wait_for_bytes(&lab, b"mine")?;
+        lab.fence(old)?;
+
+        answered(trial, at("takeover with the right owner"), Ok(()), subject.take(&lab, new)?, "L9")?;
+        subject.want(&lab, new)?;
+        subject.write(b"two")?;
+        subject.wait_for_bytes(&lab, b"onetwo")?;
+        lab.fence_all()?;
+        let expected = format!("{old}:one {new}:two");
+        trial.check_eq(at("reports"), expected, told(&subject.recorder.seen()), "S3");
+        trial.check_eq(at("the other's reports"), format!("{new}:mine"), told(&other.recorder.seen()), "S3");
+        subject.end(&lab)?;
+        other.end(&lab)?;
+    }
+    lab.finish(trial, &[])
+}

@@ -1,0 +1,181 @@
+//! A shared listener at the limit of descriptors.
+//!
+//! `accept` answers EMFILE and leaves the connection in the queue, so a level-triggered listener is reported again at
+//! once, to every thread: a server that only logs the error spins on all of them. The handler stops the listener, which
+//! costs each poller one more report (lazily, L6), and somebody starts it again when there is room.
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, Weak};
+use std::time::Duration;
+
+use fd_core::poller::Trigger;
+use fd_core::{Context, FdHandle, Handler, Ready};
+use nix::errno::Errno;
+use nix::fcntl::{FcntlArg, fcntl};
+use nix::sys::resource::{Resource, getrlimit, rlim_t, setrlimit};
+
+use super::acceptor::{accept_some, greet, lock};
+use super::calls::{greeting, numbers};
+use super::field::{Action, Caller, Field};
+use crate::catalogue::{Layer, Scenario};
+use crate::descriptors;
+use crate::trial::{Failure, Trial};
+
+pub(crate) const SCENARIO: Scenario = Scenario {
+    id: "shared-listener/accept-emfile",
+    title: "Accepting at the descriptor limit neither spins nor loses the connection",
+    layer: Layer::Contract,
+    clauses: &["S18", "L1", "L6"],
+    run,
+};
+
+const CLIENTS: usize = 12;
+/// Descriptors that the limit leaves.
+const ROOM: usize = 3;
+
+/// Keeps its connections, stops at the limit, and when it may, makes room and goes on a moment later.
+struct Server {
+    me: Weak<Self>,
+    trigger: Trigger,
+    connections: Mutex<Vec<OwnedFd>>,
+    greeted: AtomicU64,
+    refused: AtomicU64,
+    may_restart: AtomicBool,
+    restarts_due: AtomicU64,
+    restarts: AtomicU64,
+}
+
+impl Server {
+    fn new(trigger: Trigger) -> Arc<Self> {
+        Arc::new_cyclic(|me| Self {
+            me: me.clone(),
+            trigger,
+            connections: Mutex::default(),
+            greeted: AtomicU64::default(),
+            refused: AtomicU64::default(),
+            may_restart: AtomicBool::default(),
+            restarts_due: AtomicU64::default(),
+            restarts: AtomicU64::default(),
+        })
+    }
+
+    fn get(counter: &AtomicU64) -> u64 {
+        counter.load(Ordering::SeqCst)
+    }
+
+    /// Makes room and starts the listener again.
+    fn restart(&self, context: &Context, handle: FdHandle) {
+        lock(&self.connections).clear();
+        let _ = context.fd(handle).want_recv();
+        if self.trigger == Trigger::Edge {
+            // Who did not go on until EAGAIN has used up the edge, and has to look for itself.
+            let _ = context.enter(handle, |ready| self.ready(ready));
+        }
+        self.restarts.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+impl Handler for Server {
+    fn ready(&self, ready: &Ready<'_>) {
+        let accepted = accept_some(ready, |connection| {
+            greet(&connection, self.greeted.fetch_add(1, Ordering::SeqCst))?;
+            lock(&self.connections).push(connection);
+            Ok(())
+        });
+        match accepted {
+            Ok(_) => {}
+            Err(error) if error.raw_os_error() == Some(Errno::EMFILE as i32) => {
+                let _ = ready.fd().stop_recv();
+                self.refused.fetch_add(1, Ordering::SeqCst);
+                if self.may_restart.load(Ordering::SeqCst) {
+                    self.restarts_due.fetch_add(1, Ordering::SeqCst);
+                    let (me, handle) = (self.me.clone(), ready.handle());
+                    ready.context().after(Duration::from_millis(1), move |context| {
+                        if let Some(me) = me.upgrade() {
+                            me.restart(context, handle);
+                        }
+                    });
+                }
+            }
+            // Ends the runtime, which the scenario then reports.
+            Err(error) => panic!("accepting: {error}"),
+        }
+    }
+}
+
+fn run(trial: &mut Trial) -> Result<(), Failure> {
+    let server = Server::new(trial.params.trigger);
+    let mut field = Field::shared(trial, server.clone())?;
+    let clients: Result<Vec<_>, _> = (0..CLIENTS).map(|_| field.address.connect()).collect();
+    let clients = clients.map_err(Failure::broken)?;
+    let sharers = field.sharers.len() as u64;
+    let scarcity = Scarcity::new(ROOM).map_err(Failure::broken)?;
+
+    field.call(Caller::Outside, Action::Start)?;
+    field.lab.wait_until("accept answers EMFILE", || Server::get(&server.refused) > 0)?;
+    if trial.params.trigger == Trigger::Level {
+        field.wait_until_dropped("stopped at the limit")?;
+    }
+    field.lab.fence_all()?;
+    let threads = field.lab.threads();
+    field.check_quiet(trial, &threads, "stopped at the limit")?;
+    trial.check_eq("accepted at the limit", ROOM as u64, Server::get(&server.greeted), "accept(2), EMFILE");
+    let refused = Server::get(&server.refused);
+    let expected = format!("1 to {sharers}: at most once on each thread");
+    trial.check("EMFILE answers", expected, refused, "S18", (1..=sharers).contains(&refused));
+
+    server.may_restart.store(true, Ordering::SeqCst);
+    server.restarts_due.fetch_add(1, Ordering::SeqCst);
+    let (again, handle) = (Arc::clone(&server), field.handle);
+    field.lab.on(field.sharers[0], move |context| again.restart(context, handle))?;
+    field.lab.wait_until("every waiting client is accepted in the end", || {
+        Server::get(&server.greeted) == CLIENTS as u64
+            && Server::get(&server.restarts) == Server::get(&server.restarts_due)
+    })?;
+    scarcity.end().map_err(Failure::broken)?;
+    field.check_converged(trial, "in the end")?;
+    let answers: Result<Vec<_>, _> = clients.into_iter().map(greeting).collect();
+    let expected: Vec<_> = (0..CLIENTS as u64).collect();
+    trial.check_eq("greetings", format!("{expected:?}"), format!("{:?}", numbers(&answers?)), "L1");
+    let (refused, restarts) = (Server::get(&server.refused), Server::get(&server.restarts));
+    let most = (restarts + 1) * sharers;
+    trial.check("EMFILE answers in all", format!("at most {most}"), refused, "S18", refused <= most);
+    trial.count("emfile", refused);
+    trial.count("restarts", restarts);
+    lock(&server.connections).clear();
+    field.lab.finish(trial, &[])
+}
+
+/// A process with few descriptors left.
+struct Scarcity {
+    limits: (rlim_t, rlim_t),
+    _fillers: Vec<OwnedFd>,
+}
+
+impl Scarcity {
+    /// Leaves `room` descriptors.
+    fn new(room: usize) -> io::Result<Self> {
+        let limits = getrlimit(Resource::RLIMIT_NOFILE)?;
+        let mut fillers = vec![OwnedFd::from(std::fs::File::open("/dev/null")?)];
+        let highest = descriptors::open().last().copied().unwrap_or(0);
+        // Room for at least that many numbers, whatever holes there are below.
+        setrlimit(Resource::RLIMIT_NOFILE, (highest as usize + 1 + room) as rlim_t, limits.1)?;
+        loop {
+            match fcntl(&fillers[0], FcntlArg::F_DUPFD_CLOEXEC(0)) {
+                // SAFETY: fcntl has just made it, and nobody else knows it.
+                Ok(fd) => fillers.push(unsafe { std::os::fd::FromRawFd::from_raw_fd(fd) }),
+                Err(Errno::EMFILE) => break,
+                Err(error) => return Err(error.into()),
+            }
+        }
+        fillers.truncate(fillers.len() - room);
+        Ok(Self { limits, _fillers: fillers })
+    }
+
+    /// Back to plenty.
+    fn end(self) -> io::Result<()> {
+        Ok(setrlimit(Resource::RLIMIT_NOFILE, self.limits.0, self.limits.1)?)
+    }
+}

@@ -1,0 +1,149 @@
+//! A listener is deleted while threads accept from it.
+//!
+//! Accepting threads are late users of the deleted entry: each of them may be the last, and exactly one closes
+//! (bugs 66 and 67). What was accepted was served; what was not is reset when the listener closes; who comes later is
+//! refused.
+
+use std::sync::atomic::Ordering;
+use std::thread::{ScopedJoinHandle, scope};
+
+use super::acceptor::Acceptor;
+use super::calls::{Answer, Prospect, call, call_until, numbers};
+use super::field::{Action, Caller, Field};
+use crate::catalogue::{Layer, Scenario};
+use crate::lab::Lab;
+use crate::trial::{Failure, Trial};
+
+pub(crate) const SCENARIO: Scenario = Scenario {
+    id: "shared-listener/delete-while-accepting",
+    title: "A listener can be deleted while other threads accept from it",
+    layer: Layer::Contract,
+    clauses: &["S4", "S5", "S6", "L4", "bug 64", "bug 66", "bug 67", "suspect 1"],
+    run,
+};
+
+const CLIENTS: usize = 4;
+/// Calls after the end.
+const LATE_CALLS: usize = 3;
+
+fn run(trial: &mut Trial) -> Result<(), Failure> {
+    let mut random = fastrand::Rng::with_seed(trial.seed);
+    let mut lab = Lab::start(trial)?;
+    // Deleted by a worker inside the mask, another one, one of another group if there is one, and an outsider: at some
+    // moment, and then while a handler is known to run.
+    let deleters: Vec<_> = [lab.thread(0), lab.thread(1), lab.thread(trial.params.threads - 1)]
+        .into_iter()
+        .map(Caller::Worker)
+        .chain([Caller::Outside])
+        .collect();
+    for (deleter, inside) in
+        deleters.iter().map(|who| (who, false)).chain(deleters.iter().map(|who| (who, true)))
+    {
+        lab = once(trial, lab, *deleter, inside, random.u64(5..40))?;
+    }
+    lab.finish(trial, &[])
+}
+
+/// One life of a listener, deleted after about `calls` calls; `inside` says whether a handler must be running then, on
+/// another thread than the deleter.
+fn once(trial: &mut Trial, lab: Lab, deleter: Caller, inside: bool, calls: u64) -> Result<Lab, Failure> {
+    let acceptor = Acceptor::new();
+    let group = lab.thread(0).group();
+    let mut field = Field::with(trial, lab, acceptor.clone(), |thread| thread.group() == group)?;
+    let closed = field.lab.core().lives().closed;
+    field.call(Caller::Outside, Action::Start)?;
+    field.check_converged(trial, "before the calls")?;
+
+    let address = field.address.clone();
+    let prospect = Prospect::default();
+    let answers = scope(|scope| {
+        let client = || {
+            let mut answers = Vec::new();
+            while answers.last() != Some(&Answer::Refused) && !prospect.hopeless.load(Ordering::SeqCst) {
+                answers.push(call_until(&address, &prospect)?);
+            }
+            Ok(answers)
+        };
+        let clients: Vec<ScopedJoinHandle<'_, Result<Vec<Answer>, Failure>>> =
+            (0..CLIENTS).map(|_| scope.spawn(client)).collect();
+        let ended = delete_after(&mut field, &acceptor, deleter, inside, calls);
+        let closed = field.lab.core().lives().closed - closed;
+        prospect.gone.store(true, Ordering::SeqCst);
+        // Nobody will be refused by a listener that nobody closes.
+        prospect.hopeless.store(ended.is_err() || closed == 0, Ordering::SeqCst);
+        let answers: Vec<_> =
+            clients.into_iter().map(|client| client.join().expect("a client never panics")).collect();
+        ended.map(|()| (closed, answers))
+    });
+    let (closed, answers) = answers?;
+    let who = format!("deleted by {deleter:?}");
+    trial.check_eq(format!("{who}: closes, as soon as nobody uses it"), 1, closed, "S4, L4");
+    if closed == 0 {
+        return Err(Failure::Wrong(format!("{who}: nobody has closed it, and nobody uses it (L4)")));
+    }
+    let answers: Result<Vec<_>, _> = answers.into_iter().collect();
+    let answers = answers?.concat();
+    let numbers = numbers(&answers);
+    let expected: Vec<_> = (0..acceptor.greeted()).collect();
+    trial.check_eq(
+        format!("{who}: greetings heard"),
+        format!("{expected:?}"),
+        format!("{numbers:?}"),
+        "S6: accepted is served",
+    );
+    for _ in 0..LATE_CALLS {
+        let answer = call(&field.address)?;
+        trial.check_eq(
+            format!("{who}: a later call"),
+            "Refused".into(),
+            format!("{answer:?}"),
+            "close(2), connect(2)",
+        );
+    }
+    let again = field.lab.core().fd(field.handle).delete();
+    trial.check(
+        format!("{who}: another delete"),
+        "Err(Stale)",
+        format!("{again:?}"),
+        "design 4.1",
+        again.is_err(),
+    );
+    let count = |wanted| answers.iter().filter(|answer| **answer == wanted).count() as u64;
+    trial.count(format!("dropped, {who}"), count(Answer::Dropped));
+    trial.count(format!("forgotten, {who}"), count(Answer::Forgotten));
+    Ok(field.lab)
+}
+
+/// Deletes after `calls` calls, and lets the running handlers end.
+fn delete_after(
+    field: &mut Field,
+    acceptor: &Acceptor,
+    deleter: Caller,
+    inside: bool,
+    calls: u64,
+) -> Result<(), Failure> {
+    field.lab.wait_until("clients are greeted", || acceptor.greeted() >= calls)?;
+    let me = match deleter {
+        Caller::Worker(thread) => Some(thread),
+        Caller::Outside => None,
+    };
+    let (gate, held) = acceptor.hold_all_but(me);
+    let inside = inside && field.sharers.iter().any(|thread| Some(*thread) != me);
+    if inside {
+        field.lab.wait_until("a thread is in the handler", || gate.arrived() > 0)?;
+    } else {
+        gate.open();
+    }
+    let handle = field.handle;
+    let deleted = match deleter {
+        Caller::Outside => field.lab.core().fd(handle).delete(),
+        Caller::Worker(thread) => field.lab.on(thread, move |context| context.fd(handle).delete())?,
+    };
+    deleted.map_err(|error| Failure::Wrong(format!("delete by {deleter:?}: {error}")))?;
+    if inside && field.entry().is_err() {
+        return Err(Failure::Wrong("the listener is closed under a running handler (S5)".into()));
+    }
+    drop(held);
+    // A handler that was running is over then; if it was the last user, it has closed.
+    field.lab.fence_all()
+}

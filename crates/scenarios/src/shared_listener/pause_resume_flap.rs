@@ -1,0 +1,189 @@
+//! A listener that many threads pause and resume at once, under connections.
+//!
+//! Resumed from a thread outside its mask, a listener's state was touched unlocked (bug 33); its flags were cleared
+//! non-atomically, and a resume that met an `EAGAIN` left it paused but polled, or ready but not polled (bug 38). What
+//! counts is the last word: whatever came before, the pollers end up with what it says.
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread::{ScopedJoinHandle, scope};
+use std::time::Duration;
+
+use fd_core::Fd;
+use fd_core::checkpoint::{self, Point};
+
+use super::acceptor::Acceptor;
+use super::calls::{Answer, call, greeting, numbers};
+use super::field::{Action, Caller, Field};
+use crate::catalogue::{Layer, Scenario};
+use crate::gate::Gate;
+use crate::trial::{Failure, Trial};
+
+pub(crate) const SCENARIO: Scenario = Scenario {
+    id: "shared-listener/pause-resume-flap",
+    title: "A listener that is paused and resumed at speed ends in the last wanted state",
+    layer: Layer::Contract,
+    clauses: &["S11", "S18", "L1", "L6", "bug 33", "bug 38"],
+    run,
+};
+
+const ROUNDS: u64 = 6;
+/// Of each flapper, in each round.
+const FLAPS: u64 = 150;
+const CLIENTS: usize = 3;
+/// Of each client in each round, at most. More is no harder, and thousands fill the system's tables of connections that
+/// are over (TIME_WAIT, connection tracking) until it drops a SYN, which takes seconds to repeat.
+const CALLS: usize = 12;
+
+fn run(trial: &mut Trial) -> Result<(), Failure> {
+    let acceptor = Acceptor::new();
+    let mut field = Field::shared(trial, acceptor.clone())?;
+    let mut answers = vec![report_in_the_pause(trial, &mut field)?];
+
+    let (rounds, enough) = (AtomicUsize::new(0), AtomicBool::new(false));
+    let address = field.address.clone();
+    let stormed = scope(|scope| {
+        let client = || {
+            let mut answers = Vec::new();
+            while !enough.load(Ordering::SeqCst) {
+                if answers.len() < CALLS * rounds.load(Ordering::SeqCst) {
+                    answers.push(call(&address)?);
+                } else {
+                    // The next round has not begun.
+                    std::thread::sleep(Duration::from_micros(200));
+                }
+            }
+            Ok(answers)
+        };
+        let clients: Vec<ScopedJoinHandle<'_, Result<Vec<Answer>, Failure>>> =
+            (0..CLIENTS).map(|_| scope.spawn(client)).collect();
+        let ended = (0..ROUNDS).try_for_each(|round| {
+            rounds.fetch_add(1, Ordering::SeqCst);
+            flap(trial, &field, round)?;
+            if round % 2 == 0 {
+                stays_paused(trial, &mut field, &acceptor)
+            } else {
+                resumes(trial, &mut field)
+            }
+        });
+        enough.store(true, Ordering::SeqCst);
+        // Whoever waits for a greeting is entitled to it.
+        let _ = field.call(Caller::Outside, Action::Start);
+        let answers: Vec<_> =
+            clients.into_iter().map(|client| client.join().expect("a client never panics")).collect();
+        ended.map(|()| answers)
+    })?;
+    for client in stormed {
+        answers.extend(client?);
+    }
+    // The clients of the rounds were accepted, too, and hung up long ago.
+    let calls = answers.len() as u64 + ROUNDS;
+    field.lab.wait_until("every client is accepted", || acceptor.greeted() >= calls)?;
+    field.lab.fence_all()?;
+    let mut numbers = numbers(&answers);
+    trial.check_eq("clients greeted", answers.len(), numbers.len(), "L1: nobody is lost");
+    numbers.dedup();
+    trial.check_eq("different greetings", answers.len(), numbers.len(), "accept(2): each connection once");
+    trial.check_eq("connections accepted", calls, acceptor.greeted(), "accept(2): each connection once");
+    trial.count("clients", calls);
+    field.lab.finish(trial, &[])
+}
+
+/// A connection is reported while the listener is paused, and the listener is resumed before those who dropped the
+/// report get to drop the listener, too. Edge-triggered, the kernel will not report the connection again by itself.
+fn report_in_the_pause(trial: &mut Trial, field: &mut Field) -> Result<Answer, Failure> {
+    field.call(Caller::Outside, Action::Start)?;
+    field.check_converged(trial, "at first")?;
+    field.call(Caller::Outside, Action::Stop)?;
+    let dropping = Gate::new();
+    let guard = dropping.guard();
+    let (held, number) = (dropping.clone(), field.handle.number());
+    checkpoint::install(move |point, fd| {
+        if point == Point::ReportHandlerDone && fd == number {
+            held.pass();
+        }
+    });
+    let client = field.address.connect().map_err(Failure::broken)?;
+    field.lab.wait_until("every sharer drops the report of the paused listener", || {
+        dropping.arrived() == field.sharers.len()
+    })?;
+    field.call(Caller::Outside, Action::Start)?;
+    checkpoint::remove();
+    drop(guard);
+    let answer = greeting(client)?;
+    let served = matches!(answer, Answer::Greeted(_));
+    trial.check(
+        "the client that called in the pause",
+        "Greeted",
+        format!("{answer:?}"),
+        "L1, suspect 10",
+        served,
+    );
+    field.check_converged(trial, "resumed before the listener was dropped")?;
+    Ok(answer)
+}
+
+/// Pauses and resumes at random: two threads from outside, and every kind of worker in tasks.
+fn flap(trial: &Trial, field: &Field, round: u64) -> Result<(), Failure> {
+    let (core, handle) = (field.lab.core(), field.handle);
+    let (done, finished) = std::sync::mpsc::channel();
+    let seed = |flapper: u64| trial.seed.wrapping_add(round << 32 | flapper);
+    let mut flappers = 0;
+    for caller in field.callers() {
+        let Caller::Worker(thread) = caller else { continue };
+        flappers += 1;
+        let (seed, done) = (seed(flappers), done.clone());
+        core.post(thread, move |context| {
+            let _ = done.send(flaps(&context.fd(handle), seed));
+        });
+    }
+    scope(|scope| {
+        for flapper in [100, 101] {
+            let (seed, done) = (seed(flapper), done.clone());
+            scope.spawn(move || done.send(flaps(&core.fd(handle), seed)));
+        }
+    });
+    for _ in 0..flappers + 2 {
+        let flapped = finished.recv_timeout(crate::trial::patience());
+        let flapped = flapped.map_err(|_| Failure::Wrong("a thread hangs in a pause or a resume".into()))?;
+        flapped.map_err(|stale| Failure::Wrong(stale.to_string()))?;
+    }
+    Ok(())
+}
+
+fn flaps(fd: &Fd<'_>, seed: u64) -> Result<(), fd_core::error::Stale> {
+    let mut random = fastrand::Rng::with_seed(seed);
+    for _ in 0..FLAPS {
+        if random.bool() {
+            fd.want_recv()?
+        } else {
+            fd.stop_recv()?
+        }
+        if random.u8(..) < 32 {
+            std::thread::yield_now();
+        }
+    }
+    Ok(())
+}
+
+/// The last word is a pause: the pollers drop the listener, and nobody accepts.
+fn stays_paused(trial: &mut Trial, field: &mut Field, acceptor: &Acceptor) -> Result<(), Failure> {
+    field.call(Caller::Outside, Action::Stop)?;
+    // A handler that was running goes on accepting: what it took, no poller would report.
+    field.lab.fence_all()?;
+    // There is something to report, so that a poller that still has it says so.
+    drop(field.address.connect().map_err(Failure::broken)?);
+    field.wait_until_dropped("paused in the end")?;
+    field.lab.fence_all()?;
+    let runs = acceptor.runs();
+    let threads = field.lab.threads();
+    field.check_quiet(trial, &threads, "paused in the end")?;
+    trial.check_eq("handler runs while paused", runs, acceptor.runs(), "S18, bug 38");
+    field.call(Caller::Outside, Action::Start)
+}
+
+/// The last word is a resume: the pollers have the listener, and a client is served.
+fn resumes(trial: &mut Trial, field: &mut Field) -> Result<(), Failure> {
+    field.call(Caller::Outside, Action::Start)?;
+    drop(field.address.connect().map_err(Failure::broken)?);
+    field.check_converged(trial, "resumed in the end")
+}

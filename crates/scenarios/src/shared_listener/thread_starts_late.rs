@@ -1,0 +1,66 @@
+//! A listener is there before the threads are.
+//!
+//! HAProxy enables its listeners while threads start, one after the other; a thread registers what it finds in the
+//! table when its own poller is made (`reregister_all`). What was enabled before must not depend on the thread that
+//! was there first (bugs 8, 29 and 31).
+
+use std::sync::Arc;
+
+use fd_core::ids::ThreadMask;
+use fd_core::{FdCore, InsertOptions};
+
+use super::acceptor::Acceptor;
+use super::calls::{call, greeting};
+use crate::catalogue::{Layer, Scenario};
+use crate::lab::Lab;
+use crate::transport::Listener;
+use crate::trial::{Failure, Trial};
+
+pub(crate) const SCENARIO: Scenario = Scenario {
+    id: "shared-listener/thread-starts-late",
+    title: "A listener started before the threads is polled by each of them from its first turn",
+    layer: Layer::Contract,
+    clauses: &["S11", "L1", "L3", "bug 8", "bug 31"],
+    run,
+};
+
+fn run(trial: &mut Trial) -> Result<(), Failure> {
+    let directory = tempfile::tempdir().map_err(Failure::broken)?;
+    let transport = trial.params.transport;
+    let acceptor = Acceptor::new();
+    let (gate, hold) = acceptor.hold();
+    let options = InsertOptions { trigger: trial.params.trigger, ..InsertOptions::default() };
+    let mut started = None;
+    let boot = |core: &Arc<FdCore>| {
+        let listener = Listener::new(transport, directory.path()).map_err(Failure::broken)?;
+        let client = listener.address.connect().map_err(Failure::broken)?;
+        let group = core.table().groups().next().ok_or_else(|| Failure::broken("there is no group"))?;
+        let handle = core.insert(listener.fd, acceptor.clone(), group, ThreadMask::ALL, options);
+        let handle = handle.map_err(Failure::broken)?;
+        core.fd(handle).want_recv().map_err(Failure::broken)?;
+        started = Some((handle, listener.address, client));
+        Ok(())
+    };
+    let mut lab = Lab::start_with(trial, |builder| builder, boot)?;
+    let (handle, address, client) = started.ok_or_else(|| Failure::broken("nothing was inserted"))?;
+    let entry = |lab: &Lab| lab.core().entry(handle).map_err(|stale| Failure::Wrong(stale.to_string()));
+
+    let sharers = entry(&lab)?.thread_mask;
+    lab.wait_until("every thread of the group reports the client that had called before", || {
+        gate.arrived() == sharers.len()
+    })?;
+    drop(hold);
+    let first = greeting(client)?;
+    trial.check_eq("the client that had called before", "Greeted(0)".into(), format!("{first:?}"), "L1");
+    lab.fence_all()?;
+    let entry = entry(&lab)?;
+    trial.check_eq("pollers that have it", sharers.bits(), entry.polled_recv.bits(), "S11");
+    trial.check_eq("updates owed", 0, entry.update_mask.bits(), "L3");
+    for thread in lab.threads() {
+        let expected = u64::from(thread.group() == entry.group);
+        trial.check_eq(format!("runs of thread {thread}"), expected, acceptor.tally(thread).runs, "S3");
+    }
+    let second = call(&address)?;
+    trial.check_eq("a client that calls now", "Greeted(1)".into(), format!("{second:?}"), "L1");
+    lab.finish(trial, &[])
+}

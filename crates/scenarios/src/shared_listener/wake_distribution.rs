@@ -1,0 +1,70 @@
+//! Who wakes for a connection on a shared listener.
+//!
+//! HAProxy never asked for EPOLLEXCLUSIVE: every bound thread wakes for every connection, one of them accepts, and the
+//! others were woken in vain. How many wake, and who is first, is the kernel's and the backend's own answer: recorded
+//! here, not required. Only waits that return are seen: level-triggered, a kernel looks again before it lets a thread
+//! go, and sends back to sleep whoever comes too late.
+
+use std::collections::BTreeMap;
+
+use super::acceptor::Acceptor;
+use super::calls::{call, numbers};
+use super::field::{Action, Caller, Field};
+use crate::catalogue::{Layer, Scenario};
+use crate::trial::{Failure, Trial};
+
+pub(crate) const SCENARIO: Scenario = Scenario {
+    id: "shared-listener/wake-distribution",
+    title: "How many threads wake for a connection on a shared listener, and which of them accept",
+    layer: Layer::Characterisation,
+    clauses: &["S3", "S18", "prior art, section 5, epoll (ix)"],
+    run,
+};
+
+const CALLS: u64 = 40;
+
+fn run(trial: &mut Trial) -> Result<(), Failure> {
+    let acceptor = Acceptor::new();
+    let mut field = Field::shared(trial, acceptor.clone())?;
+    field.call(Caller::Outside, Action::Start)?;
+    field.check_converged(trial, "at first")?;
+    let before: Vec<_> = field.strangers.iter().map(|thread| field.lab.activity(*thread)).collect();
+
+    let mut answers = Vec::new();
+    // How many threads reported it → how many connections.
+    let mut woken = BTreeMap::<u64, u64>::new();
+    for _ in 0..CALLS {
+        let runs = acceptor.runs();
+        answers.push(call(&field.address)?);
+        // Whoever was woken for it has run.
+        field.lab.fence_all()?;
+        *woken.entry(acceptor.runs() - runs).or_default() += 1;
+    }
+
+    let expected: Vec<_> = (0..CALLS).collect();
+    trial.check_eq("greetings", format!("{expected:?}"), format!("{:?}", numbers(&answers)), "L1");
+    let sharers = field.sharers.len() as u64;
+    for (threads, connections) in woken {
+        let allowed = (1..=sharers).contains(&threads);
+        let expected = format!("1 to {sharers}: a thread that finds the queue empty is not called again");
+        trial.check("threads that woke for one connection", expected, threads, "S18", allowed);
+        trial.count(format!("connections that woke {threads}"), connections);
+    }
+    for thread in field.sharers.clone() {
+        let tally = acceptor.tally(thread);
+        let sum = tally.accepted + tally.in_vain;
+        trial.check_eq(
+            format!("runs of thread {thread}: accepted, or in vain"),
+            sum,
+            tally.runs,
+            "arithmetic",
+        );
+        trial.count(format!("accepted {thread}"), tally.accepted);
+        trial.count(format!("in vain {thread}"), tally.in_vain);
+    }
+    for (thread, before) in field.strangers.clone().into_iter().zip(before) {
+        let moved = field.lab.activity(thread).since(&before);
+        field.check_moved(trial, thread, &moved, 2 * CALLS, "not a sharer");
+    }
+    field.lab.finish(trial, &[])
+}

@@ -1,0 +1,204 @@
+//! One run of one scenario: what it is given, and what it records.
+
+use std::collections::BTreeMap;
+use std::fmt::Display;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use fd_core::error::StartError;
+use fd_core::poller::{BackendError, MakeBackend};
+
+use crate::catalogue::Scenario;
+use crate::params::Params;
+
+/// How long a scenario waits for something that must happen, on a machine of ordinary speed. Not a bound on how fast it
+/// is: a cell under heavy load may take this long. It is there to end a run with an explanation before the driver's time
+/// limit ends it with none.
+const PATIENCE: Duration = Duration::from_secs(25);
+
+static SLOWNESS: AtomicU32 = AtomicU32::new(1);
+
+/// Says that this machine is so many times slower than an ordinary one: an emulator, say. For the whole process.
+pub fn set_slowness(times: u32) {
+    // Relaxed: set before any scenario starts its threads.
+    SLOWNESS.store(times, Ordering::Relaxed);
+}
+
+/// How long to wait for something that must happen.
+pub(crate) fn patience() -> Duration {
+    PATIENCE * SLOWNESS.load(Ordering::Relaxed)
+}
+
+/// What a run is given, and where it records what it sees.
+pub struct Trial {
+    /// The backend under test.
+    pub make: MakeBackend,
+    /// Its name.
+    pub backend: &'static str,
+    /// The cell's parameters.
+    pub params: Params,
+    /// For everything random. Printed with every result.
+    pub seed: u64,
+    outcome: Outcome,
+}
+
+/// One thing that was looked at.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Check {
+    /// What was looked at.
+    pub what: String,
+    /// The allowed answers, as text.
+    pub expected: Vec<String>,
+    /// The answer.
+    pub observed: String,
+    /// Where the expectation comes from: an invariant, a man page, a clause, a commit.
+    pub source: String,
+    /// Whether `observed` is allowed.
+    pub holds: bool,
+}
+
+/// Everything that a run recorded.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Outcome {
+    /// The checks in the order in which they were made.
+    pub checks: Vec<Check>,
+    /// Numbers worth reporting: takeovers, skips, wake-ups per thread, activity counters.
+    pub counters: BTreeMap<String, u64>,
+    /// Free text for the cell's page, such as the activity table.
+    pub notes: Vec<String>,
+}
+
+impl Outcome {
+    /// The first check that did not hold, in words.
+    fn first_wrong(&self) -> Option<String> {
+        let check = self.checks.iter().find(|check| !check.holds)?;
+        Some(format!("{}: expected {}, observed {}", check.what, check.expected.join(" or "), check.observed))
+    }
+}
+
+/// How a run ended.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Verdict {
+    /// Every check held.
+    Pass,
+    /// Some check did not hold.
+    Fail(String),
+    /// This backend or system cannot do what the scenario asks for.
+    Unsupported(String),
+    /// The set-up failed: no statement about the subject.
+    Broken(String),
+}
+
+/// Why a run ends early.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum Failure {
+    /// A check did not hold and nothing after it makes sense.
+    #[error("{0}")]
+    Wrong(String),
+    /// See [`Verdict::Unsupported`].
+    #[error("{0}")]
+    Unsupported(String),
+    /// See [`Verdict::Broken`].
+    #[error("{0}")]
+    Broken(String),
+}
+
+impl Failure {
+    /// The set-up failed with `error`.
+    pub fn broken(error: impl Display) -> Self {
+        Self::Broken(error.to_string())
+    }
+
+    /// The runtime did not start.
+    pub(crate) fn from_start(error: StartError) -> Self {
+        match error {
+            StartError::Backend(BackendError::Capacity { .. }) => Self::Unsupported(error.to_string()),
+            _ => Self::Broken(error.to_string()),
+        }
+    }
+}
+
+impl Trial {
+    /// Records that `observed` was seen where `expected` is right, because of `source`: an invariant, a man page, a
+    /// clause, a commit.
+    pub fn check_eq<T: PartialEq + Display>(
+        &mut self,
+        what: impl Into<String>,
+        expected: T,
+        observed: T,
+        source: &str,
+    ) {
+        let holds = expected == observed;
+        self.record(what.into(), vec![expected.to_string()], observed.to_string(), source, holds);
+    }
+
+    /// Records that `observed` was seen, and whether it is right. `expected` says in words what would be.
+    pub fn check(
+        &mut self,
+        what: impl Into<String>,
+        expected: impl Into<String>,
+        observed: impl Display,
+        source: &str,
+        holds: bool,
+    ) {
+        self.record(what.into(), vec![expected.into()], observed.to_string(), source, holds);
+    }
+
+    fn record(&mut self, what: String, expected: Vec<String>, observed: String, source: &str, holds: bool) {
+        self.outcome.checks.push(Check { what, expected, observed, source: source.into(), holds });
+    }
+
+    /// Ends the run here if some check did not hold: for when nothing after it would make sense.
+    ///
+    /// # Errors
+    /// [`Failure::Wrong`] with the first check that did not hold.
+    pub fn all_hold(&self) -> Result<(), Failure> {
+        self.outcome.first_wrong().map_or(Ok(()), |wrong| Err(Failure::Wrong(wrong)))
+    }
+
+    /// Ends the run if some check did not hold, before it waits for what will never happen.
+    ///
+    /// # Errors
+    /// [`Failure::Wrong`].
+    pub fn held_so_far(&self) -> Result<(), Failure> {
+        self.outcome.first_wrong().map_or(Ok(()), |wrong| Err(Failure::Wrong(wrong)))
+    }
+
+    /// Records a number.
+    pub fn count(&mut self, name: impl Into<String>, value: u64) {
+        self.outcome.counters.insert(name.into(), value);
+    }
+
+    /// Records free text.
+    pub fn note(&mut self, text: impl Into<String>) {
+        self.outcome.notes.push(text.into());
+    }
+}
+
+/// Runs `scenario` once in this process. It may leave signals, limits and descriptors changed: give it a
+/// process of its own.
+pub fn run(
+    scenario: &Scenario,
+    backend: &'static str,
+    make: MakeBackend,
+    params: Params,
+    seed: u64,
+) -> (Verdict, Outcome) {
+    let mut trial = Trial { make, backend, params, seed, outcome: Outcome::default() };
+    let ended = (scenario.run)(&mut trial);
+    let verdict = match ended {
+        Err(Failure::Unsupported(reason)) => Verdict::Unsupported(reason),
+        Err(Failure::Broken(reason)) => Verdict::Broken(reason),
+        // A check that did not hold says more than what it led to.
+        Err(Failure::Wrong(what)) => Verdict::Fail(match trial.outcome.first_wrong() {
+            Some(wrong) if wrong != what => format!("{wrong}; then: {what}"),
+            _ => what,
+        }),
+        Ok(()) => match trial.outcome.first_wrong() {
+            Some(wrong) => Verdict::Fail(wrong),
+            None if trial.outcome.checks.is_empty() => Verdict::Broken("the scenario checked nothing".into()),
+            None => Verdict::Pass,
+        },
+    };
+    (verdict, trial.outcome)
+}

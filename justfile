@@ -1,0 +1,64 @@
+# `just` alone lists what there is.
+[private]
+default:
+    @just --list --unsorted
+
+# Run the matrix on this machine (arguments go to `pollmatrix run`)
+run *ARGS:
+    cargo run --release -- run {{ ARGS }}
+
+# The tests
+test *ARGS:
+    cargo test --workspace {{ ARGS }}
+
+# The exhaustive models of the protocol (loom)
+model *FILTER:
+    ci/models.sh {{ FILTER }}
+
+# All that this machine can: tests, nextest, models, the matrix, the other targets
+test-all:
+    bash .ci/run setup test nextest models matrix target
+
+# Formatting, clippy, docs, shell scripts; warnings are errors
+lint:
+    ci/lint.sh
+
+# Format everything
+fmt:
+    cargo fmt --all
+
+# The API documentation
+doc *ARGS:
+    cargo doc --no-deps --workspace {{ ARGS }}
+
+# The benchmarks
+bench *ARGS:
+    cargo bench --workspace {{ ARGS }}
+
+# Write again what is generated from matrix.yml
+generate:
+    cargo run --release -- generate
+
+# Lint, link and check the targets that this machine cannot run
+check-targets:
+    bash .ci/run setup target
+
+# Licences, bans and sources of the dependencies
+deny:
+    ci/deny.sh
+
+# The oldest supported compiler
+msrv:
+    ci/msrv.sh
+
+# A container base image, made here from Debian packages
+base-image *ARGS:
+    ci/base-image.sh {{ ARGS }}
+
+# Install the tools that the recipes need
+setup:
+    ci/setup.sh
+
+# Everything that CI does
+ci:
+    bash .ci/run

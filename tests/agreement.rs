@@ -1,0 +1,57 @@
+//! matrix.yml and the code must name the same scenarios: what one of them lacks would never be run, or would
+//! be run as a broken cell.
+
+use std::collections::BTreeMap;
+
+use matrix::Matrix;
+use scenarios::Layer;
+
+const MATRIX: &str = include_str!("../matrix.yml");
+
+/// Title and layer by id.
+type Scenarios = BTreeMap<String, (String, &'static str)>;
+
+fn in_the_matrix() -> Scenarios {
+    let matrix = Matrix::parse(MATRIX, "matrix.yml").expect("matrix.yml is well-formed");
+    let scenarios = matrix.scenarios.into_iter();
+    scenarios.map(|scenario| (scenario.id, (scenario.title, scenario.layer.name()))).collect()
+}
+
+fn in_the_catalogue() -> Scenarios {
+    let layer = |layer| match layer {
+        Layer::Contract => "contract",
+        Layer::Characterisation => "characterisation",
+    };
+    let entry = |scenario: &scenarios::Scenario| (scenario.title.to_owned(), layer(scenario.layer));
+    let scenarios: Vec<_> = scenarios::catalogue().iter().collect();
+    let by_id: Scenarios =
+        scenarios.iter().map(|scenario| (scenario.id.to_owned(), entry(scenario))).collect();
+    assert_eq!(by_id.len(), scenarios.len(), "an id is in the catalogue twice");
+    by_id
+}
+
+#[test]
+fn the_matrix_and_the_catalogue_have_the_same_scenarios() {
+    let (matrix, catalogue) = (in_the_matrix(), in_the_catalogue());
+    let lacks = |here: &Scenarios, there: &Scenarios| -> Vec<String> {
+        there.keys().filter(|id| !here.contains_key(*id)).cloned().collect()
+    };
+    let from_catalogue = lacks(&catalogue, &matrix);
+    let from_matrix = lacks(&matrix, &catalogue);
+    assert!(
+        from_catalogue.is_empty() && from_matrix.is_empty(),
+        "not in scenarios::catalogue(): {from_catalogue:#?}\nnot in matrix.yml: {from_matrix:#?}"
+    );
+}
+
+#[test]
+fn the_matrix_and_the_catalogue_have_the_same_titles_and_layers() {
+    let (matrix, catalogue) = (in_the_matrix(), in_the_catalogue());
+    let differences: Vec<_> = matrix
+        .iter()
+        .filter_map(|(id, here)| Some((id, here, catalogue.get(id)?)))
+        .filter(|(_, here, there)| here != there)
+        .map(|(id, here, there)| format!("{id}\n  matrix.yml: {here:?}\n  catalogue:  {there:?}"))
+        .collect();
+    assert!(differences.is_empty(), "they disagree on\n{}", differences.join("\n"));
+}

@@ -1,0 +1,115 @@
+//! What each kind of bad cell is recorded as.
+
+use nix::errno::Errno;
+use nix::sys::signal::kill;
+use nix::unistd::Pid;
+
+use crate::sandbox::{Sandbox, eventually, id};
+
+/// Runs one self-test; its row's status and reason, and the run's exit code.
+fn outcome(selftest: &str, timeout: u64) -> (String, String, i32) {
+    let sandbox = Sandbox::new(&[selftest], timeout);
+    let answer = sandbox.run(&["run"]);
+    let row = sandbox.row(selftest);
+    let text = |field: &str| row[field].as_str().unwrap_or_default().to_owned();
+    (text("status"), text("reason"), answer.code.expect("the runner is not killed"))
+}
+
+#[test]
+fn a_cell_that_passes_is_a_pass_and_the_run_exits_with_0() {
+    assert_eq!(outcome("pass", 20), ("pass".into(), String::new(), 0));
+}
+
+#[test]
+fn a_check_that_does_not_hold_is_a_fail_and_the_run_exits_with_1() {
+    assert_eq!(outcome("fail", 20), ("fail".into(), "the answer".into(), 1));
+}
+
+#[test]
+fn an_unsupported_cell_is_listed_and_fails_nothing() {
+    assert_eq!(outcome("unsupported", 20), ("unsupported".into(), "not in this world".into(), 0));
+}
+
+#[test]
+fn a_failed_set_up_is_broken() {
+    assert_eq!(outcome("broken", 20), ("broken".into(), "the set-up failed".into(), 1));
+}
+
+#[test]
+fn a_cell_that_hangs_is_a_timeout() {
+    assert_eq!(outcome("hang", 1), ("timeout".into(), "no result within 1 s".into(), 1));
+}
+
+#[test]
+fn a_panic_is_a_crash_with_its_message() {
+    let (status, reason, code) = outcome("panic", 20);
+    assert_eq!((status.as_str(), code), ("crash", 1));
+    assert_eq!(reason, "killed by SIGABRT: an invariant does not hold");
+}
+
+#[test]
+fn a_panic_in_another_thread_is_a_crash_and_not_a_timeout() {
+    let (status, reason, _) = outcome("panic-in-thread", 20);
+    assert_eq!(status, "crash");
+    assert!(reason.contains("an invariant does not hold in a thread"), "{reason}");
+}
+
+#[test]
+fn a_signal_is_a_crash_with_its_name() {
+    assert_eq!(outcome("signal", 20), ("crash".into(), "killed by SIGILL".into(), 1));
+}
+
+#[test]
+fn a_cell_that_prints_no_result_is_broken_even_if_it_exits_with_0() {
+    let (status, reason, code) = outcome("silent", 20);
+    assert_eq!((status.as_str(), code), ("broken", 1));
+    assert!(reason.contains("exited with 0 and printed no result"), "{reason}");
+}
+
+#[test]
+fn a_cell_that_prints_more_than_its_result_is_broken() {
+    let (status, reason, _) = outcome("talkative", 20);
+    assert_eq!(status, "broken");
+    assert!(reason.contains("2 lines in place of one result"), "{reason}");
+}
+
+#[test]
+fn a_scenario_that_is_in_no_catalogue_is_broken() {
+    let (status, reason, _) = outcome("nowhere", 20);
+    assert_eq!(status, "broken");
+    assert!(reason.contains("not in this pollmatrix's catalogue"), "{reason}");
+}
+
+#[test]
+fn the_end_of_standard_error_is_kept() {
+    let sandbox = Sandbox::new(&["panic"], 20);
+    sandbox.run(&["run"]);
+    let row = sandbox.row("panic");
+    assert!(row["stderr"].as_str().is_some_and(|text| text.contains("panicked at")), "{row}");
+}
+
+#[test]
+fn what_a_cell_leaves_behind_dies_with_it() {
+    let sandbox = Sandbox::new(&["leaves-a-child"], 20);
+    sandbox.run(&["run"]).expect(0, &[]);
+    let row = sandbox.row("leaves-a-child");
+    let notes = row["notes"].as_array().expect("notes is a list");
+    let child = notes.iter().filter_map(|note| note.as_str()?.strip_prefix("child ")?.parse().ok()).next();
+    let child = Pid::from_raw(child.expect("the cell says which child it left"));
+    eventually("the child is gone", || kill(child, None) == Err(Errno::ESRCH));
+}
+
+#[test]
+fn attempts_that_differ_are_flaky_and_reproduce_with_the_seed_of_the_first_failure() {
+    let sandbox = Sandbox::new(&["flaky", "pass"], 20);
+    sandbox
+        .run(&["run", "--repeat", "5", "--seed", "0x10"])
+        .expect(1, &["1 pass", "1 flaky", "flaky 3/5: fail"]);
+    let row = sandbox.row("flaky");
+    assert_eq!((&row["attempts"]["passed"], &row["attempts"]["total"]), (&3.into(), &5.into()));
+    assert_eq!(row["seed"], "0x11");
+    assert_eq!(sandbox.row("pass")["attempts"]["total"], 5);
+
+    let seed = row["seed"].as_str().expect("a seed is text").to_owned();
+    sandbox.run(&["run", &id("flaky"), "--seed", &seed]).expect(1, &["1 fail"]);
+}

@@ -1,0 +1,193 @@
+//! Runs that are interrupted, killed and resumed.
+
+use std::fs::{self, OpenOptions};
+use std::io::Write;
+use std::process::Child;
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
+use crate::sandbox::{Sandbox, answer, eventually};
+
+/// The last one hangs for longer than any test waits.
+const CELLS: [&str; 4] = ["pass", "fail", "flaky", "hang"];
+
+fn signal(child: &Child, signal: Signal) {
+    let pid = i32::try_from(child.id()).expect("a process's number fits");
+    kill(Pid::from_raw(pid), signal).expect("the runner is still there");
+}
+
+/// A run that has recorded everything but the cell that hangs, and is in that one.
+fn started(sandbox: &Sandbox) -> Child {
+    let child = sandbox.start(&["run", "--jobs", "1", "--seed", "2"]);
+    // The line that says which run it is, and three results.
+    eventually("three results and a fourth cell", || {
+        sandbox.journal().len() == 4 && sandbox.cells_alive() == 1
+    });
+    child
+}
+
+fn killed() -> Sandbox {
+    let sandbox = Sandbox::new(&CELLS, 300);
+    let mut child = started(&sandbox);
+    signal(&child, Signal::SIGKILL);
+    child.wait().expect("the runner is reaped");
+    sandbox
+}
+
+#[test]
+fn ctrl_c_kills_the_cells_and_writes_what_there_is() {
+    for (sent, code) in [(Signal::SIGINT, 130), (Signal::SIGTERM, 143)] {
+        let sandbox = Sandbox::new(&CELLS, 300);
+        let child = started(&sandbox);
+        signal(&child, sent);
+        let output = child.wait_with_output().expect("the runner ends");
+        assert_eq!(output.status.code(), Some(code), "{}", String::from_utf8_lossy(&output.stderr));
+        assert_eq!(sandbox.cells_alive(), 0);
+        assert_eq!(sandbox.row("fail")["status"], "fail");
+        let row = sandbox.row("hang");
+        assert_eq!((&row["status"], &row["reason"]), (&"not-run".into(), &"interrupted".into()));
+        assert_eq!(sandbox.results()["run"]["interrupted"], true);
+        let stdout = String::from_utf8_lossy(&output.stdout);
+        assert!(stdout.contains("Interrupted: `pollmatrix run --resume --matrix "), "{stdout}");
+    }
+}
+
+#[test]
+fn a_killed_runner_takes_its_cells_with_it() {
+    let sandbox = killed();
+    eventually("the cell is gone", || sandbox.cells_alive() == 0);
+}
+
+#[test]
+fn a_killed_run_resumes_without_repeating_anything() {
+    let sandbox = killed();
+    let before = sandbox.journal();
+    // Everything that is recorded would come out differently if it were run again with another matrix; so the
+    // matrix stays, and the cell that hangs is interrupted again.
+    let child = sandbox.start(&["run", "--resume"]);
+    eventually("the run is resumed", || sandbox.journal().len() == 5 && sandbox.cells_alive() == 1);
+    signal(&child, Signal::SIGINT);
+    let output = child.wait_with_output().expect("the runner ends");
+    assert_eq!(output.status.code(), Some(130));
+    assert_eq!(sandbox.journal()[..4], before[..]);
+    let run = &sandbox.results()["run"];
+    assert_eq!((&run["seed"], &run["resumed"]), (&"0x2".into(), &1.into()));
+    for (cell, status) in [("pass", "pass"), ("fail", "fail"), ("flaky", "pass"), ("hang", "not-run")] {
+        assert_eq!(sandbox.row(cell)["status"], status, "{cell}");
+    }
+}
+
+#[test]
+fn a_resumed_run_can_become_complete() {
+    let cells = ["pass", "fail", "hang"];
+    let sandbox = Sandbox::new(&cells, 5);
+    let mut child = sandbox.start(&["run", "--jobs", "1"]);
+    eventually("two results", || sandbox.journal().len() == 3);
+    signal(&child, Signal::SIGKILL);
+    child.wait().expect("the runner is reaped");
+    sandbox.run(&["run", "--resume"]).expect(1, &["3 cells: 1 pass, 1 fail, 1 timeout"]);
+    // Once more: there is nothing left to do.
+    let again = sandbox.run(&["run", "--resume"]);
+    again.expect(1, &["3 cells: 1 pass, 1 fail, 1 timeout"]);
+    assert!(!again.stderr.contains('['), "no cell is run: {}", again.stderr);
+}
+
+#[test]
+fn a_part_of_a_line_at_the_end_of_the_journal_is_tolerated_with_a_warning() {
+    let sandbox = killed();
+    sandbox.write_to_journal("{\"line\":\"cell\",\"id\":\"selft");
+    let child = sandbox.start(&["run", "--resume"]);
+    eventually("the run is resumed", || sandbox.cells_alive() == 1);
+    signal(&child, Signal::SIGINT);
+    let output = child.wait_with_output().expect("the runner ends");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(stderr.contains("last line is not whole"), "{stderr}");
+    assert_eq!(sandbox.row("fail")["status"], "fail");
+    for line in sandbox.journal() {
+        assert!(serde_json::from_str::<serde_json::Value>(&line).is_ok(), "{line}");
+    }
+}
+
+#[test]
+fn a_wrong_line_inside_the_journal_is_refused() {
+    let sandbox = killed();
+    sandbox.write_to_journal("{\"no\": \"result\"}\n");
+    sandbox
+        .run(&["run", "--resume"])
+        .expect(2, &["journal.jsonl is not a journal", "line 5", "help: leave --resume out"]);
+}
+
+#[test]
+fn the_journal_of_another_run_is_refused() {
+    let sandbox = killed();
+    let refused = |arguments: &[&str], why: &str| {
+        let mut all = vec!["run", "--resume"];
+        all.extend(arguments);
+        sandbox.run(&all).expect(2, &["the run in pollmatrix-report is a different one", why, "help: "]);
+    };
+    refused(&["--seed", "3"], "it has the seed 0x2");
+    refused(&["--repeat", "2"], "it was started with --repeat 1");
+    if cfg!(feature = "faults") {
+        refused(&["--fault", "double-close"], "it was started without --fault");
+    }
+    refused(&["selftest/pass"], "it has other cells: everything");
+    sandbox.write_matrix(&CELLS, 299);
+    refused(&[], "it has another matrix");
+}
+
+#[test]
+fn a_new_run_keeps_the_journal_of_an_interrupted_one() {
+    let sandbox = killed();
+    let before = sandbox.journal();
+    sandbox.run(&["run", "selftest/pass"]).expect(0, &["is kept as pollmatrix-report/journal-1.jsonl"]);
+    let kept = fs::read_to_string(sandbox.path("pollmatrix-report/journal-1.jsonl")).expect("it is kept");
+    assert_eq!(kept.lines().collect::<Vec<_>>(), before);
+    // The new one is complete: nothing of it needs to be kept.
+    let again = sandbox.run(&["run", "selftest/pass"]);
+    again.expect(0, &[]);
+    assert!(!again.stderr.contains("is kept as"), "{}", again.stderr);
+}
+
+#[test]
+fn resuming_where_nothing_is_starts_a_new_run() {
+    let sandbox = Sandbox::new(&["pass"], 20);
+    sandbox.run(&["run", "--resume"]).expect(0, &["has no run to resume", "1 pass"]);
+}
+
+#[test]
+fn two_runs_do_not_write_to_one_report_directory() {
+    let sandbox = Sandbox::new(&CELLS, 300);
+    let child = started(&sandbox);
+    sandbox.run(&["run"]).expect(2, &["another pollmatrix is writing to pollmatrix-report", "--report-dir"]);
+    signal(&child, Signal::SIGINT);
+    child.wait_with_output().expect("the runner ends");
+}
+
+#[test]
+fn a_report_directory_that_cannot_be_made_is_an_error() {
+    let sandbox = Sandbox::new(&["pass"], 20);
+    fs::write(sandbox.path("file"), "").expect("the sandbox is writable");
+    let answer = sandbox.run(&["run", "--report-dir", "file/report"]);
+    answer.expect(2, &["cannot create the report directory file/report", "help: make it writable"]);
+}
+
+#[test]
+fn a_full_disk_ends_the_run_with_an_error() {
+    let sandbox = Sandbox::new(&["pass", "fail", "unsupported", "broken", "flaky", "silent"], 20);
+    // A file-size limit of one block stands for the full disk. Ignoring the signal makes the write fail.
+    let limited = sandbox.command(&["run", "--jobs", "1"]);
+    let mut shell = std::process::Command::new("sh");
+    shell.args(["-c", "trap '' XFSZ; ulimit -f 1; exec \"$@\"", "sh"]);
+    shell.arg(limited.get_program()).args(limited.get_args()).current_dir(sandbox.path(""));
+    answer(&mut shell).expect(2, &["cannot write pollmatrix-report/journal.jsonl", "make room"]);
+    assert!(!sandbox.path("pollmatrix-report/results.json").exists());
+}
+
+impl Sandbox {
+    fn write_to_journal(&self, text: &str) {
+        let path = self.path("pollmatrix-report/journal.jsonl");
+        let mut file = OpenOptions::new().append(true).open(path).expect("there is a journal");
+        file.write_all(text.as_bytes()).expect("the sandbox is writable");
+    }
+}

@@ -1,0 +1,7 @@
+//! The `pollmatrix` executable from outside, with scenarios that misbehave on purpose.
+
+mod answers;
+mod interruption;
+mod reports;
+mod sandbox;
+mod usage;

@@ -1,0 +1,147 @@
+//! What is in the report directory, and what is printed.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::sandbox::{POLLMATRIX, Sandbox, answer, id};
+
+const SCHEMA: &str = include_str!("../../crates/report/schema/results.schema.json");
+
+fn mixed() -> Sandbox {
+    let sandbox =
+        Sandbox::new(&["pass", "fail", "flaky", "unsupported", "broken", "hang", "panic", "silent"], 1);
+    sandbox.run(&["run", "--repeat", "2"]).expect(1, &[]);
+    sandbox
+}
+
+#[test]
+fn a_report_of_every_status_fits_the_published_schema() {
+    let schema: Value = serde_json::from_str(SCHEMA).expect("the schema is JSON");
+    let validator = jsonschema::validator_for(&schema).expect("the schema is a schema");
+    let results = mixed().results();
+    let errors: Vec<_> = validator.iter_errors(&results).map(|error| error.to_string()).collect();
+    assert!(errors.is_empty(), "{errors:#?}");
+
+    let mut wrong = results;
+    wrong["cells"][0]["status"] = "fine".into();
+    assert!(!validator.is_valid(&wrong), "a status that does not exist must not fit");
+}
+
+#[test]
+fn rows_are_sorted_and_have_what_other_tools_read() {
+    let results = mixed().results();
+    let rows = results["cells"].as_array().expect("cells is a list");
+    let ids: Vec<_> = rows.iter().map(|row| row["id"].as_str().expect("an id is text")).collect();
+    assert!(ids.is_sorted(), "{ids:?}");
+    for row in rows {
+        for field in ["id", "scenario", "backend", "target", "layer", "status", "reproducer"] {
+            assert!(row[field].is_string(), "{field} of {row}");
+        }
+        assert!(row["status"] == "pass" || row["reason"].is_string(), "{row}");
+    }
+    assert_eq!(results["schema"], 1);
+    assert_eq!(results["run"]["os"], std::env::consts::OS);
+}
+
+#[test]
+fn markdown_and_junit_name_every_cell_that_did_not_pass() {
+    let sandbox = mixed();
+    let markdown =
+        fs::read_to_string(sandbox.path("pollmatrix-report/report.md")).expect("there is a report.md");
+    let junit =
+        fs::read_to_string(sandbox.path("pollmatrix-report/junit.xml")).expect("there is a junit.xml");
+    for cell in ["fail", "flaky", "broken", "hang", "panic", "silent"] {
+        assert!(markdown.contains(&id(cell)), "{cell}: {markdown}");
+        assert!(junit.contains(&id(cell)), "{cell}: {junit}");
+    }
+    assert!(!markdown.contains(&id("pass")), "{markdown}");
+    assert!(markdown.contains("not in this world"), "{markdown}");
+    assert!(junit.contains("tests=\"8\""), "{junit}");
+}
+
+#[test]
+fn each_format_is_printed_as_it_is_written() {
+    let sandbox = Sandbox::new(&["pass", "fail"], 20);
+    for (format, file) in [("json", "results.json"), ("markdown", "report.md")] {
+        let printed = sandbox.run(&["run", "--format", format]);
+        printed.expect(1, &[]);
+        let written =
+            fs::read_to_string(sandbox.path("pollmatrix-report").join(file)).expect("it is written");
+        assert_eq!(printed.stdout, written);
+    }
+}
+
+#[test]
+fn colours_are_for_terminals() {
+    let sandbox = Sandbox::new(&["pass", "fail"], 20);
+    let plain = sandbox.run(&["run"]);
+    assert!(!plain.stdout.contains('\x1b') && !plain.stderr.contains('\x1b'), "{}", plain.stdout);
+    let forced = answer(sandbox.command(&["run"]).env("CLICOLOR_FORCE", "1"));
+    assert!(forced.stdout.contains('\x1b'), "{}", forced.stdout);
+    let refused = answer(sandbox.command(&["run"]).env("CLICOLOR_FORCE", "1").env("NO_COLOR", "1"));
+    assert!(!refused.stdout.contains('\x1b'), "{}", refused.stdout);
+}
+
+#[test]
+fn every_cell_is_a_line_where_there_is_no_terminal() {
+    let sandbox = Sandbox::new(&["pass", "fail"], 20);
+    let printed = sandbox.run(&["run", "--jobs", "1"]);
+    printed.expect(1, &["[1/2] pass selftest/pass/", "[2/2] fail selftest/fail/", "2 cells: 1 pass, 1 fail"]);
+}
+
+#[test]
+fn show_prints_what_was_expected_and_what_was_observed() {
+    let sandbox = mixed();
+    sandbox.run(&["show", &id("fail")]).expect(
+        0,
+        &[
+            "fail: the answer",
+            "WRONG the answer",
+            "expected: 42 | forty-two",
+            "observed: 41",
+            "--seed 0x",
+            "questions  1",
+        ],
+    );
+    sandbox.run(&["show", "selftest/panic"]).expect(0, &["crash: killed by SIGABRT", "panicked at"]);
+}
+
+#[test]
+fn show_says_how_to_get_a_result_that_is_not_there() {
+    let sandbox = Sandbox::new(&["pass", "panic", "panic-in-thread"], 20);
+    let run = format!("help: run it with `pollmatrix run '{}'`", id("pass"));
+    sandbox.run(&["show", &id("pass")]).expect(2, &["has no result of", &run]);
+    sandbox.run(&["show", "selftest/pas"]).expect(2, &["has no result of"]);
+    sandbox.run(&["show", "selftest/panic"]).expect(2, &["is the beginning of 2 cells"]);
+    sandbox.run(&["show", "selftest/posh/tcp-level-1t1g@poll"]).expect(2, &["did you mean"]);
+}
+
+#[test]
+fn the_reproducer_reproduces() {
+    let sandbox = mixed();
+    let reproducer = sandbox.row("flaky")["reproducer"].as_str().expect("it is text").to_owned();
+    let path = Path::new(POLLMATRIX).parent().expect("the executable is in a folder").display().to_string();
+    let path = format!("{path}:{}", std::env::var("PATH").unwrap_or_default());
+    let mut shell = Command::new("sh");
+    shell.args(["-c", &reproducer]).env("PATH", path).current_dir(sandbox.path(""));
+    answer(&mut shell).expect(1, &["1 cells: 1 fail"]);
+}
+
+#[cfg(feature = "faults")]
+#[test]
+fn a_fault_is_named_wherever_results_are() {
+    let sandbox = Sandbox::new(&["pass", "fail"], 20);
+    sandbox
+        .run(&["run", "--fault", "double-close"])
+        .expect(1, &["the fault double-close is switched on", ", fault double-close)"]);
+    assert_eq!(sandbox.results()["run"]["fault"], "double-close");
+    assert!(
+        sandbox.row("fail")["reproducer"].as_str().is_some_and(|text| text.contains("--fault double-close"))
+    );
+    let markdown =
+        fs::read_to_string(sandbox.path("pollmatrix-report/report.md")).expect("there is a report.md");
+    assert!(markdown.contains("`double-close` was switched on"), "{markdown}");
+}

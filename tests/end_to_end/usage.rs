@@ -1,0 +1,148 @@
+//! Help, usage errors, and the commands that run nothing.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use crate::sandbox::{Answer, POLLMATRIX, Sandbox, answer, id};
+
+/// The executable with the matrix that is built in.
+fn pollmatrix(arguments: &[&str]) -> Answer {
+    answer(Command::new(POLLMATRIX).args(arguments))
+}
+
+#[test]
+fn every_command_explains_itself() {
+    pollmatrix(&["--help"])
+        .expect(0, &["Exit codes:", "run", "list", "show", "faults", "generate", "run-cell"]);
+    pollmatrix(&["run", "--help"])
+        .expect(0, &["--resume", "--repeat", "--seed", "--fault", "--report-dir", "130"]);
+    pollmatrix(&["list", "--help"]).expect(0, &["--backend", "--filter", "--layer", "--format"]);
+    pollmatrix(&["show", "--help"]).expect(0, &["--report-dir"]);
+    pollmatrix(&["faults", "--help"]).expect(0, &["--format"]);
+    pollmatrix(&["generate", "--help"]).expect(0, &["--check"]);
+    pollmatrix(&["run-cell", "--help"]).expect(0, &["127  unsupported", "one JSON line"]);
+}
+
+#[test]
+fn a_malformed_matrix_is_reported_with_line_column_and_help() {
+    let sandbox = Sandbox::new(&["pass"], 20);
+    let path = sandbox.path("matrix.yml");
+    let text = fs::read_to_string(&path).expect("there is a matrix");
+    fs::write(&path, text.replace("triggers: [level] }\ntargets", "triggers: [levle] }\ntargets"))
+        .expect("writable");
+    for command in ["run", "list"] {
+        let position = format!("{}:4:", path.display());
+        sandbox
+            .run(&[command])
+            .expect(2, &["error: ", &position, "unknown trigger 'levle'", "did you mean 'level'?", "help: "]);
+    }
+    assert!(!sandbox.path("pollmatrix-report").exists(), "nothing is written");
+}
+
+#[test]
+fn a_matrix_that_is_not_there_is_an_error() {
+    pollmatrix(&["list", "--matrix", "/nowhere/matrix.yml"])
+        .expect(2, &["cannot read the matrix file /nowhere/matrix.yml", "help: leave --matrix out"]);
+}
+
+#[test]
+fn a_matrix_without_this_target_is_an_error() {
+    let sandbox = Sandbox::new(&["pass"], 20);
+    let path = sandbox.path("matrix.yml");
+    let text = fs::read_to_string(&path).expect("there is a matrix");
+    fs::write(&path, text.replace("ways: [native]", "ways: []")).expect("writable");
+    sandbox.run(&["run"]).expect(2, &["no target that runs natively for", "help: add it to `targets`"]);
+}
+
+#[test]
+fn unknown_names_get_the_nearest_ones() {
+    pollmatrix(&["list", "migraton"]).expect(2, &["did you mean 'migration'?"]);
+    pollmatrix(&["list", "deletion/own-handlr"]).expect(2, &["did you mean 'deletion/own-handler'?"]);
+    pollmatrix(&["list", "--backend", "epol"]).expect(2, &["did you mean 'epoll'?"]);
+    pollmatrix(&["list", "--layer", "contrct"]).expect(2, &["did you mean 'contract'?"]);
+    pollmatrix(&["run", "--fault", "double-clos"]).expect(2, &["did you mean 'double-close'?"]);
+    pollmatrix(&["run-cell", "deletion/disown/tcp-level-1t1g@pol", "--seed", "1"])
+        .expect(2, &["did you mean 'deletion/disown/tcp-level-1t1g@poll'?"]);
+    pollmatrix(&["run", "--seed", "lucky"]).expect(2, &["'lucky' is not a seed"]);
+}
+
+#[test]
+fn the_self_tests_are_not_in_the_built_in_matrix() {
+    pollmatrix(&["run-cell", &id("pass"), "--seed", "1"]).expect(2, &["there is no cell"]);
+}
+
+#[test]
+fn run_cell_prints_one_json_line_and_exits_with_the_answer() {
+    let sandbox = Sandbox::new(&["pass", "fail", "unsupported", "broken"], 20);
+    for (selftest, code) in [("pass", 0), ("fail", 1), ("unsupported", 127), ("broken", 3)] {
+        let printed = sandbox.run(&["run-cell", &id(selftest), "--seed", "7"]);
+        printed.expect(code, &[]);
+        assert_eq!(printed.stdout.lines().count(), 1, "{}", printed.stdout);
+        let line: serde_json::Value = serde_json::from_str(&printed.stdout).expect("the line is JSON");
+        assert_eq!((&line["status"], &line["seed"]), (&selftest.into(), &"0x7".into()));
+    }
+}
+
+#[test]
+fn list_has_one_line_or_object_per_cell_and_says_what_is_unsupported() {
+    let text = pollmatrix(&["list", "--filter", "idle-takeover"]);
+    text.expect(0, &["migration/idle-takeover/tcp-level-2t1g@poll\n"]);
+    let json = pollmatrix(&["list", "--filter", "idle-takeover", "--format", "json"]);
+    let cells: Vec<serde_json::Value> = serde_json::from_str(&json.stdout).expect("a list");
+    assert_eq!(cells.len(), text.stdout.lines().count());
+    let foreign = if cfg!(target_os = "linux") { "kqueue" } else { "epoll" };
+    let why = format!("@{foreign}  unsupported: {foreign} does not exist on {}", std::env::consts::OS);
+    text.expect(0, &[&why]);
+}
+
+#[test]
+fn a_selection_combines_prefixes_backends_and_filters() {
+    let listed =
+        pollmatrix(&["list", "migration/idle", "deletion/own", "--backend", "poll", "--filter", "*/tcp-*"]);
+    listed.expect(
+        0,
+        &["migration/idle-takeover/tcp-level-2t1g@poll", "deletion/own-handler/tcp-level-1t1g@poll"],
+    );
+    assert!(
+        listed.stdout.lines().all(|line| line.contains("/tcp-") && line.ends_with("@poll")),
+        "{}",
+        listed.stdout
+    );
+    pollmatrix(&["list", "migration", "--filter", "own-handler"])
+        .expect(2, &["no cell matches migration --filter"]);
+}
+
+#[test]
+fn faults_are_listed_with_their_origin() {
+    pollmatrix(&["faults"]).expect(0, &["double-close", "HAProxy 64920538f"]);
+    let json = pollmatrix(&["faults", "--format", "json"]);
+    let faults: Vec<serde_json::Value> = serde_json::from_str(&json.stdout).expect("a list");
+    assert!(faults.iter().all(|fault| fault["name"].is_string() && fault["origin"].is_string()));
+}
+
+#[test]
+fn the_generated_files_are_what_would_be_generated() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    pollmatrix(&["generate", "--check", "--root", &root.display().to_string()]).expect(0, &[]);
+}
+
+#[test]
+fn generate_writes_what_check_misses() {
+    let sandbox = Sandbox::new(&["pass"], 20);
+    fs::create_dir_all(sandbox.path("crates/report")).expect("writable");
+    let generate = |arguments: &[&str]| sandbox.run(&[&["generate"], arguments].concat());
+    generate(&["--check"])
+        .expect(1, &["stale: tests/matrix.rs", "schema.json", "`pollmatrix generate` writes them"]);
+    assert!(!sandbox.path("tests").exists(), "--check writes nothing");
+    generate(&[]).expect(0, &["wrote: tests/matrix.rs"]);
+    generate(&["--check"]).expect(0, &[]);
+    fs::write(sandbox.path("tests/matrix.rs"), "// edited").expect("writable");
+    generate(&["--check"]).expect(1, &["stale: tests/matrix.rs"]);
+}
+
+#[test]
+fn generate_outside_a_source_tree_is_an_error() {
+    let sandbox = Sandbox::new(&["pass"], 20);
+    sandbox.run(&["generate"]).expect(2, &["cannot find the top of the source tree", "--root DIR"]);
+}
