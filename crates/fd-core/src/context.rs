@@ -286,13 +286,7 @@ impl Context {
         let Some(pin) = self.end_if_last(pin.leave(me)) else {
             return Reported::Closed;
         };
-        let stop = state::some_inactive(pin.state(), must_stop) && !fault::on(Fault::InactiveStaysPolled);
-        if stop && pin.group() == self.id.group() {
-            // An edge that nobody took must be replayed if it is wanted again before the pass. That the number is not
-            // open is no edge: to replay it to an owner who insists would be a spin.
-            let swallowed = pin.state() & state::EDGE != 0 && !event.events.intersects(Events::INVALID);
-            self.schedule_own(&pin, swallowed);
-        }
+        self.stop_unwanted(&pin, must_stop, event.events);
         if let Err(panic) = ran {
             drop(pin);
             resume_unwind(panic);
@@ -335,6 +329,27 @@ impl Context {
             catch_unwind(AssertUnwindSafe(|| owner.ready(&Ready { context: self, entry, handle, events })));
         let must_stop = if events.intersects(Events::INVALID) { Interest::BOTH } else { must_stop };
         (ran, must_stop)
+    }
+
+    /// After a report of directions that nobody wanted then: what is still unwanted, this thread's poller must no
+    /// longer hold (L6).
+    fn stop_unwanted(&self, pin: &Pin<'_>, unwanted: Interest, events: Events) {
+        if unwanted.is_none() || pin.group() != self.id.group() || fault::on(Fault::InactiveStaysPolled) {
+            return;
+        }
+        let word = pin.state();
+        let (recv, send) = pin.polled().load();
+        let me = self.id.mask().bits();
+        // The kernel has told its edge and nobody took it. If the direction is wanted again before the pass, what is
+        // held is what is wanted, and the edge would be lost: only a new registration tells it once more. A direction
+        // that is not held will be registered anyway. That the number is not open is no edge: to replay it to an
+        // owner who insists would be a spin.
+        let swallowed = word & state::EDGE != 0
+            && (unwanted.recv && recv & me != 0 || unwanted.send && send & me != 0)
+            && !events.intersects(Events::INVALID);
+        if swallowed || state::some_inactive(word, unwanted) {
+            self.schedule_own(pin, swallowed);
+        }
     }
 
     /// Schedules an update of an entry that this thread may use, for this thread alone.
