@@ -2570,6 +2570,41 @@ mod deletion {
         }
     }
 
+    mod close_beside_a_wait {
+        cells! {
+            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+            epoll: "deletion/close-beside-a-wait", 60 seconds;
+            unix_level_1t1g "unix-level-1t1g"
+            unix_level_2t1g "unix-level-2t1g"
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+        cells! {
+            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+            kqueue: "deletion/close-beside-a-wait", 60 seconds;
+            unix_level_1t1g "unix-level-1t1g"
+            unix_level_2t1g "unix-level-2t1g"
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            poll: "deletion/close-beside-a-wait", 60 seconds;
+            unix_level_1t1g "unix-level-1t1g"
+            unix_level_2t1g "unix-level-2t1g"
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            select: "deletion/close-beside-a-wait", 60 seconds;
+            unix_level_1t1g "unix-level-1t1g"
+            unix_level_2t1g "unix-level-2t1g"
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+    }
+
     mod raw_close_diagnosed {
         cells! {
             #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]

@@ -309,7 +309,7 @@ impl FdCore {
         })
     }
 
-    /// Takes a descriptor away from the pollers that know it.
+    /// Takes a descriptor away from the pollers of those threads, which know it.
     fn forget(&self, fd: RawFd, group: GroupId, recv: ThreadMask, send: ThreadMask, leave: Leave) {
         self.backend.forget(fd, group, recv, send, leave);
         if !self.backend.capabilities().kernel_state {
@@ -331,7 +331,13 @@ impl FdCore {
 
     /// Ends a life as its last user.
     pub(crate) fn finish(&self, orphan: Orphan<'_>, caller: Option<&Context>) {
-        let retired = orphan.retire(|fd, group, recv, send, leave| self.forget(fd, group, recv, send, leave));
+        let caller_id = caller.map(Context::id);
+        let retired = orphan.retire(|fd, group, recv, send, leave| {
+            // The close itself ends what this thread's own poller holds: it is not in a wait.
+            let own = caller_id.filter(|id| id.group() == group && leave == Leave::Close);
+            let own = own.map_or(ThreadMask::NONE, ThreadId::mask);
+            self.forget(fd, group, recv.without(own), send.without(own), leave);
+        });
         if let Some(context) = caller {
             context.activity().fd_close.bump();
         }

@@ -118,6 +118,8 @@ faults! {
     SelectBadfFatal = "select-badf-fatal", "suspect 11; prior art, section 5, select";
     /// poll, select: threads that sleep go on waiting for a descriptor that they have lost.
     SleepersKeepFiles = "sleepers-keep-files", "this core, found by deletion/foreign-group-idle";
+    /// epoll: a descriptor that another thread polls is closed without removing it first.
+    EpollCloseLeavesItem = "epoll-close-leaves-item", "this core, found by deletion/other-thread-in-handler";
     /// A report that set its running bit too late runs the handler all the same.
     LateReportRuns = "late-report-runs", "HAProxy before cd8914bc5; bug 66, rule S6";
     /// A late report waits for the other late ones before it looks whether it is still allowed.

@@ -188,7 +188,11 @@ pub trait Backend: Send + Sync {
     /// Takes `fd` away from the pollers of `group` that know it. The core calls it before the number is
     /// closed, handed back or moved to another group, with `recv` and `send` holding the polled masks, and
     /// with the entry pinned by the caller: no thread of the group applies an update of this descriptor
-    /// meanwhile. Errors are ignored: the registration is gone either way.
+    /// meanwhile. With [`Leave::Close`] the closing thread's own bit is left out. Errors are ignored: the
+    /// registration is gone either way.
+    ///
+    /// When the number is closed after this, no other thread's wait may keep the open file from ending: its peer
+    /// would not see the end until that wait is over.
     fn forget(&self, fd: RawFd, group: GroupId, recv: ThreadMask, send: ThreadMask, leave: Leave);
 }
 

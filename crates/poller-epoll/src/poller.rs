@@ -270,6 +270,20 @@ mod tests {
         assert_eq!(seen, [0, 0, 1], "only the third was not forgotten");
     }
 
+    /// Linux 6.10 and later: what another thread's wait looks at must be out of its epoll before the number is closed.
+    #[test]
+    fn a_close_removes_the_registrations_of_those_who_do_not_close() {
+        let (backend, (_reader, _writer, fd)) = (backend(), readable_pipe());
+        let mut pollers: Vec<_> = (0..2).map(|index| poller(&backend, index)).collect();
+        for poller in &mut pollers {
+            poller.update(&change(fd, Interest::NONE, Interest::RECV));
+        }
+        let group = GroupId::new(2).unwrap();
+        backend.forget(fd, group, ThreadMask::from_bits(0b10), ThreadMask::NONE, Leave::Close);
+        let seen: Vec<_> = pollers.iter_mut().map(|poller| seen(poller).len()).collect();
+        assert_eq!(seen, [1, 0]);
+    }
+
     #[test]
     fn forgetting_tolerates_whatever_is_not_there() {
         let backend = backend();

@@ -8,6 +8,7 @@ mod watch;
 pub(crate) mod cloned_dup;
 pub(crate) mod cloned_fork;
 pub(crate) mod cloned_scm_rights;
+pub(crate) mod close_beside_a_wait;
 pub(crate) mod close_once;
 pub(crate) mod delete_reinsert_burst;
 pub(crate) mod delete_twice;
