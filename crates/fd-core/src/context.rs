@@ -116,7 +116,7 @@ impl Context {
 
     /// Makes this thread the only one that may use the descriptor, if nobody is using it and it still has the
     /// expected owner. Both directions are stopped: want what is wanted next. What the descriptor has to report
-    /// then is reported here, level- and edge-triggered.
+    /// then is reported here, level- and edge-triggered. What is this thread's alone already stays as it is.
     ///
     /// # Errors
     /// [`MoveError`]; the entry is as it was. Never waits for a handler.

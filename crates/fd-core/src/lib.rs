@@ -27,6 +27,7 @@ pub mod ids;
 pub mod interest;
 #[cfg(all(test, loom))]
 mod models;
+pub mod per_thread;
 pub mod poller;
 mod ready;
 mod runtime;

@@ -202,7 +202,8 @@ impl<'a> Fd<'a> {
     /// wants. Its poller state in a former group is removed.
     ///
     /// # Errors
-    /// [`MoveError`]; the entry is as it was. `Busy` also from inside the descriptor's own handler.
+    /// [`MoveError`]; the entry is as it was. `Busy` also from inside the descriptor's own handler, and if a thread is
+    /// preempted while it looks at the entry: then trying again is all there is to do.
     pub fn migrate_on(&self, target: ThreadId) -> Result<(), MoveError> {
         self.core.relocate(self.handle, target, None)
     }

@@ -31,21 +31,22 @@ use std::sync::Arc;
 
 use fd_core::fault::{self, Fault};
 use fd_core::ids::{GroupId, ThreadId, ThreadMask};
+use fd_core::per_thread::PerThread;
 use fd_core::poller::{Backend, BackendError, Capabilities, Leave, Limits, Poller, Wake};
 
 use crate::poller::EpollPoller;
-use crate::sys::Slots;
+use crate::sys::Slot;
 
 /// The epoll backend for a table of the given size.
 ///
 /// # Errors
 /// None: the kernel is asked when a thread's poller is made.
 pub fn backend(limits: &Limits) -> Result<Box<dyn Backend>, BackendError> {
-    Ok(Box::new(EpollBackend { slots: Arc::new(Slots::new(limits)) }))
+    Ok(Box::new(EpollBackend { slots: PerThread::new(limits) }))
 }
 
 struct EpollBackend {
-    slots: Arc<Slots>,
+    slots: PerThread<Slot>,
 }
 
 impl Backend for EpollBackend {
@@ -65,7 +66,7 @@ impl Backend for EpollBackend {
     }
 
     fn poller(&self, thread: ThreadId) -> io::Result<Box<dyn Poller>> {
-        Ok(Box::new(EpollPoller::new(thread, self.slots.open(thread)?)))
+        Ok(Box::new(EpollPoller::new(thread, self.slots.open(thread, Slot::new, Slot::replace)?)))
     }
 
     fn waker(&self, _thread: ThreadId) -> Option<Arc<dyn Wake>> {

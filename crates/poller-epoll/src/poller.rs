@@ -110,16 +110,16 @@ mod tests {
     use std::os::unix::net::UnixStream;
 
     use fd_core::ids::{GroupId, ThreadMask};
+    use fd_core::per_thread::PerThread;
     use fd_core::poller::{Backend, Leave, Limits};
 
     use super::*;
     use crate::EpollBackend;
-    use crate::sys::Slots;
 
     const FIRST: Generation = 1;
 
     fn backend() -> EpollBackend {
-        EpollBackend { slots: Arc::new(Slots::new(&Limits { capacity: 64, groups: 2, threads: 3 })) }
+        EpollBackend { slots: PerThread::new(&Limits { capacity: 64, groups: 2, threads: 3 }) }
     }
 
     fn thread(index: usize) -> ThreadId {
@@ -127,7 +127,7 @@ mod tests {
     }
 
     fn poller(backend: &EpollBackend, index: usize) -> EpollPoller {
-        EpollPoller::new(thread(index), backend.slots.open(thread(index)).unwrap())
+        EpollPoller::new(thread(index), backend.slots.open(thread(index), Slot::new, Slot::replace).unwrap())
     }
 
     fn change(fd: RawFd, known: Interest, wanted: Interest) -> Change {

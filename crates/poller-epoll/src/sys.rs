@@ -6,57 +6,11 @@
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, OnceLock};
 
-use fd_core::fault::{self, Fault};
-use fd_core::ids::{GroupId, ThreadId, ThreadMask};
-use fd_core::poller::Limits;
 use nix::errno::Errno;
 use nix::sys::epoll::{Epoll, EpollCreateFlags};
 
 use crate::changes::Operation;
-
-/// A place for each thread's epoll descriptor.
-///
-/// They stay open until the backend and the pollers are gone: a thread that ends leaves registrations that
-/// another thread may still have to remove, and a number that was closed could be anybody's (suspect 13).
-pub(crate) struct Slots {
-    slots: Box<[OnceLock<Arc<Slot>>]>,
-    threads: usize,
-}
-
-impl Slots {
-    pub(crate) fn new(limits: &Limits) -> Self {
-        let slots = (0..limits.groups * limits.threads).map(|_| OnceLock::new()).collect();
-        Self { slots, threads: limits.threads }
-    }
-
-    /// An empty epoll descriptor for `thread`.
-    pub(crate) fn open(&self, thread: ThreadId) -> io::Result<Arc<Slot>> {
-        let place = self.place(thread.group(), thread.index()).ok_or(io::ErrorKind::InvalidInput)?;
-        if let Some(slot) = place.get() {
-            if !fault::on(Fault::OnePollerPerProcess) {
-                slot.replace()?;
-            }
-            return Ok(slot.clone());
-        }
-        let fresh = Arc::new(Slot::new()?);
-        Ok(place.get_or_init(|| fresh).clone())
-    }
-
-    /// The descriptors of those threads in `mask` that have one.
-    pub(crate) fn of(&self, group: GroupId, mask: ThreadMask) -> impl Iterator<Item = &Slot> {
-        mask.indices().filter_map(move |index| self.place(group, index)?.get().map(Arc::as_ref))
-    }
-
-    fn place(&self, group: GroupId, index: usize) -> Option<&OnceLock<Arc<Slot>>> {
-        if index >= self.threads {
-            return None;
-        }
-        let own = group.index() * self.threads + index;
-        self.slots.get(if fault::on(Fault::OnePollerPerProcess) { 0 } else { own })
-    }
-}
 
 /// One epoll descriptor. Its number never changes; what is behind it may.
 pub(crate) struct Slot {
@@ -67,7 +21,7 @@ pub(crate) struct Slot {
 }
 
 impl Slot {
-    fn new() -> io::Result<Self> {
+    pub(crate) fn new() -> io::Result<Self> {
         let epoll = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)?.0;
         Ok(Self { epoll, process: AtomicU32::new(std::process::id()) })
     }

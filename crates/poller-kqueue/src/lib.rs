@@ -37,8 +37,9 @@ mod sys;
 use {
     crate::changes::removal,
     crate::poller::KqueuePoller,
-    crate::sys::{Slots, Waker},
+    crate::sys::{Slot, Waker},
     fd_core::ids::{GroupId, ThreadId, ThreadMask},
+    fd_core::per_thread::PerThread,
     fd_core::poller::{Backend, BackendError, Capabilities, Leave, Limits, Poller, Wake},
     std::io,
     std::os::fd::RawFd,
@@ -51,12 +52,12 @@ use {
 /// None: the kernel is asked when a thread's poller is made.
 #[cfg(kqueue)]
 pub fn backend(limits: &Limits) -> Result<Box<dyn Backend>, BackendError> {
-    Ok(Box::new(KqueueBackend { slots: Arc::new(Slots::new(limits)) }))
+    Ok(Box::new(KqueueBackend { slots: PerThread::new(limits) }))
 }
 
 #[cfg(kqueue)]
 struct KqueueBackend {
-    slots: Arc<Slots>,
+    slots: PerThread<Slot>,
 }
 
 #[cfg(kqueue)]
@@ -76,7 +77,10 @@ impl Backend for KqueueBackend {
     }
 
     fn poller(&self, thread: ThreadId) -> io::Result<Box<dyn Poller>> {
-        Ok(Box::new(KqueuePoller::new(thread, self.slots.open(thread)?)))
+        Ok(Box::new(KqueuePoller::new(
+            thread,
+            self.slots.open(thread, Slot::new, |slot| slot.replace(false))?,
+        )))
     }
 
     fn waker(&self, thread: ThreadId) -> Option<Arc<dyn Wake>> {

@@ -107,18 +107,18 @@ mod tests {
     use std::os::unix::net::UnixStream;
 
     use fd_core::ids::{GroupId, ThreadMask};
+    use fd_core::per_thread::PerThread;
     use fd_core::poller::{Backend, Events, Leave, Limits, Trigger};
 
     use super::*;
     use crate::KqueueBackend;
-    use crate::sys::Slots;
 
     const FIRST: Generation = 1;
     /// Long enough to fail by the test's own time limit.
     const FOREVER: Duration = Duration::from_secs(3600);
 
     fn backend() -> KqueueBackend {
-        KqueueBackend { slots: Arc::new(Slots::new(&Limits { capacity: 64, groups: 2, threads: 3 })) }
+        KqueueBackend { slots: PerThread::new(&Limits { capacity: 64, groups: 2, threads: 3 }) }
     }
 
     fn thread(index: usize) -> ThreadId {
@@ -126,7 +126,10 @@ mod tests {
     }
 
     fn poller(backend: &KqueueBackend, index: usize) -> KqueuePoller {
-        KqueuePoller::new(thread(index), backend.slots.open(thread(index)).unwrap())
+        KqueuePoller::new(
+            thread(index),
+            backend.slots.open(thread(index), Slot::new, |slot| slot.replace(false)).unwrap(),
+        )
     }
 
     fn change(fd: RawFd, known: Interest, wanted: Interest) -> Change {

@@ -6,13 +6,12 @@
 use std::io;
 use std::os::fd::{AsRawFd, IntoRawFd, OwnedFd, RawFd};
 use std::ptr::{null, null_mut, without_provenance_mut};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, AtomicU32, Ordering};
-use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use fd_core::fault::{self, Fault};
-use fd_core::ids::{GroupId, ThreadId, ThreadMask};
-use fd_core::poller::{Generation, Limits, Trigger, Wake};
+use fd_core::poller::{Generation, Trigger, Wake};
 use libc::timespec;
 use nix::errno::Errno;
 use nix::sys::event::Kqueue;
@@ -22,53 +21,6 @@ use crate::events::Record;
 
 /// The user event's identifier. It shares no space with descriptor numbers: filters have their own (measured).
 const USER_EVENT: libc::uintptr_t = 0;
-
-/// A place for each thread's queue.
-///
-/// They stay open until the backend, the pollers and the wakers are gone: a thread that ends leaves registrations
-/// that another thread may still have to remove, and a number that was closed could be anybody's (suspects 12, 13).
-pub(crate) struct Slots {
-    slots: Box<[OnceLock<Arc<Slot>>]>,
-    threads: usize,
-}
-
-impl Slots {
-    pub(crate) fn new(limits: &Limits) -> Self {
-        let slots = (0..limits.groups * limits.threads).map(|_| OnceLock::new()).collect();
-        Self { slots, threads: limits.threads }
-    }
-
-    /// An empty queue for `thread`.
-    pub(crate) fn open(&self, thread: ThreadId) -> io::Result<Arc<Slot>> {
-        let place = self.place(thread.group(), thread.index()).ok_or(io::ErrorKind::InvalidInput)?;
-        if let Some(slot) = place.get() {
-            if !fault::on(Fault::OnePollerPerProcess) {
-                slot.replace(false)?;
-            }
-            return Ok(slot.clone());
-        }
-        let fresh = Arc::new(Slot::new()?);
-        Ok(place.get_or_init(|| fresh).clone())
-    }
-
-    /// The queue of `thread`, if it has one.
-    pub(crate) fn get(&self, thread: ThreadId) -> Option<&Arc<Slot>> {
-        self.place(thread.group(), thread.index())?.get()
-    }
-
-    /// The queues of those threads in `mask` that have one.
-    pub(crate) fn of(&self, group: GroupId, mask: ThreadMask) -> impl Iterator<Item = &Slot> {
-        mask.indices().filter_map(move |index| self.place(group, index)?.get().map(Arc::as_ref))
-    }
-
-    fn place(&self, group: GroupId, index: usize) -> Option<&OnceLock<Arc<Slot>>> {
-        if index >= self.threads {
-            return None;
-        }
-        let own = group.index() * self.threads + index;
-        self.slots.get(if fault::on(Fault::OnePollerPerProcess) { 0 } else { own })
-    }
-}
 
 /// One kernel queue. Within a process its number never changes; what is behind it may.
 pub(crate) struct Slot {
@@ -80,7 +32,7 @@ pub(crate) struct Slot {
 }
 
 impl Slot {
-    fn new() -> io::Result<Self> {
+    pub(crate) fn new() -> io::Result<Self> {
         let (queue, user_event) = fresh()?;
         Ok(Self {
             number: AtomicI32::new(queue.into_raw_fd()),

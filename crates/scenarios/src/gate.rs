@@ -1,10 +1,7 @@
 //! Holding threads at a place, to force an order.
 
-use std::os::fd::RawFd;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Instant;
-
-use fd_core::checkpoint::{self, Point};
 
 use crate::trial::patience;
 
@@ -22,20 +19,6 @@ impl Gate {
     /// A closed gate.
     pub fn new() -> Self {
         Self::default()
-    }
-
-    /// A closed gate at each of these points of the protocol, for the threads that come there with `fd`. They take
-    /// the place of those that an earlier call has put up.
-    pub fn at<const N: usize>(points: [Point; N], fd: RawFd) -> [Self; N] {
-        let gates = points.map(|_| Self::new());
-        let held = gates.clone();
-        checkpoint::install(move |reached, concerned| {
-            let here = points.iter().position(|point| *point == reached).filter(|_| concerned == fd);
-            if let Some(index) = here {
-                held[index].pass();
-            }
-        });
-        gates
     }
 
     /// Stops here until the gate is open. A gate that is never opened lets through when patience ends, so that a

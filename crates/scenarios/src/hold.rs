@@ -1,4 +1,4 @@
-//! Holding a worker thread at one of the core's checkpoints, to force one interleaving.
+//! Holding threads at the core's checkpoints, to force one interleaving.
 
 use std::os::fd::RawFd;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,7 +17,8 @@ pub struct Checkpoints {
 }
 
 struct Wanted {
-    thread: String,
+    /// Whom to hold, once. `None`: whoever comes, every time.
+    thread: Option<String>,
     point: Point,
     fd: RawFd,
     gate: Gate,
@@ -39,9 +40,13 @@ impl Checkpoints {
             let gate = {
                 let mut list = list.lock().unwrap_or_else(PoisonError::into_inner);
                 let here = |wanted: &Wanted| {
-                    wanted.point == point && wanted.fd == fd && Some(wanted.thread.as_str()) == current.name()
+                    (wanted.point, wanted.fd) == (point, fd)
+                        && wanted.thread.as_deref().is_none_or(|name| Some(name) == current.name())
                 };
-                list.iter().position(here).map(|index| list.remove(index).gate)
+                list.iter().position(here).map(|index| match list[index].thread {
+                    Some(_) => list.remove(index).gate,
+                    None => list[index].gate.clone(),
+                })
             };
             if let Some(gate) = gate {
                 gate.pass();
@@ -52,10 +57,20 @@ impl Checkpoints {
 
     /// Holds `thread` the next time it reaches `point` about `fd`, once.
     pub fn hold(&self, thread: ThreadId, point: Point, fd: RawFd) -> Held {
-        let gate = Gate::new();
-        let wanted = Wanted { thread: format!("worker {thread}"), point, fd, gate: gate.clone() };
-        self.wanted.lock().unwrap_or_else(PoisonError::into_inner).push(wanted);
+        let gate = self.add(Some(format!("worker {thread}")), point, fd);
         Held { gate, what: format!("thread {thread} at {point:?}") }
+    }
+
+    /// A closed gate at `point`, for every thread that comes there about `fd`.
+    pub fn gate(&self, point: Point, fd: RawFd) -> Gate {
+        self.add(None, point, fd)
+    }
+
+    fn add(&self, thread: Option<String>, point: Point, fd: RawFd) -> Gate {
+        let gate = Gate::new();
+        let wanted = Wanted { thread, point, fd, gate: gate.clone() };
+        self.wanted.lock().unwrap_or_else(PoisonError::into_inner).push(wanted);
+        gate
     }
 
     /// Holds `thread` when it has harvested something the next time, before it dispatches it. It must be asleep, with

@@ -14,8 +14,9 @@ use crate::state;
 use crate::sync::{Backoff, Ordering, dekker};
 
 /// How often a relocation looks for a moment without a reference before it gives up. References are held for a
-/// constant number of steps, so more than a few rounds mean that somebody uses the descriptor all the time.
-const LOCK_ROUNDS: u32 = 1000;
+/// constant number of steps, so more than a few rounds mean that their holder is preempted, or that there is always
+/// another: either is the caller's to know (L7).
+const LOCK_ROUNDS: u32 = 128;
 
 impl<'t> Pin<'t> {
     /// Makes `me`, of the pinned group, the only allowed thread (2.4). Without a double-word CAS: the running

@@ -3,12 +3,12 @@
 
 use std::io::Write;
 
-use fd_core::checkpoint::{self, Point};
+use fd_core::checkpoint::Point;
 use fd_core::error::DeleteError;
 
 use super::watch::{Watch, delete_on};
 use crate::catalogue::{Layer, Scenario};
-use crate::gate::Gate;
+use crate::hold::Checkpoints;
 use crate::lab::Lab;
 use crate::transport::{at_number, pair};
 use crate::trial::{Failure, Trial, patience};
@@ -31,7 +31,8 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
         let handle = lab.insert(ends.near, first.recording(), owner)?;
         lab.core().fd(handle).want_recv().map_err(Failure::broken)?;
         lab.fence_all()?;
-        let [gate] = Gate::at([point], first.number());
+        let checkpoints = Checkpoints::watch();
+        let gate = checkpoints.gate(point, first.number());
         let closed = lab.core().lives().closed;
         let told = delete_on(&lab, Some(other), handle);
         if !gate.wait_for(1) {
@@ -49,7 +50,7 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
         gate.open();
         let deleted =
             told.recv_timeout(patience()).map_err(|_| Failure::Wrong("the first delete hangs".into()))?;
-        checkpoint::remove();
+        drop(checkpoints);
         trial.check_eq("first", "Ok(())".into(), format!("{deleted:?}"), "Fd::delete");
         trial.check_eq("closed", 1, lab.core().lives().closed - closed, "S4");
         trial.check_eq("handlers dropped", 1, first.dropped(), "S4");

@@ -8,12 +8,13 @@ use std::sync::mpsc::{TryRecvError, channel};
 use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 use std::time::Instant;
 
-use fd_core::checkpoint::{self, Point};
+use fd_core::checkpoint::Point;
 use fd_core::ids::ThreadId;
 
 use super::watch::{Watch, delete_on};
 use crate::catalogue::{Layer, Scenario};
 use crate::gate::Gate;
+use crate::hold::Checkpoints;
 use crate::lab::Lab;
 use crate::transport::pair;
 use crate::trial::{Failure, Trial, patience};
@@ -127,7 +128,9 @@ fn before_it_runs(
 ) -> Result<(), Failure> {
     let mut ends = pair(trial.params.transport).map_err(Failure::broken)?;
     let watch = Watch::new(&ends.near);
-    let [report, delete] = Gate::at([Point::ReportBeforeRunning, Point::DeleteMaskCleared], watch.number());
+    let checkpoints = Checkpoints::watch();
+    let report = checkpoints.gate(Point::ReportBeforeRunning, watch.number());
+    let delete = checkpoints.gate(Point::DeleteMaskCleared, watch.number());
     let handle = lab.insert(ends.near, watch.recording(), home)?;
     lab.core().fd(handle).want_recv().map_err(Failure::broken)?;
     let closed = lab.core().lives().closed;
@@ -155,7 +158,7 @@ fn before_it_runs(
     let deleted = told.recv_timeout(patience()).map_err(|_| Failure::Wrong("the delete hangs".into()))?;
     trial.check_eq("delete", "Ok(())".into(), format!("{deleted:?}"), "suspect 2");
     lab.wait_until("the close", || watch.dropped() > 0)?;
-    checkpoint::remove();
+    drop(checkpoints);
     lab.fence_all()?;
     trial.check_eq(
         "handler calls",

@@ -4,13 +4,13 @@
 
 use std::io::Write;
 
-use fd_core::checkpoint::{self, Point};
+use fd_core::checkpoint::Point;
 use fd_core::ids::ThreadId;
 
 use super::watch::{Watch, delete_on};
 use crate::catalogue::{Layer, Scenario};
 use crate::descriptors;
-use crate::gate::Gate;
+use crate::hold::Checkpoints;
 use crate::lab::Lab;
 use crate::transport::{at_number, pair};
 use crate::trial::{Failure, Trial, patience};
@@ -44,30 +44,22 @@ fn harvested(trial: &mut Trial, lab: &mut Lab, thread: ThreadId) -> Result<(), F
     let handle = lab.insert(ends.near, old.recording(), thread)?;
     lab.core().fd(handle).want_recv().map_err(Failure::broken)?;
     lab.fence(thread)?;
-    let name = lab.on(thread, |_| std::thread::current().id())?;
     // Ready before the wait begins, so that the first harvest has it.
     let turn = lab.hold(thread)?;
     let before = lab.activity(thread);
     ends.far.write_all(b"old").map_err(Failure::broken)?;
     lab.wait_until("the data", || descriptors::readable(old.number()))?;
-    let gate = Gate::new();
-    let held = gate.clone();
-    checkpoint::install(move |point, _| {
-        if point == Point::AfterWait && std::thread::current().id() == name {
-            held.pass();
-        }
-    });
+    let checkpoints = Checkpoints::watch();
+    let held = checkpoints.hold_harvest(thread);
     turn.open();
-    if !gate.wait_for(1) {
-        return Err(Failure::Wrong("the event was not harvested".into()));
-    }
+    held.reached()?;
     let deleted = lab.core().fd(handle).delete();
     trial.check_eq("delete", "Ok(())".into(), format!("{deleted:?}"), "L7");
     let near = at_number(spare.near, old.number()).map_err(Failure::broken)?;
     let next = lab.insert(near, new.recording(), thread)?;
     lab.core().fd(next).want_recv().map_err(Failure::broken)?;
-    gate.open();
-    checkpoint::remove();
+    held.release();
+    drop(checkpoints);
     lab.fence(thread)?;
     let dropped = lab.activity(thread).since(&before).poll_drop;
     trial.check_eq("calls of the old handler", 0, old.entered(), "S6");
@@ -87,7 +79,8 @@ fn looked_at(trial: &mut Trial, lab: &mut Lab, thread: ThreadId, point: Point) -
     let handle = lab.insert(ends.near, old.recording(), thread)?;
     lab.core().fd(handle).want_recv().map_err(Failure::broken)?;
     lab.fence(thread)?;
-    let [gate] = Gate::at([point], old.number());
+    let checkpoints = Checkpoints::watch();
+    let gate = checkpoints.gate(point, old.number());
     let (closed, before) = (lab.core().lives().closed, lab.activity(thread));
     ends.far.write_all(b"old").map_err(Failure::broken)?;
     if !gate.wait_for(1) {
@@ -106,7 +99,7 @@ fn looked_at(trial: &mut Trial, lab: &mut Lab, thread: ThreadId, point: Point) -
     let deleted = deleted.or_else(|| told.recv_timeout(patience()).ok());
     trial.check_eq(about("delete"), "Some(Ok(()))".into(), format!("{deleted:?}"), "L7");
     lab.wait_until(&about("the close"), || old.dropped() > 0)?;
-    checkpoint::remove();
+    drop(checkpoints);
 
     // The new life wants by its own thread's hand: an update bit left behind would swallow it.
     let near = at_number(spare.near, old.number()).map_err(Failure::broken)?;

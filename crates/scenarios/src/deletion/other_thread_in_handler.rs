@@ -6,7 +6,7 @@ use std::io::Write;
 use std::sync::Arc;
 use std::sync::mpsc::channel;
 
-use fd_core::checkpoint::{self, Point};
+use fd_core::checkpoint::Point;
 use fd_core::ids::ThreadId;
 use fd_core::{OwnerId, state};
 
@@ -14,6 +14,7 @@ use super::watch::Watch;
 use crate::catalogue::{Layer, Scenario};
 use crate::descriptors;
 use crate::gate::Gate;
+use crate::hold::Checkpoints;
 use crate::lab::Lab;
 use crate::transport::pair;
 use crate::trial::{Failure, Trial, patience};
@@ -108,7 +109,8 @@ fn after_it_returned(
     for point in [Point::ReportHandlerDone, Point::LeaveBegun, Point::LeaveRunningCleared] {
         let mut ends = pair(trial.params.transport).map_err(Failure::broken)?;
         let watch = Watch::new(&ends.near);
-        let [gate] = Gate::at([point], watch.number());
+        let checkpoints = Checkpoints::watch();
+        let gate = checkpoints.gate(point, watch.number());
         let handle = lab.insert(ends.near, watch.recording(), user)?;
         lab.core().fd(handle).want_recv().map_err(Failure::broken)?;
         ends.far.write_all(b"x").map_err(Failure::broken)?;
@@ -135,7 +137,7 @@ fn after_it_returned(
         trial.check_eq(format!("delete at {point:?}"), "Ok(())".into(), format!("{deleted:?}"), "bug 45");
         gate.open();
         lab.wait_until(&format!("the close after a delete at {point:?}"), || watch.dropped() > 0)?;
-        checkpoint::remove();
+        drop(checkpoints);
         lab.wait_until("the peer sees the end", || ends.far.ended())?;
         lab.fence_all()?;
         trial.check_eq("handler calls", 1, watch.entered(), "S6");

@@ -9,13 +9,13 @@ use std::thread::{ScopedJoinHandle, scope};
 use std::time::Duration;
 
 use fd_core::Fd;
-use fd_core::checkpoint::{self, Point};
+use fd_core::checkpoint::Point;
 
 use super::acceptor::Acceptor;
 use super::calls::{Answer, call, greeting, numbers};
 use super::field::{Action, Caller, Field};
 use crate::catalogue::{Layer, Scenario};
-use crate::gate::Gate;
+use crate::hold::Checkpoints;
 use crate::trial::{Failure, Trial};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
@@ -94,20 +94,15 @@ fn report_in_the_pause(trial: &mut Trial, field: &mut Field) -> Result<Answer, F
     field.call(Caller::Outside, Action::Start)?;
     field.check_converged(trial, "at first")?;
     field.call(Caller::Outside, Action::Stop)?;
-    let dropping = Gate::new();
+    let checkpoints = Checkpoints::watch();
+    let dropping = checkpoints.gate(Point::ReportHandlerDone, field.handle.number());
     let guard = dropping.guard();
-    let (held, number) = (dropping.clone(), field.handle.number());
-    checkpoint::install(move |point, fd| {
-        if point == Point::ReportHandlerDone && fd == number {
-            held.pass();
-        }
-    });
     let client = field.address.connect().map_err(Failure::broken)?;
     field.lab.wait_until("every sharer drops the report of the paused listener", || {
         dropping.arrived() == field.sharers.len()
     })?;
     field.call(Caller::Outside, Action::Start)?;
-    checkpoint::remove();
+    drop(checkpoints);
     drop(guard);
     let answer = greeting(client)?;
     let served = matches!(answer, Answer::Greeted(_));
