@@ -95,7 +95,7 @@ fn deleted(trial: &mut Trial, lab: &mut Lab, by: By) -> Result<(), Failure> {
         // One edge, which is not missed.
         (true, false) => 1..=1,
     };
-    trial.count(&about("events for nobody"), dropped);
+    trial.count(about("events for nobody"), dropped);
     let expected = format!("{} to {}", allowed.start(), allowed.end());
     trial.check(about("events for nobody"), expected, dropped, "L5: bounded", allowed.contains(&dropped));
     trial.check_eq(about("pollers replaced"), replaced, rebuilt(lab), "L5");
