@@ -1,7 +1,9 @@
 //! The command line.
 
+use std::fmt;
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::PathBuf;
+use std::str::FromStr;
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use matrix::{Layer, Selection};
@@ -67,6 +69,14 @@ pub enum Command {
     Faults(FaultsArgs),
     /// Write again what is generated from matrix.yml and from the result types
     Generate(GenerateArgs),
+    /// Run cells on this very machine and stream the results as JSON lines; touches no file unless told to
+    ///
+    /// The far end of `pollmatrix run --via`, and what to start by hand where there is nothing but this program and a
+    /// serial console. Each line is one JSON object: first {"line":"begin"} with where it runs, then one
+    /// {"line":"cell"} per result as it comes, and {"line":"end"} if none is missing. `pollmatrix run --via import`
+    /// reads such lines, with whatever else a console puts between them.
+    #[command(after_help = exit::EXEC_HELP)]
+    Exec(ExecArgs),
     /// Run one attempt of one cell in this very process and print its result as one JSON line
     ///
     /// `pollmatrix run` starts one of these per attempt. It has no time limit, and it may leave signals, limits
@@ -205,6 +215,71 @@ pub struct GenerateArgs {
     /// The top of the source tree [default: the nearest folder upwards that has a matrix.yml and crates]
     #[arg(long, value_name = "DIR")]
     pub root: Option<PathBuf>,
+}
+
+#[derive(ClapArgs)]
+pub struct ExecArgs {
+    #[command(flatten)]
+    pub selection: SelectionArgs,
+    /// Every cell
+    #[arg(long, conflicts_with_all = ["prefixes", "backends", "filters", "layer", "cells"])]
+    pub all: bool,
+    /// The cells whose ids are in FILE, one a line; `-` is standard input, up to an empty line or its end
+    #[arg(long, value_name = "FILE")]
+    pub cells: Option<PathBuf>,
+    /// Where the lines go; `-` is standard output
+    #[arg(long, value_name = "FILE", default_value = "-")]
+    pub output: PathBuf,
+    /// Append each result to FILE as well, and answer from it what it has already: a run whose line was cut goes on
+    #[arg(long, value_name = "FILE")]
+    pub keep: Option<PathBuf>,
+    /// How many cells to run at the same time [default: what this machine runs at once]
+    #[arg(long, short, value_name = "N")]
+    pub jobs: Option<NonZeroUsize>,
+    /// Run each cell N times: all pass is a pass, some is flaky
+    #[arg(long, value_name = "N", default_value = "1")]
+    pub repeat: NonZeroU32,
+    /// The seed of each cell's first attempt; each further attempt counts up [default: a new one per run]
+    #[arg(long, value_name = "SEED")]
+    pub seed: Option<Seed>,
+    /// Switch a fault on in every cell: cells are then meant to fail
+    #[arg(long, value_name = "NAME")]
+    pub fault: Option<String>,
+    #[command(flatten)]
+    pub slow: SlowArg,
+    /// Start each cell's process through this command, as this program itself was: 'qemu-s390x-static -L /usr/s390x-linux-gnu'
+    #[arg(long, value_name = "COMMAND")]
+    pub prefix: Option<Words>,
+    /// This program's file, where it cannot find that out by itself
+    #[arg(long = "self", value_name = "FILE")]
+    pub executable: Option<PathBuf>,
+    /// End when standard input does: whoever started this is gone
+    #[arg(long, hide = true)]
+    pub lifeline: bool,
+}
+
+/// A command and its first arguments, typed as one argument with a shell's quotes.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Words(pub Vec<String>);
+
+impl FromStr for Words {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match shlex::split(text) {
+            None => Err("a quote is not closed, or the last character is a backslash".into()),
+            Some(words) if words.is_empty() => Err("it has no word".into()),
+            Some(words) => Ok(Self(words)),
+        }
+    }
+}
+
+impl fmt::Display for Words {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Words that came from the command line have no NUL.
+        let quoted = shlex::try_join(self.0.iter().map(String::as_str));
+        f.write_str(&quoted.unwrap_or_else(|_| self.0.join(" ")))
+    }
 }
 
 #[derive(ClapArgs)]

@@ -33,6 +33,10 @@ pub enum Error {
     NotAJournal { path: PathBuf, reason: String },
     #[error("the run in {} is a different one: {difference}", path.display())]
     ForeignJournal { path: PathBuf, difference: String, help: String },
+    #[error("no cells were named")]
+    NoCells,
+    #[error("{} cannot be continued: {difference}", path.display())]
+    ForeignKeep { path: PathBuf, difference: String },
     #[error("{} has no result of {id}", path.display())]
     NoResult { id: String, path: PathBuf },
     #[error("{} is not a report of this pollmatrix: {reason}", path.display())]
@@ -61,6 +65,10 @@ impl Error {
             Self::Locked(_) => "wait for it, or choose another place with --report-dir DIR".into(),
             Self::NotAJournal { .. } => "leave --resume out: the file is then moved aside".into(),
             Self::ForeignJournal { help, .. } => help.clone(),
+            Self::NoCells => "give --all, --cells FILE, or the beginning of some ids".into(),
+            Self::ForeignKeep { .. } => {
+                "give the same options and program again, or another --keep FILE".into()
+            }
             Self::NoResult { id, .. } => format!("run it with `pollmatrix run '{id}'`"),
             Self::NotAReport { .. } => "a new run writes it again: `pollmatrix run`".into(),
             Self::NoSourceTree(_) => "run it inside the source tree, or give --root DIR".into(),

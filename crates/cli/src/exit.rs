@@ -19,6 +19,15 @@ Exit codes:
   2    wrong usage, a malformed matrix file, or a report that cannot be written
   130  interrupted (128 + signal); what there is has been written, and `--resume` continues";
 
+/// The section of `pollmatrix exec --help`.
+pub const EXEC_HELP: &str = "\
+Exit codes:
+  0    no cell failed
+  1    some cell failed
+  2    wrong usage, a malformed matrix file, or lines that cannot be written
+  127  no cell failed, because every one of them is unsupported here
+  130  interrupted (128 + signal)";
+
 /// The section of `pollmatrix run-cell --help`.
 pub const CELL_HELP: &str = "\
 Exit codes:

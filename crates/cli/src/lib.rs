@@ -7,6 +7,7 @@ mod args;
 mod backends;
 mod catalogue;
 mod error;
+mod exec;
 mod exit;
 mod faults;
 mod generate;
@@ -22,6 +23,7 @@ mod schedule;
 mod selftest;
 mod show;
 mod signals;
+mod stream;
 mod supervise;
 pub mod testing;
 
@@ -39,6 +41,7 @@ pub fn main() -> ExitCode {
         Command::Show(args) => show::run(matrix, &args),
         Command::Faults(args) => faults::run(&args),
         Command::Generate(args) => generate::run(&args),
+        Command::Exec(args) => exec::run(matrix, &args),
         Command::RunCell(args) => run_cell::run(matrix, &args),
     };
     ended.unwrap_or_else(|error| {

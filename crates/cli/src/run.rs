@@ -28,12 +28,12 @@ pub fn run(matrix: Option<&Path>, args: &RunArgs) -> Result<ExitCode, Error> {
         faults::find(fault)?;
     }
     // Checked before anything is touched: a typing mistake must not move a journal aside.
-    source.plan(&args.selection.selection())?;
+    source.plan(source.target()?, &args.selection.selection())?;
 
     let dir = args.report_dir.path.as_path();
     let _lock = Lock::take(dir)?;
     let mut session = Session::begin(&source, args)?;
-    let planned = source.plan(&session.identity.selection.selection())?;
+    let planned = source.plan(source.target()?, &session.identity.selection.selection())?;
     let ended = session.run_cells(&planned, &source, args)?;
 
     let run = session.provenance(&source, ended.is_some())?;
@@ -69,8 +69,9 @@ struct Session {
 impl Session {
     fn begin(source: &Source, args: &RunArgs) -> Result<Self, Error> {
         let dir = args.report_dir.path.as_path();
-        let now = now();
-        let executable = provenance::executable_hash().map_err(|source| Error::Io {
+        let now = provenance::now();
+        let own = std::env::current_exe().and_then(|path| provenance::hash_of(&path));
+        let executable = own.map_err(|source| Error::Io {
             action: "read",
             path: std::env::current_exe().unwrap_or_default(),
             source,
@@ -79,7 +80,7 @@ impl Session {
         let mut identity = Identity {
             matrix: source.hash.clone(),
             executable,
-            seed: args.seed.unwrap_or_else(new_seed),
+            seed: args.seed.unwrap_or_else(provenance::new_seed),
             fault: args.fault.clone(),
             repeat: args.repeat.get(),
             selection: (&args.selection.selection()).into(),
@@ -151,6 +152,7 @@ impl Session {
         let executable = std::env::current_exe().map_err(failed)?;
         let stop = Stop::install().map_err(failed)?;
         let settings = Settings {
+            prefix: &[],
             executable: &executable,
             matrix: source.path.as_deref(),
             seed: self.identity.seed,
@@ -183,28 +185,16 @@ impl Session {
     }
 
     fn provenance(&self, source: &Source, interrupted: bool) -> Result<Run, Error> {
-        let (kernel, machine) = provenance::kernel();
         Ok(Run {
-            pollmatrix: provenance::VERSION.to_owned(),
-            commit: provenance::commit(),
             executable: self.identity.executable.clone(),
             matrix: self.identity.matrix.clone(),
             selection: self.identity.selection.selection().describe(),
-            target: source.target()?.id.clone(),
-            triple: provenance::TRIPLE.to_owned(),
-            os: provenance::OS.to_owned(),
-            kernel,
-            machine,
-            arch: std::env::consts::ARCH.to_owned(),
-            cpus: provenance::cpus(),
-            libc: provenance::libc(),
             seed: self.identity.seed,
             repeat: self.identity.repeat,
             fault: self.identity.fault.clone(),
-            started: self.started.clone(),
-            finished: now(),
             resumed: self.resumed,
             interrupted,
+            ..provenance::run_here(source.target()?.id.clone(), self.started.clone())
         })
     }
 }
@@ -274,14 +264,4 @@ fn summary(results: &Results, again: &Again) -> String {
     }
     let _ = writeln!(out, "Report: {}", again.dir.join("report.md").display());
     out
-}
-
-/// RFC 3339, in UTC.
-fn now() -> String {
-    humantime::format_rfc3339_seconds(SystemTime::now()).to_string()
-}
-
-/// Short enough to be typed. The hasher's keys come from the system's source of randomness.
-fn new_seed() -> Seed {
-    Seed(RandomState::new().build_hasher().finish() & u64::from(u32::MAX))
 }

@@ -92,7 +92,7 @@ pub fn unknown_cell(id: &str, cells: &[matrix::Cell]) -> Error {
 
 /// Kills the process group when standard input ends. Whoever started the cell holds the other end and never
 /// writes, so that no cell outlives a runner that was killed.
-fn watch_lifeline() {
+pub fn watch_lifeline() {
     // Signals are the scenario's: this thread, which it does not know of, must not catch any. The mask is
     // inherited, so it is changed around the start of the thread.
     let mut before = SigSet::empty();

@@ -14,6 +14,8 @@ use crate::supervise::{self, Order};
 
 /// What all cells of a run have in common.
 pub struct Settings<'a> {
+    /// The command that is put in front of each cell's process. Empty: none.
+    pub prefix: &'a [String],
     /// The `pollmatrix` executable.
     pub executable: &'a Path,
     /// The matrix file, if it is not the built-in one.
@@ -61,6 +63,7 @@ fn run_one(cell: &Planned, settings: &Settings<'_>, stop: &Stop) -> Option<CellR
             return None;
         }
         let order = Order {
+            prefix: settings.prefix,
             executable: settings.executable,
             matrix: settings.matrix,
             cell: &cell.subject.id,

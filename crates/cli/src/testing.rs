@@ -36,6 +36,7 @@ impl Runner {
     pub fn assert_cell(&self, scenario: &str, variant: &str, backend: &str, seconds: u64) {
         let cell = format!("{scenario}/{variant}@{backend}");
         let order = Order {
+            prefix: &[],
             executable: self.executable,
             matrix: None,
             cell: &cell,
