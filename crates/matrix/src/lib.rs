@@ -8,17 +8,21 @@
 
 mod axes;
 mod cells;
+mod ci;
 mod error;
 mod file;
 mod nearest;
 mod rstest;
 mod select;
 mod validate;
+mod ways;
 
-pub use axes::{Layer, Os, Transport, Trigger, Way};
+pub use axes::{Build, Layer, Os, Transport, Trigger, Vm};
 pub use cells::{Cell, CellId, ParseCellIdError, Variant};
+pub use ci::Ci;
 pub use error::MatrixError;
 pub use file::{Axes, Backend, Exclude, Matrix, Scenario, Target};
 pub use nearest::{did_you_mean, nearest};
 pub use rstest::rstest_file;
 pub use select::{SelectError, Selection};
+pub use ways::Way;
