@@ -63,6 +63,8 @@ pub enum Command {
     Run(RunArgs),
     /// List cells, and say which this machine cannot run
     List(ListArgs),
+    /// Show for each target in which ways this machine can run it, and what is missing for the others
+    Targets(TargetsArgs),
     /// Show the newest result of one cell in full
     Show(ShowArgs),
     /// List the faults that --fault can switch on
@@ -118,9 +120,9 @@ impl SelectionArgs {
 #[derive(ClapArgs)]
 pub struct SlowArg {
     /// This machine is N times slower than an ordinary one (an emulator, a debugger): wait N times longer before a cell
-    /// is said to hang
-    #[arg(long = "slow", value_name = "N", env = SLOW_VARIABLE, default_value = "1")]
-    pub times: NonZeroU32,
+    /// is said to hang [default: 1; an executor measures it]
+    #[arg(long = "slow", value_name = "N", env = SLOW_VARIABLE)]
+    pub times: Option<NonZeroU32>,
 }
 
 /// Where reports are.
@@ -149,6 +151,8 @@ pub struct RunArgs {
     pub fault: Option<String>,
     #[command(flatten)]
     pub slow: SlowArg,
+    #[command(flatten)]
+    pub elsewhere: ElsewhereArgs,
     /// Continue the interrupted run in the report directory; without cells given, with the same ones
     #[arg(long)]
     pub resume: bool,
@@ -157,6 +161,64 @@ pub struct RunArgs {
     /// What to print at the end; the report directory gets every format in any case
     #[arg(long, value_enum, default_value_t = RunFormat::Text)]
     pub format: RunFormat,
+}
+
+/// Where and how, if not here and natively.
+#[derive(ClapArgs, Clone, Default)]
+#[command(next_help_heading = "Elsewhere")]
+pub struct ElsewhereArgs {
+    /// Run the cells of this target [default: this machine's own]
+    #[arg(long, value_name = "TARGET")]
+    pub target: Option<String>,
+    /// native, prefix, container[:IMAGE], ssh or import [default: the first of the target's ways that works here]
+    #[arg(long, value_name = "WAY")]
+    pub via: Option<String>,
+    /// The target's executable, whatever made it
+    #[arg(long, value_name = "FILE")]
+    pub executable: Option<PathBuf>,
+    /// Where executables are: TRIPLE/release/pollmatrix or pollmatrix-TARGET in it [default: what ci/executable.sh makes]
+    #[arg(long, value_name = "DIR", conflicts_with = "executable")]
+    pub executables: Option<PathBuf>,
+    /// The command in front of the executable, for --via prefix: 'qemu-s390x-static -L /usr/s390x-linux-gnu', ./in-my-sandbox
+    #[arg(long, value_name = "COMMAND")]
+    pub prefix: Option<Words>,
+    /// The machine, for --via ssh, as ssh takes it
+    #[arg(long, value_name = "[USER@]HOST")]
+    pub host: Option<String>,
+    /// ssh and its options
+    #[arg(long, value_name = "COMMAND", default_value = "ssh -o BatchMode=yes -o ServerAliveInterval=15")]
+    pub ssh: Words,
+    /// What an executor has printed, or a results.json, for --via import; `-` is standard input
+    #[arg(long, value_name = "FILE")]
+    pub import: Option<PathBuf>,
+}
+
+impl ElsewhereArgs {
+    /// The options again, for another command line.
+    pub fn typed(&self) -> String {
+        let options = [
+            ("target", self.target.clone()),
+            ("via", self.via.clone()),
+            ("executable", self.executable.as_ref().map(|file| file.display().to_string())),
+            ("executables", self.executables.as_ref().map(|folder| folder.display().to_string())),
+            ("prefix", self.prefix.as_ref().map(Words::to_string)),
+            ("host", self.host.clone()),
+        ];
+        let given = options.into_iter().filter_map(|(name, value)| Some((name, value?)));
+        given.fold(String::new(), |text, (name, value)| {
+            let value = shlex::try_quote(&value).map_or_else(|_| value.clone(), |quoted| quoted.into_owned());
+            format!("{text} --{name} {value}")
+        })
+    }
+}
+
+#[derive(ClapArgs)]
+pub struct TargetsArgs {
+    #[command(flatten)]
+    pub elsewhere: ElsewhereArgs,
+    /// What to print
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
 }
 
 /// What a run prints.
@@ -247,7 +309,8 @@ pub struct ExecArgs {
     pub fault: Option<String>,
     #[command(flatten)]
     pub slow: SlowArg,
-    /// Start each cell's process through this command, as this program itself was: 'qemu-s390x-static -L /usr/s390x-linux-gnu'
+    /// Start each cell's process through this command, as this program itself was, if that works here:
+    /// 'qemu-s390x-static -L /usr/s390x-linux-gnu'
     #[arg(long, value_name = "COMMAND")]
     pub prefix: Option<Words>,
     /// This program's file, where it cannot find that out by itself
@@ -259,7 +322,7 @@ pub struct ExecArgs {
 }
 
 /// A command and its first arguments, typed as one argument with a shell's quotes.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Words(pub Vec<String>);
 
 impl FromStr for Words {

@@ -35,6 +35,24 @@ pub enum Error {
     ForeignJournal { path: PathBuf, difference: String, help: String },
     #[error("no cells were named")]
     NoCells,
+    #[error("there is no target '{id}'")]
+    UnknownTarget { id: String, help: String },
+    #[error("there is no way '{way}'")]
+    UnknownWay { way: String, help: String },
+    #[error("the way '{way}' needs {option}")]
+    WayNeeds { way: &'static str, option: &'static str },
+    #[error("{target} cannot be run from here{}", listed(why))]
+    NoWay { target: String, why: Vec<(String, String)> },
+    #[error("not a command: {0}")]
+    BadPrefix(String),
+    #[error("cannot make a container of the image {image}: {why}")]
+    Container { image: String, why: String },
+    #[error("{host}: {why}")]
+    Ssh { host: String, why: String },
+    #[error("this program cannot start itself{}", listed(why))]
+    CannotStart { why: Vec<(String, String)> },
+    #[error("{} has no results of {target}: {why}", path.display())]
+    NoImport { path: PathBuf, target: String, why: String },
     #[error("{} cannot be continued: {difference}", path.display())]
     ForeignKeep { path: PathBuf, difference: String },
     #[error("{} has no result of {id}", path.display())]
@@ -65,6 +83,26 @@ impl Error {
             Self::Locked(_) => "wait for it, or choose another place with --report-dir DIR".into(),
             Self::NotAJournal { .. } => "leave --resume out: the file is then moved aside".into(),
             Self::ForeignJournal { help, .. } => help.clone(),
+            Self::UnknownTarget { help, .. } | Self::UnknownWay { help, .. } => help.clone(),
+            Self::WayNeeds { option, .. } => format!("give {option}"),
+            Self::NoWay { .. } => {
+                "`pollmatrix targets` shows what this machine can run and what the rest needs".into()
+            }
+            Self::BadPrefix(_) => "close its quotes; a word with blanks in it needs some".into(),
+            Self::Container { .. } => {
+                "without a registry, ci/base-image.sh makes a base image; POLLMATRIX_BASE names another one"
+                    .into()
+            }
+            Self::Ssh { .. } => {
+                "`ssh HOST true` must work without a question; --ssh COMMAND takes options".into()
+            }
+            Self::CannotStart { .. } => {
+                "name its file with --self FILE, and the emulator with --prefix COMMAND".into()
+            }
+            Self::NoImport { .. } => {
+                "give what `pollmatrix exec --all` has printed, or the results.json of a run, of this target"
+                    .into()
+            }
             Self::NoCells => "give --all, --cells FILE, or the beginning of some ids".into(),
             Self::ForeignKeep { .. } => {
                 "give the same options and program again, or another --keep FILE".into()
@@ -81,6 +119,12 @@ impl Error {
         say("error", AnsiColor::Red, &self.to_string());
         say("help", AnsiColor::Cyan, &self.help());
     }
+}
+
+/// `: one: why; two: why`.
+fn listed(why: &[(String, String)]) -> String {
+    let parts: Vec<_> = why.iter().map(|(what, why)| format!("{what}: {why}")).collect();
+    if parts.is_empty() { String::new() } else { format!(": {}", parts.join("; ")) }
 }
 
 /// Prints something that is worth knowing and no error.

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::ffi::OsString;
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, Read, Write};
+use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -16,7 +17,7 @@ use crate::plan::{Planned, Source};
 use crate::schedule::{self, Settings};
 use crate::signals::Stop;
 use crate::stream::{self, Line};
-use crate::{error, exit, faults, provenance, run_cell};
+use crate::{error, exit, faults, provenance, run_cell, self_start};
 
 /// Runs the cells that were asked for and writes their results as lines.
 pub fn run(matrix: Option<&Path>, args: &ExecArgs) -> Result<ExitCode, Error> {
@@ -30,20 +31,26 @@ pub fn run(matrix: Option<&Path>, args: &ExecArgs) -> Result<ExitCode, Error> {
         run_cell::watch_lifeline();
     }
     let executable = own_file(args.executable.as_deref())?;
+    let (prefix, took) = self_start::find(&executable, args.prefix.as_ref().map(|words| words.0.as_slice()))?;
     let settings = Settings {
-        prefix: args.prefix.as_ref().map_or(&[], |words| words.0.as_slice()),
+        prefix: &prefix,
         executable: &executable,
         matrix: source.path.as_deref(),
         seed: args.seed.unwrap_or_else(provenance::new_seed),
         fault: args.fault.as_deref(),
         repeat: args.repeat.get(),
-        slow: args.slow.times,
+        slow: args.slow.times.unwrap_or_else(|| self_start::slowness(took)),
         jobs: args.jobs.map_or_else(provenance::cpus, usize::from),
     };
     let here = about(&source, args, &settings)?;
     let mut kept = args.keep.as_deref().map(|path| Kept::open(path, &here)).transpose()?;
     let mut output = Output::open(&args.output)?;
-    output.write(&Line::Begin { format: stream::FORMAT, run: Box::new(here), cells: planned.len() })?;
+    output.write(&Line::Begin {
+        format: stream::FORMAT,
+        run: Box::new(here),
+        slow: settings.slow,
+        cells: planned.len(),
+    })?;
 
     let mut statuses = Vec::with_capacity(planned.len());
     let mut left = Vec::new();
@@ -252,9 +259,12 @@ impl Kept {
         }
         let mut lines = text[..whole].lines().map(|line| Line::find(line).0);
         match lines.next() {
-            None => {
-                kept.write(&Line::Begin { format: stream::FORMAT, run: Box::new(here.clone()), cells: 0 })?
-            }
+            None => kept.write(&Line::Begin {
+                format: stream::FORMAT,
+                run: Box::new(here.clone()),
+                slow: NonZeroU32::MIN,
+                cells: 0,
+            })?,
             Some(Some(Line::Begin { format: stream::FORMAT, run, .. })) => {
                 if let Some(difference) = difference(&run, here) {
                     return Err(Error::ForeignKeep { path: path.to_path_buf(), difference });

@@ -9,7 +9,7 @@ use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use matrix::Selection;
-use report::{CellResult, Seed};
+use report::{CellResult, Run, Seed};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, REPORT_DIR_HELP};
@@ -34,6 +34,10 @@ pub struct Identity {
     pub repeat: u32,
     /// Which cells.
     pub selection: Selected,
+    /// Of which target.
+    pub target: String,
+    /// How they are run, as `--via` takes it.
+    pub via: String,
 }
 
 /// A [`Selection`] as the journal holds it.
@@ -75,6 +79,8 @@ impl Selected {
 enum Line {
     /// The first line.
     Run { started: String, identity: Identity },
+    /// What the machine that runs the cells says of itself.
+    Machine(Box<Run>),
     /// A result.
     Cell(Box<CellResult>),
     /// The run was interrupted and goes on from here.
@@ -91,6 +97,8 @@ pub struct Contents {
     pub started: String,
     /// How often it was resumed.
     pub resumed: u32,
+    /// What the machine that runs the cells says of itself, if it was asked.
+    pub machine: Option<Run>,
     /// Whether it is complete.
     pub complete: bool,
     /// The results; the last one of a cell counts.
@@ -122,9 +130,11 @@ pub fn read(dir: &Path) -> Result<Option<Contents>, Error> {
         match (line, &mut contents) {
             (Line::Run { started, identity }, None) => {
                 let truncated_at = (whole < text.len()).then_some(whole as u64);
-                let (resumed, complete, rows) = (0, false, Vec::new());
-                contents = Some(Contents { identity, started, resumed, complete, rows, truncated_at });
+                let (resumed, machine, complete, rows) = (0, None, false, Vec::new());
+                contents =
+                    Some(Contents { identity, started, resumed, machine, complete, rows, truncated_at });
             }
+            (Line::Machine(run), Some(contents)) => contents.machine = Some(*run),
             (Line::Cell(row), Some(contents)) => {
                 contents.rows.retain(|known| known.id != row.id);
                 contents.rows.push(*row);
@@ -198,6 +208,11 @@ impl Journal {
         Ok(journal)
     }
 
+    /// Appends what the machine that runs the cells says of itself.
+    pub fn machine(&mut self, run: &Run) -> Result<(), Error> {
+        self.write(&Line::Machine(Box::new(run.clone())))
+    }
+
     /// Appends a result.
     pub fn append(&mut self, row: &CellResult) -> Result<(), Error> {
         self.write(&Line::Cell(Box::new(row.clone())))
@@ -229,6 +244,13 @@ impl Contents {
             Some(value) => format!("with {name} {value}"),
             None => format!("without {name}"),
         };
+        if (&mine.target, &mine.via) != (&identity.target, &identity.via) {
+            let was = format!("--target {} --via {}", mine.target, mine.via);
+            return Some((
+                format!("it was started with {was}"),
+                format!("resume it with {was}, or {}", new_run()),
+            ));
+        }
         if mine.matrix != identity.matrix {
             return Some(("it has another matrix".into(), new_run()));
         }

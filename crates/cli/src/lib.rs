@@ -17,15 +17,19 @@ mod output;
 mod plan;
 mod progress;
 mod provenance;
+mod remote;
 mod run;
 mod run_cell;
 mod schedule;
+mod self_start;
 mod selftest;
 mod show;
 mod signals;
 mod stream;
 mod supervise;
+mod targets;
 pub mod testing;
+mod ways;
 
 use std::process::ExitCode;
 
@@ -38,6 +42,7 @@ pub fn main() -> ExitCode {
     let ended = match args.command {
         Command::Run(args) => run::run(matrix, &args),
         Command::List(args) => list::run(matrix, &args),
+        Command::Targets(args) => targets::run(matrix, &args),
         Command::Show(args) => show::run(matrix, &args),
         Command::Faults(args) => faults::run(&args),
         Command::Generate(args) => generate::run(&args),

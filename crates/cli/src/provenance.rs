@@ -7,6 +7,7 @@ use std::io;
 use std::path::Path;
 use std::time::SystemTime;
 
+use matrix::Target;
 use report::{Run, Seed};
 use sha2::{Digest, Sha256};
 
@@ -108,5 +109,20 @@ pub fn run_here(target: String, started: String) -> Run {
         started,
         resumed: 0,
         interrupted: false,
+    }
+}
+
+/// What is known of a machine that never answered.
+pub fn run_unknown(target: &Target) -> Run {
+    let unknown = || "unknown".to_owned();
+    Run {
+        triple: target.triple.clone(),
+        os: target.os.name().to_owned(),
+        arch: target.arch.clone(),
+        kernel: unknown(),
+        machine: unknown(),
+        cpus: 0,
+        libc: None,
+        ..run_here(target.id.clone(), String::new())
     }
 }

@@ -1,13 +1,14 @@
 //! `pollmatrix run`.
 
+use std::cell::RefCell;
 use std::collections::HashSet;
 use std::fmt::Write;
-use std::hash::{BuildHasher, Hasher, RandomState};
+use std::num::NonZeroU32;
 use std::path::Path;
 use std::process::ExitCode;
-use std::time::SystemTime;
 
-use report::{CellResult, Results, Run, Seed, Status, junit, markdown, terminal};
+use matrix::Way;
+use report::{CellResult, Results, Run, Status, junit, markdown, terminal};
 
 use crate::args::{DEFAULT_REPORT_DIR, RunArgs, RunFormat};
 use crate::error::{self, Error};
@@ -16,7 +17,8 @@ use crate::plan::{Planned, Source};
 use crate::progress::{Progress, first_line};
 use crate::schedule::{self, Settings};
 use crate::signals::Stop;
-use crate::{exit, faults, output, provenance};
+use crate::ways::{self, Chosen};
+use crate::{exit, faults, output, provenance, remote};
 
 /// How many cells that did not pass are named at the end. All of them are in the report.
 const NAMED: usize = 25;
@@ -28,15 +30,18 @@ pub fn run(matrix: Option<&Path>, args: &RunArgs) -> Result<ExitCode, Error> {
         faults::find(fault)?;
     }
     // Checked before anything is touched: a typing mistake must not move a journal aside.
-    source.plan(source.target()?, &args.selection.selection())?;
+    let chosen = ways::choose(&source, &args.elsewhere)?;
+    source.plan(chosen.target, &args.selection.selection())?;
 
     let dir = args.report_dir.path.as_path();
     let _lock = Lock::take(dir)?;
-    let mut session = Session::begin(&source, args)?;
-    let planned = source.plan(source.target()?, &session.identity.selection.selection())?;
-    let ended = session.run_cells(&planned, &source, args)?;
+    let mut session = Session::begin(&source, &chosen, args)?;
+    let mut planned = source.plan(chosen.target, &session.identity.selection.selection())?;
+    let typed = args.elsewhere.typed();
+    planned.iter_mut().for_each(|cell| cell.subject.command.push_str(&typed));
+    let ended = session.run_cells(&planned, &source, &chosen, args)?;
 
-    let run = session.provenance(&source, ended.is_some())?;
+    let run = session.provenance(&chosen, ended.is_some());
     let subjects = planned.into_iter().map(|cell| cell.subject).collect();
     let results = Results::new(run, subjects, session.rows);
     write_report(dir, &results)?;
@@ -62,21 +67,26 @@ struct Session {
     identity: Identity,
     started: String,
     resumed: u32,
+    /// What the machine that runs the cells says of itself.
+    machine: Option<Run>,
     rows: Vec<CellResult>,
     journal: Journal,
 }
 
 impl Session {
-    fn begin(source: &Source, args: &RunArgs) -> Result<Self, Error> {
+    fn begin(source: &Source, chosen: &Chosen<'_>, args: &RunArgs) -> Result<Self, Error> {
         let dir = args.report_dir.path.as_path();
         let now = provenance::now();
-        let own = std::env::current_exe().and_then(|path| provenance::hash_of(&path));
-        let executable = own.map_err(|source| Error::Io {
-            action: "read",
-            path: std::env::current_exe().unwrap_or_default(),
-            source,
-            help: "start pollmatrix again: its executable was moved or replaced",
-        })?;
+        let executable = match (&chosen.way, &args.elsewhere.import) {
+            // Continued only with the same file.
+            (Way::Import, Some(file)) => file.display().to_string(),
+            _ => provenance::hash_of(&chosen.executable).map_err(|source| Error::Io {
+                action: "read",
+                path: chosen.executable.clone(),
+                source,
+                help: "build it again: the executable was moved or replaced",
+            })?,
+        };
         let mut identity = Identity {
             matrix: source.hash.clone(),
             executable,
@@ -84,6 +94,8 @@ impl Session {
             fault: args.fault.clone(),
             repeat: args.repeat.get(),
             selection: (&args.selection.selection()).into(),
+            target: chosen.target.id.clone(),
+            via: ways::label(&chosen.way),
         };
         if args.resume {
             if let Some(contents) = journal::read(dir)? {
@@ -101,7 +113,7 @@ impl Session {
         // The selection is as typed, not yet what a resumed run had.
         identity.selection = (&args.selection.selection()).into();
         let journal = Journal::create(dir, &identity, &now)?;
-        Ok(Self { identity, started: now, resumed: 0, rows: Vec::new(), journal })
+        Ok(Self { identity, started: now, resumed: 0, machine: None, rows: Vec::new(), journal })
     }
 
     fn resume(contents: Contents, mut identity: Identity, args: &RunArgs, now: &str) -> Result<Self, Error> {
@@ -121,7 +133,14 @@ impl Session {
         }
         let journal = Journal::resume(dir, &contents, now)?;
         let resumed = contents.resumed + 1;
-        Ok(Self { identity, started: contents.started, resumed, rows: contents.rows, journal })
+        Ok(Self {
+            identity,
+            started: contents.started,
+            resumed,
+            machine: contents.machine,
+            rows: contents.rows,
+            journal,
+        })
     }
 
     /// Runs what has no result yet. Returns the exit code if it was interrupted.
@@ -129,6 +148,7 @@ impl Session {
         &mut self,
         planned: &[Planned],
         source: &Source,
+        chosen: &Chosen<'_>,
         args: &RunArgs,
     ) -> Result<Option<u8>, Error> {
         let present: HashSet<_> = self.rows.iter().map(|row| row.id.clone()).collect();
@@ -143,40 +163,73 @@ impl Session {
                 None => left.push(cell.clone()),
             }
         }
-        let failed = |source| Error::Io {
+        let stop = Stop::install().map_err(|source| Error::Io {
             action: "start cells of",
-            path: std::path::PathBuf::from("pollmatrix"),
+            path: chosen.executable.clone(),
             source,
             help: "start pollmatrix again",
-        };
-        let executable = std::env::current_exe().map_err(failed)?;
-        let stop = Stop::install().map_err(failed)?;
-        let settings = Settings {
-            prefix: &[],
-            executable: &executable,
-            matrix: source.path.as_deref(),
-            seed: self.identity.seed,
-            fault: self.identity.fault.as_deref(),
-            repeat: self.identity.repeat,
-            slow: args.slow.times,
-            jobs: args.jobs.map_or_else(provenance::cpus, usize::from),
-        };
-        if let Some(fault) = settings.fault {
+        })?;
+        if let Some(fault) = &self.identity.fault {
             error::warning(&format!("the fault {fault} is switched on: cells are meant to fail"));
         }
+        // Before the bar: it may have something to say.
+        let route = match chosen.way {
+            Way::Native | Way::Import => None,
+            _ if left.is_empty() => None,
+            _ => Some(ways::prepare(chosen, source, &args.elsewhere)?),
+        };
         let mut progress = Progress::new(planned.len(), planned.len() - left.len());
         let mut problem = None;
-        let (rows, journal) = (&mut self.rows, &mut self.journal);
-        schedule::run(&left, &settings, &stop, |result| {
+        let (identity, rows) = (&self.identity, &mut self.rows);
+        // Both of them write to it.
+        let journal = RefCell::new(&mut self.journal);
+        let each = |result: CellResult| {
             if problem.is_none()
-                && let Err(error) = journal.append(&result)
+                && let Err(error) = journal.borrow_mut().append(&result)
             {
                 problem = Some(error);
                 stop.halt();
             }
             progress.finished(&result);
             rows.push(result);
-        });
+        };
+        match (&chosen.way, route) {
+            (Way::Import, _) => {
+                let file = args.elsewhere.import.as_deref().expect("the way is refused without a file");
+                self.machine = Some(import_cells(file, &left, source, chosen, each)?);
+            }
+            (_, Some(route)) => {
+                let settings = remote::Settings {
+                    target: chosen.target,
+                    matrix: &source.hash,
+                    seed: identity.seed,
+                    fault: identity.fault.as_deref(),
+                    repeat: identity.repeat,
+                    slow: args.slow.times,
+                    jobs: args.jobs.map(usize::from),
+                };
+                let machine = &mut self.machine;
+                let began = |run: Run| {
+                    // If it cannot be written, neither can the first result.
+                    let _ = journal.borrow_mut().machine(&run);
+                    *machine = Some(run);
+                };
+                remote::run(&left, &route, &settings, &stop, began, each);
+            }
+            (_, None) => {
+                let settings = Settings {
+                    prefix: &[],
+                    executable: &chosen.executable,
+                    matrix: source.path.as_deref(),
+                    seed: identity.seed,
+                    fault: identity.fault.as_deref(),
+                    repeat: identity.repeat,
+                    slow: args.slow.times.unwrap_or(NonZeroU32::MIN),
+                    jobs: args.jobs.map_or_else(provenance::cpus, usize::from),
+                };
+                schedule::run(&left, &settings, &stop, each);
+            }
+        }
         progress.end();
         match problem {
             Some(error) => Err(error),
@@ -184,19 +237,56 @@ impl Session {
         }
     }
 
-    fn provenance(&self, source: &Source, interrupted: bool) -> Result<Run, Error> {
-        Ok(Run {
+    fn provenance(&self, chosen: &Chosen<'_>, interrupted: bool) -> Run {
+        let target = chosen.target.id.clone();
+        let here = match (&self.machine, &chosen.way) {
+            (Some(machine), _) => Run { target, ..machine.clone() },
+            (None, Way::Native) => provenance::run_here(target, String::new()),
+            (None, _) => provenance::run_unknown(chosen.target),
+        };
+        Run {
             executable: self.identity.executable.clone(),
             matrix: self.identity.matrix.clone(),
             selection: self.identity.selection.selection().describe(),
             seed: self.identity.seed,
             repeat: self.identity.repeat,
             fault: self.identity.fault.clone(),
+            started: self.started.clone(),
+            finished: provenance::now(),
             resumed: self.resumed,
             interrupted,
-            ..provenance::run_here(source.target()?.id.clone(), self.started.clone())
-        })
+            ..here
+        }
     }
+}
+
+/// Takes the results of `left` from a file. Returns what it says of the machine.
+fn import_cells(
+    file: &Path,
+    left: &[Planned],
+    source: &Source,
+    chosen: &Chosen<'_>,
+    mut each: impl FnMut(CellResult),
+) -> Result<Run, Error> {
+    let mut imported = ways::import::read(file, chosen.target)?;
+    if imported.run.matrix != source.hash {
+        error::warning(
+            "the imported results were made with another matrix: equal ids may mean different cells",
+        );
+    }
+    if !imported.complete {
+        error::warning("the imported results are not complete");
+    }
+    for cell in left {
+        each(match imported.rows.remove(&cell.subject.id) {
+            Some(row) => CellResult { target: chosen.target.id.clone(), ..row },
+            None => {
+                let why = format!("{} has no result of it", file.display());
+                CellResult::without_attempt(cell.subject.clone(), Status::NotRun, why)
+            }
+        });
+    }
+    Ok(imported.run)
 }
 
 /// The options that another command needs to mean the same run.
@@ -219,6 +309,7 @@ impl Again {
             let _ = write!(place, " --report-dir '{}'", dir.display());
         }
         let mut run = place.clone();
+        run.push_str(&args.elsewhere.typed());
         if let Some(fault) = &args.fault {
             let _ = write!(run, " --fault {fault}");
         }

@@ -3,6 +3,8 @@
 //! A line may travel over a serial console, where other programs and the kernel write, too. So each begins on a line of
 //! its own, and a reader looks for its first characters and takes whatever is before them for somebody else's.
 
+use std::num::NonZeroU32;
+
 use report::{CellResult, Run};
 use serde::{Deserialize, Serialize};
 
@@ -22,6 +24,8 @@ pub enum Line {
         format: u32,
         /// The machine, the program, and what is common to all cells. `finished` is when it began.
         run: Box<Run>,
+        /// How many times slower than an ordinary machine it takes itself for.
+        slow: NonZeroU32,
         /// How many results are to come.
         cells: usize,
     },
@@ -40,6 +44,11 @@ impl Line {
         let mut text = serde_json::to_string(self).expect("the types have string keys and no fallible parts");
         text.push('\n');
         text
+    }
+
+    /// Whether `text` is a line that lost a part of itself.
+    pub fn is_cut(text: &str) -> bool {
+        text.contains(MARK) && Self::find(text).0.is_none()
     }
 
     /// The line in `text`, and what somebody else has written before it. `None` if there is no whole one.
