@@ -1,7 +1,9 @@
 //! The `pollmatrix` executable from outside, with scenarios that misbehave on purpose.
 
 mod answers;
+mod diff;
 mod interruption;
+mod merge;
 mod reports;
 mod sandbox;
 mod usage;

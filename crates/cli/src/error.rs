@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use anstyle::{AnsiColor, Style};
 use matrix::{MatrixError, SelectError};
+use report::{MergeError, ReadError};
 
 /// Why a command could not do its work.
 #[derive(Debug, thiserror::Error)]
@@ -35,8 +36,16 @@ pub enum Error {
     ForeignJournal { path: PathBuf, difference: String, help: String },
     #[error("{} has no result of {id}", path.display())]
     NoResult { id: String, path: PathBuf },
-    #[error("{} is not a report of this pollmatrix: {reason}", path.display())]
-    NotAReport { path: PathBuf, reason: String },
+    #[error("{} has no result of {id} on {target}", path.display())]
+    NoResultOn { id: String, target: String, path: PathBuf, help: String },
+    #[error("{}:{}:{}: {}", path.display(), error.line, error.column, error.message)]
+    NotResults { path: PathBuf, error: ReadError },
+    #[error(transparent)]
+    Merge(#[from] MergeError),
+    #[error("{} is an input, and where the result goes", .0.display())]
+    InputIsOutput(PathBuf),
+    #[error("--not-run {typed}: {why}")]
+    NotRunArg { typed: String, why: &'static str, help: String },
     #[error("cannot find the top of the source tree from {}", .0.display())]
     NoSourceTree(PathBuf),
     #[error("cannot write the report as JUnit: {0}")]
@@ -62,7 +71,12 @@ impl Error {
             Self::NotAJournal { .. } => "leave --resume out: the file is then moved aside".into(),
             Self::ForeignJournal { help, .. } => help.clone(),
             Self::NoResult { id, .. } => format!("run it with `pollmatrix run '{id}'`"),
-            Self::NotAReport { .. } => "a new run writes it again: `pollmatrix run`".into(),
+            Self::NoResultOn { help, .. } | Self::NotRunArg { help, .. } => help.clone(),
+            Self::NotResults { error, .. } => error.help.clone(),
+            Self::Merge(error) => merge_help(error).into(),
+            Self::InputIsOutput(_) => {
+                "choose another place with --report-dir DIR, or give --force to replace the input".into()
+            }
             Self::NoSourceTree(_) => "run it inside the source tree, or give --root DIR".into(),
             Self::Junit(_) => "this is a bug in pollmatrix".into(),
         }
@@ -83,6 +97,19 @@ pub fn note(text: &str) {
 /// Prints something that should not be so, and does not stop anything.
 pub fn warning(text: &str) {
     say("warning", AnsiColor::Yellow, text);
+}
+
+fn merge_help(error: &MergeError) -> &'static str {
+    match error {
+        MergeError::Faults(..) => {
+            "results with a fault say nothing about results without: leave one of them out"
+        }
+        MergeError::Matrices(..) => "run them again with the same matrix file, or give --allow-mixed",
+        MergeError::Executables { .. } => {
+            "leave one of them out (`pollmatrix diff` compares them), or give --allow-mixed"
+        }
+        MergeError::Conflicts(_) => "say which of them counts with --prefer first, last or worst",
+    }
 }
 
 fn say(label: &str, colour: AnsiColor, text: &str) {

@@ -6,12 +6,15 @@
 mod args;
 mod backends;
 mod catalogue;
+mod diff;
 mod error;
 mod exit;
 mod faults;
 mod generate;
+mod input;
 mod journal;
 mod list;
+mod merge;
 mod output;
 mod plan;
 mod progress;
@@ -37,6 +40,8 @@ pub fn main() -> ExitCode {
         Command::Run(args) => run::run(matrix, &args),
         Command::List(args) => list::run(matrix, &args),
         Command::Show(args) => show::run(matrix, &args),
+        Command::Merge(args) => merge::run(matrix, &args),
+        Command::Diff(args) => diff::run(&args),
         Command::Faults(args) => faults::run(&args),
         Command::Generate(args) => generate::run(&args),
         Command::RunCell(args) => run_cell::run(matrix, &args),

@@ -4,6 +4,7 @@
 use std::io::IsTerminal;
 
 use indicatif::{ProgressBar, ProgressStyle};
+pub use report::first_line;
 use report::{CellResult, Status};
 
 /// Shows the progress of a run.
@@ -58,16 +59,5 @@ impl Progress {
         if let Some(bar) = self.bar {
             bar.finish_and_clear();
         }
-    }
-}
-
-/// The first line of a text of several, shortened.
-pub fn first_line(text: &str) -> String {
-    /// What fits beside a cell's id, roughly. The whole text is in the report.
-    const LONGEST: usize = 240;
-    let line = text.lines().next().unwrap_or_default();
-    match line.char_indices().nth(LONGEST) {
-        Some((end, _)) => format!("{}…", &line[..end]),
-        None => line.to_owned(),
     }
 }

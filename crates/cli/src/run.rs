@@ -16,10 +16,10 @@ use crate::plan::{Planned, Source};
 use crate::progress::{Progress, first_line};
 use crate::schedule::{self, Settings};
 use crate::signals::Stop;
-use crate::{exit, faults, output, provenance};
+use crate::{exit, faults, input, output, provenance};
 
 /// How many cells that did not pass are named at the end. All of them are in the report.
-const NAMED: usize = 25;
+pub const NAMED: usize = 25;
 
 /// Runs the selected cells, writes the report, prints a summary.
 pub fn run(matrix: Option<&Path>, args: &RunArgs) -> Result<ExitCode, Error> {
@@ -191,6 +191,8 @@ impl Session {
             matrix: self.identity.matrix.clone(),
             selection: self.identity.selection.selection().describe(),
             target: source.target()?.id.clone(),
+            via: "native".to_owned(),
+            emulator: None,
             triple: provenance::TRIPLE.to_owned(),
             os: provenance::OS.to_owned(),
             kernel,
@@ -239,9 +241,10 @@ impl Again {
     }
 }
 
-fn write_report(dir: &Path, results: &Results) -> Result<(), Error> {
+/// Writes every format of the report.
+pub fn write_report(dir: &Path, results: &Results) -> Result<(), Error> {
     let junit = junit::report(results).map_err(|error| Error::Junit(error.to_string()))?;
-    output::write_file(&dir.join("results.json"), &results.to_json())?;
+    output::write_file(&dir.join(input::NAME), &results.to_json())?;
     output::write_file(&dir.join("report.md"), &markdown::report(results))?;
     output::write_file(&dir.join("junit.xml"), &junit)
 }
@@ -252,7 +255,7 @@ fn summary(results: &Results, again: &Again) -> String {
     let failed: Vec<_> = results.cells.iter().filter(|cell| cell.status.is_failure()).collect();
     // What was not run because of an interruption is counted, not named.
     let named: Vec<_> =
-        failed.iter().filter(|cell| !(results.run.interrupted && cell.status == Status::NotRun)).collect();
+        failed.iter().filter(|cell| !(results.interrupted() && cell.status == Status::NotRun)).collect();
     if !named.is_empty() {
         out.push('\n');
     }
@@ -267,9 +270,10 @@ fn summary(results: &Results, again: &Again) -> String {
         let _ = writeln!(out, "\nIn full: pollmatrix show '{}'{}", first.id, again.place);
         let _ = writeln!(out, "Again:   {}", first.reproducer);
     }
-    let fault = results.run.fault.as_deref().map(|fault| format!(", fault {fault}")).unwrap_or_default();
-    let _ = writeln!(out, "\n{} (seed {}{fault})", results.totals_line(), results.run.seed);
-    if results.run.interrupted {
+    let fault = results.fault().map(|fault| format!(", fault {fault}")).unwrap_or_default();
+    let seeds: Vec<_> = results.runs.iter().map(|run| run.seed.to_string()).collect();
+    let _ = writeln!(out, "\n{} (seed {}{fault})", results.totals_line(), seeds.join(", "));
+    if results.interrupted() {
         let _ = writeln!(out, "Interrupted: `pollmatrix run --resume{}` continues.", again.run);
     }
     let _ = writeln!(out, "Report: {}", again.dir.join("report.md").display());
