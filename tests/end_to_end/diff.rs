@@ -84,8 +84,9 @@ fn what_is_no_regression_fails_only_if_any_difference_does() {
 #[test]
 fn a_passing_cell_that_is_gone_is_a_regression() {
     let sandbox = old();
-    for edit in [|results: &mut Value| remove(results, "pass"), |results| set(results, "pass", "unsupported")]
-    {
+    let edits: [fn(&mut Value); 2] =
+        [|results| remove(results, "pass"), |results| set(results, "pass", "unsupported")];
+    for edit in edits {
         sandbox.changed(&["--fail-on", "regression"], edit).expect(1, &["1 regressions", &id("pass")]);
     }
     // The other way round it is an addition.

@@ -300,7 +300,8 @@ fn show_prints_a_cell_on_each_target() {
     one.expect(0, &["target      there", "from        the run of "]);
     assert!(!one.stdout.contains("target      here"), "{}", one.stdout);
     show(&[&pass, "--target", "ther"]).expect(2, &["has no result of", "on ther", "did you mean 'there'?"]);
-    show(&[&id("fail"), "--target", "there"]).expect(2, &["has no result of", "known are here"]);
+    show(&[&id("fail"), "--target", "there"])
+        .expect(2, &["has no result of", "there are results of it on here"]);
 
     let targets = |answer: Answer| {
         let value: Value = serde_json::from_str(&answer.stdout).expect("it is JSON");

@@ -28,6 +28,8 @@ struct Answers {
     found: Vec<Found>,
     /// Whether the report is about several targets.
     several: bool,
+    /// The targets that have a run.
+    run: BTreeSet<String>,
     /// The targets that were not run.
     not_run: Vec<NotRun>,
 }
@@ -74,7 +76,9 @@ impl Answers {
         let help = match not_run {
             Some(not_run) => not_run.reason.clone(),
             None if known.is_empty() => format!("run it with `pollmatrix run '{id}'`"),
-            None if source.matrix.targets.iter().any(|listed| listed.id == target) => {
+            None if self.run.contains(target)
+                || source.matrix.targets.iter().any(|listed| listed.id == target) =>
+            {
                 let known: Vec<_> = known.iter().map(String::as_str).collect();
                 format!("there are results of it on {}", known.join(", "))
             }
@@ -125,7 +129,12 @@ fn newest(dir: &Path, id: &str) -> Result<Answers, Error> {
         let started: Vec<_> = runs.map(|run| run.started.as_str()).collect();
         Found { cell: cell.clone(), from: from(&started, results.fault()) }
     });
-    Ok(Answers { found: found.collect(), several, not_run: results.not_run.clone() })
+    Ok(Answers {
+        found: found.collect(),
+        several,
+        run: results.targets().into_iter().map(str::to_owned).collect(),
+        not_run: results.not_run.clone(),
+    })
 }
 
 fn from(started: &[&str], fault: Option<&str>) -> String {

@@ -99,12 +99,15 @@ fn not_an_object(text: &[u8], error: &serde_json::Error) -> ReadError {
     }
 }
 
-/// Whether it begins as results do.
+/// Whether it begins as results do, or as they do after a tool has sorted their fields.
 fn looks_like_results(text: &[u8]) -> bool {
-    let beginning = String::from_utf8_lossy(&text[..text.len().min(64)]);
+    const BEGINNING: &str = "{\"schema\":";
+    let beginning = String::from_utf8_lossy(&text[..text.len().min(4096)]);
     let squeezed: String = beginning.split_whitespace().collect();
     // A part of the very beginning is enough for a file that is cut off there.
-    squeezed.starts_with("{\"schema\":") || "{\"schema\":".starts_with(&squeezed)
+    squeezed.starts_with(BEGINNING)
+        || BEGINNING.starts_with(&squeezed)
+        || squeezed.starts_with("{\"cells\":[{\"attempts\":")
 }
 
 /// What a text that is no JSON looks like.
@@ -280,6 +283,8 @@ mod tests {
             let error = refused(&text.as_bytes()[..end], "results of pollmatrix that end too early");
             assert_eq!(error.line, text[..end].lines().count() + usize::from(text[..end].ends_with('\n')));
         }
+        let sorted = br#"{ "cells": [ { "attempts": { "passed": 1"#;
+        refused(sorted, "results of pollmatrix that end too early");
         refused(b"", "the file is empty");
         refused(b"\n", "the file is empty");
         refused(br#"{"other": [1, 2"#, "JSON of another program that ends too early");
