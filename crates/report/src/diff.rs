@@ -11,9 +11,6 @@ use crate::results::Results;
 use crate::status::Status;
 use crate::text::{code_span, first_line};
 
-/// A comment on a pull request may have 65,536 characters; this leaves room for what else it says.
-pub const MAX_BYTES: usize = 60 * 1024;
-
 /// What a change means. The first is the one to look at first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -107,6 +104,9 @@ pub struct Diff {
 }
 
 impl Diff {
+    /// A comment on a pull request may have 65,536 characters; this leaves room for what else it says.
+    pub const MAX_BYTES: usize = 60 * 1024;
+
     /// From `old` to `new`.
     pub fn new(old: &Results, new: &Results) -> Self {
         let (before, after) = (by_key(old), by_key(new));
@@ -154,7 +154,7 @@ impl Diff {
         out
     }
 
-    /// For a comment on a pull request: at most [`MAX_BYTES`].
+    /// For a comment on a pull request: at most [`Self::MAX_BYTES`].
     pub fn markdown(&self) -> String {
         let mut out = format!("### pollmatrix: {}\n", self.totals_line());
         let mut left = 0;
@@ -163,7 +163,7 @@ impl Diff {
             for line in lines {
                 let heading = if begun { String::new() } else { format!("\n**{heading}**\n\n") };
                 // 100: the sentence below. Shorter lines further down might still fit; they would stand for the others.
-                if left > 0 || out.len() + heading.len() + line.len() + 100 > MAX_BYTES {
+                if left > 0 || out.len() + heading.len() + line.len() + 100 > Self::MAX_BYTES {
                     left += 1;
                     continue;
                 }
@@ -404,7 +404,7 @@ mod tests {
         }
         let diff = Diff::new(&samples::results("here", &rows(Pass)), &new);
         let text = diff.markdown();
-        assert!(text.len() <= MAX_BYTES, "{} bytes", text.len());
+        assert!(text.len() <= Diff::MAX_BYTES, "{} bytes", text.len());
         let shown = text.lines().filter(|line| line.starts_with("- ")).count();
         assert!(shown > 100, "{shown}");
         assert!(text.contains(&format!("\n{} more lines have no room here", 3000 - shown)), "{text}");

@@ -384,6 +384,18 @@ mod tests {
     }
 
     #[test]
+    fn of_equal_answers_the_one_with_the_most_attempts_is_kept() {
+        let mut inputs: Vec<_> =
+            ["a", "b", "c"].iter().map(|name| shard(name, "one", &[("x", "epoll", Pass)])).collect();
+        for (input, total) in inputs.iter_mut().zip([3, 20, 1]) {
+            input.results.cells[0].attempts.total = total;
+        }
+        let merged = merge(inputs, Rules::default()).unwrap();
+        assert_eq!(merged.results.cells[0].attempts.total, 20);
+        assert!(merged.notes.iter().any(|note| note.contains("the same status")), "{:?}", merged.notes);
+    }
+
+    #[test]
     fn a_row_without_an_attempt_is_no_answer() {
         let inputs = vec![
             shard("a", "one", &[("x", "epoll", NotRun), ("y", "epoll", NotRun)]),
