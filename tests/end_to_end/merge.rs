@@ -303,15 +303,16 @@ fn show_prints_a_cell_on_each_target() {
     show(&[&id("fail"), "--target", "there"])
         .expect(2, &["has no result of", "there are results of it on here"]);
 
-    let targets = |answer: Answer| {
-        let value: Value = serde_json::from_str(&answer.stdout).expect("it is JSON");
-        match value {
-            Value::Array(rows) => rows.iter().map(|row| row["target"].clone()).collect(),
-            row => vec![row["target"].clone()],
-        }
+    let json = |arguments: &[&str]| -> Value {
+        let answer = show(&[&[pass.as_str(), "--format", "json"], arguments].concat());
+        serde_json::from_str(&answer.stdout).expect("it is JSON")
     };
-    assert_eq!(targets(show(&[&pass, "--format", "json"])), ["here", "there"]);
-    assert_eq!(targets(show(&[&pass, "--format", "json", "--target", "here"])), ["here"]);
+    let rows = json(&[]);
+    assert_eq!(
+        (&rows[0]["target"], &rows[1]["target"], &rows[2]),
+        (&"here".into(), &"there".into(), &Value::Null)
+    );
+    assert_eq!(json(&["--target", "here"])["target"], "here");
 
     let with_reason = ["merge", "there.json", "--report-dir", "merged", "--not-run", "here=no such machine"];
     sandbox.run(&with_reason).expect(0, &[]);

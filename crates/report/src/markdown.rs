@@ -260,6 +260,19 @@ mod tests {
     }
 
     #[test]
+    fn tables_of_many_targets_are_folded() {
+        let inputs = (10..24).map(|number| {
+            let target = format!("armv{number}-linux-gnueabihf");
+            let results = samples::results(&target, &[("a", "epoll", Pass), ("a", "poll", Pass)]);
+            Input { name: target, results }
+        });
+        let text = report(&merge(inputs.collect(), Rules::default()).unwrap().results);
+        let widest =
+            text.lines().filter(|line| line.contains("<br>")).map(|line| line.matches("<br>").count()).max();
+        assert_eq!((widest, text.matches("<br>").count()), (Some(6), 28), "{text}");
+    }
+
+    #[test]
     fn interrupted_runs_are_named() {
         let mut results = merged();
         results.runs[1].interrupted = true;
