@@ -13,12 +13,17 @@ fn pollmatrix(arguments: &[&str]) -> Answer {
 
 #[test]
 fn every_command_explains_itself() {
-    pollmatrix(&["--help"])
-        .expect(0, &["Exit codes:", "run", "list", "show", "faults", "generate", "run-cell"]);
+    pollmatrix(&["--help"]).expect(
+        0,
+        &["Exit codes:", "run", "list", "show", "merge", "diff", "faults", "generate", "run-cell"],
+    );
     pollmatrix(&["run", "--help"])
         .expect(0, &["--resume", "--repeat", "--seed", "--fault", "--report-dir", "130"]);
     pollmatrix(&["list", "--help"]).expect(0, &["--backend", "--filter", "--layer", "--format"]);
-    pollmatrix(&["show", "--help"]).expect(0, &["--report-dir"]);
+    pollmatrix(&["show", "--help"]).expect(0, &["--report-dir", "--target"]);
+    pollmatrix(&["merge", "--help"])
+        .expect(0, &["--prefer", "--allow-mixed", "--not-run", "--force", "--report-dir", "Exit codes:"]);
+    pollmatrix(&["diff", "--help"]).expect(0, &["--fail-on", "regression", "--format", "Exit codes:"]);
     pollmatrix(&["faults", "--help"]).expect(0, &["--format"]);
     pollmatrix(&["generate", "--help"]).expect(0, &["--check"]);
     pollmatrix(&["run-cell", "--help"]).expect(0, &["127  unsupported", "one JSON line"]);

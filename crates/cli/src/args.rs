@@ -65,8 +65,17 @@ pub enum Command {
     List(ListArgs),
     /// Show for each target in which ways this machine can run it, and what is missing for the others
     Targets(TargetsArgs),
-    /// Show the newest result of one cell in full
+    /// Show the newest result of one cell in full, on each target that the report has
     Show(ShowArgs),
+    /// Join the results of several runs into one report, one column per target and backend
+    ///
+    /// Runs of different targets, and runs of different cells of one target. Every run keeps its provenance. The order
+    /// of the inputs makes no difference, unless --prefer says so.
+    #[command(after_help = exit::MERGE_HELP)]
+    Merge(MergeArgs),
+    /// Compare two reports cell by cell
+    #[command(after_help = exit::DIFF_HELP)]
+    Diff(DiffArgs),
     /// List the faults that --fault can switch on
     Faults(FaultsArgs),
     /// Write again what is generated from matrix.yml and from the result types
@@ -88,7 +97,7 @@ pub enum Command {
 }
 
 /// Which cells.
-#[derive(ClapArgs)]
+#[derive(ClapArgs, Clone)]
 pub struct SelectionArgs {
     /// Only cells whose id begins so: migration, migration/idle, migration/idle-takeover/tcp-level-2t1g@epoll
     #[arg(value_name = "PREFIX")]
@@ -117,7 +126,7 @@ impl SelectionArgs {
 }
 
 /// How fast the machine is.
-#[derive(ClapArgs)]
+#[derive(ClapArgs, Clone)]
 pub struct SlowArg {
     /// This machine is N times slower than an ordinary one (an emulator, a debugger): wait N times longer before a cell
     /// is said to hang [default: 1; an executor measures it]
@@ -126,14 +135,14 @@ pub struct SlowArg {
 }
 
 /// Where reports are.
-#[derive(ClapArgs)]
+#[derive(ClapArgs, Clone)]
 pub struct ReportDirArg {
     /// Where the report is
     #[arg(long = "report-dir", value_name = "DIR", default_value = DEFAULT_REPORT_DIR)]
     pub path: PathBuf,
 }
 
-#[derive(ClapArgs)]
+#[derive(ClapArgs, Clone)]
 pub struct RunArgs {
     #[command(flatten)]
     pub selection: SelectionArgs,
@@ -167,7 +176,7 @@ pub struct RunArgs {
 #[derive(ClapArgs, Clone, Default)]
 #[command(next_help_heading = "Elsewhere")]
 pub struct ElsewhereArgs {
-    /// Run the cells of this target [default: this machine's own]
+    /// Run the cells of this target; `all`: of every target that can be run from here [default: this machine's own]
     #[arg(long, value_name = "TARGET")]
     pub target: Option<String>,
     /// native, prefix, container[:IMAGE], ssh or import [default: the first of the target's ways that works here]
@@ -255,11 +264,86 @@ pub struct ShowArgs {
     /// The cell's id, or the beginning of it if no other begins so
     #[arg(value_name = "ID")]
     pub id: String,
+    /// Only its result on this target
+    #[arg(long, value_name = "TARGET")]
+    pub target: Option<String>,
     #[command(flatten)]
     pub report_dir: ReportDirArg,
-    /// What to print
+    /// What to print: as JSON, a report of several targets gives a list, unless --target is given
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
+}
+
+#[derive(ClapArgs)]
+pub struct MergeArgs {
+    /// Results to join: results.json files, or report directories that have one
+    #[arg(value_name = "RESULTS", required = true)]
+    pub inputs: Vec<PathBuf>,
+    /// Which result counts if several inputs have different ones of the same cell on the same target; without this they
+    /// are refused
+    #[arg(long, value_enum, value_name = "WHICH")]
+    pub prefer: Option<Prefer>,
+    /// Join results of different matrix files, or of different executables of one target
+    #[arg(long)]
+    pub allow_mixed: bool,
+    /// List a target that was not run, and why: x86_64-freebsd='built, not run: no such machine'; repeatable
+    #[arg(long = "not-run", value_name = "TARGET=REASON")]
+    pub not_run: Vec<String>,
+    /// Replace one of the inputs by the result, if that is where the result goes
+    #[arg(long)]
+    pub force: bool,
+    #[command(flatten)]
+    pub report_dir: ReportDirArg,
+    /// What to print at the end; the report directory gets every format in any case
+    #[arg(long, value_enum, default_value_t = RunFormat::Text)]
+    pub format: RunFormat,
+}
+
+/// Which of several results counts.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Prefer {
+    /// The one of the first input that has one
+    First,
+    /// The one of the last input that has one
+    Last,
+    /// The worst
+    Worst,
+}
+
+#[derive(ClapArgs)]
+pub struct DiffArgs {
+    /// What it was: a results.json file, or a report directory that has one
+    #[arg(value_name = "OLD")]
+    pub old: PathBuf,
+    /// What it is
+    #[arg(value_name = "NEW")]
+    pub new: PathBuf,
+    /// What makes the exit code 1
+    #[arg(long, value_enum, value_name = "WHAT", default_value_t = FailOn::Any)]
+    pub fail_on: FailOn,
+    /// What to print
+    #[arg(long, value_enum, default_value_t = DiffFormat::Text)]
+    pub format: DiffFormat,
+}
+
+/// What makes a comparison fail.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum FailOn {
+    /// A cell has another status, or is in one report only
+    Any,
+    /// A cell passed, and now fails, is unsupported or is not there
+    Regression,
+}
+
+/// What a comparison prints.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum DiffFormat {
+    /// For people
+    Text,
+    /// For a comment on a pull request
+    Markdown,
+    /// For programs
+    Json,
 }
 
 #[derive(ClapArgs)]

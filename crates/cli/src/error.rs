@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use anstyle::{AnsiColor, Style};
 use matrix::{MatrixError, SelectError};
+use report::{MergeError, ReadError};
 
 /// Why a command could not do its work.
 #[derive(Debug, thiserror::Error)]
@@ -57,8 +58,16 @@ pub enum Error {
     ForeignKeep { path: PathBuf, difference: String },
     #[error("{} has no result of {id}", path.display())]
     NoResult { id: String, path: PathBuf },
-    #[error("{} is not a report of this pollmatrix: {reason}", path.display())]
-    NotAReport { path: PathBuf, reason: String },
+    #[error("{} has no result of {id} on {target}", path.display())]
+    NoResultOn { id: String, target: String, path: PathBuf, help: String },
+    #[error("{}:{}:{}: {}", path.display(), error.line, error.column, error.message)]
+    NotResults { path: PathBuf, error: ReadError },
+    #[error(transparent)]
+    Merge(#[from] MergeError),
+    #[error("{} is an input, and where the result goes", .0.display())]
+    InputIsOutput(PathBuf),
+    #[error("--not-run {typed}: {why}")]
+    NotRunArg { typed: String, why: &'static str, help: String },
     #[error("cannot find the top of the source tree from {}", .0.display())]
     NoSourceTree(PathBuf),
     #[error("cannot write the report as JUnit: {0}")]
@@ -108,10 +117,20 @@ impl Error {
                 "give the same options and program again, or another --keep FILE".into()
             }
             Self::NoResult { id, .. } => format!("run it with `pollmatrix run '{id}'`"),
-            Self::NotAReport { .. } => "a new run writes it again: `pollmatrix run`".into(),
+            Self::NoResultOn { help, .. } | Self::NotRunArg { help, .. } => help.clone(),
+            Self::NotResults { error, .. } => error.help.clone(),
+            Self::Merge(error) => merge_help(error).into(),
+            Self::InputIsOutput(_) => {
+                "choose another place with --report-dir DIR, or give --force to replace the input".into()
+            }
             Self::NoSourceTree(_) => "run it inside the source tree, or give --root DIR".into(),
             Self::Junit(_) => "this is a bug in pollmatrix".into(),
         }
+    }
+
+    /// Whether other targets can be run in spite of it.
+    pub fn is_of_one_target(&self) -> bool {
+        matches!(self, Self::NoWay { .. } | Self::BadPrefix(_) | Self::Container { .. } | Self::Ssh { .. })
     }
 
     /// Prints `error: …` and `help: …`, in colour on a terminal.
@@ -135,6 +154,19 @@ pub fn note(text: &str) {
 /// Prints something that should not be so, and does not stop anything.
 pub fn warning(text: &str) {
     say("warning", AnsiColor::Yellow, text);
+}
+
+fn merge_help(error: &MergeError) -> &'static str {
+    match error {
+        MergeError::Faults(..) => {
+            "results with a fault say nothing about results without: leave one of them out"
+        }
+        MergeError::Matrices(..) => "run them again with the same matrix file, or give --allow-mixed",
+        MergeError::Executables { .. } => {
+            "leave one of them out (`pollmatrix diff` compares them), or give --allow-mixed"
+        }
+        MergeError::Conflicts(_) => "say which of them counts with --prefer first, last or worst",
+    }
 }
 
 fn say(label: &str, colour: AnsiColor, text: &str) {

@@ -78,7 +78,7 @@ impl Selected {
 #[serde(tag = "line", rename_all = "kebab-case")]
 enum Line {
     /// The first line.
-    Run { started: String, identity: Identity },
+    Run { started: String, identity: Box<Identity> },
     /// What the machine that runs the cells says of itself.
     Machine(Box<Run>),
     /// A result.
@@ -107,6 +107,11 @@ pub struct Contents {
     truncated_at: Option<u64>,
 }
 
+/// Whether there is a journal in `dir`.
+pub fn exists(dir: &Path) -> bool {
+    dir.join(NAME).exists()
+}
+
 /// Reads the journal in `dir`. `None` if there is none, or none that got as far as its first line.
 pub fn read(dir: &Path) -> Result<Option<Contents>, Error> {
     let path = dir.join(NAME);
@@ -131,8 +136,15 @@ pub fn read(dir: &Path) -> Result<Option<Contents>, Error> {
             (Line::Run { started, identity }, None) => {
                 let truncated_at = (whole < text.len()).then_some(whole as u64);
                 let (resumed, machine, complete, rows) = (0, None, false, Vec::new());
-                contents =
-                    Some(Contents { identity, started, resumed, machine, complete, rows, truncated_at });
+                contents = Some(Contents {
+                    identity: *identity,
+                    started,
+                    resumed,
+                    machine,
+                    complete,
+                    rows,
+                    truncated_at,
+                });
             }
             (Line::Machine(run), Some(contents)) => contents.machine = Some(*run),
             (Line::Cell(row), Some(contents)) => {
@@ -188,7 +200,7 @@ impl Journal {
         let path = dir.join(NAME);
         let file = OpenOptions::new().create(true).append(true).open(&path);
         let mut journal = Self { file: file.map_err(|source| failed("write", &path, source))?, path };
-        journal.write(&Line::Run { started: started.to_owned(), identity: identity.clone() })?;
+        journal.write(&Line::Run { started: started.to_owned(), identity: Box::new(identity.clone()) })?;
         Ok(journal)
     }
 

@@ -6,13 +6,17 @@
 mod args;
 mod backends;
 mod catalogue;
+mod diff;
 mod error;
+mod everywhere;
 mod exec;
 mod exit;
 mod faults;
 mod generate;
+mod input;
 mod journal;
 mod list;
+mod merge;
 mod output;
 mod plan;
 mod progress;
@@ -44,6 +48,8 @@ pub fn main() -> ExitCode {
         Command::List(args) => list::run(matrix, &args),
         Command::Targets(args) => targets::run(matrix, &args),
         Command::Show(args) => show::run(matrix, &args),
+        Command::Merge(args) => merge::run(matrix, &args),
+        Command::Diff(args) => diff::run(&args),
         Command::Faults(args) => faults::run(&args),
         Command::Generate(args) => generate::run(&args),
         Command::Exec(args) => exec::run(matrix, &args),

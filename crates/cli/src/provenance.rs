@@ -95,6 +95,8 @@ pub fn run_here(target: String, started: String) -> Run {
         matrix: String::new(),
         selection: String::new(),
         target,
+        via: "native".to_owned(),
+        emulator: None,
         triple: TRIPLE.to_owned(),
         os: OS.to_owned(),
         kernel,

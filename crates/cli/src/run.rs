@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::HashSet;
 use std::fmt::Write;
 use std::num::NonZeroU32;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use matrix::Way;
@@ -18,10 +18,10 @@ use crate::progress::{Progress, first_line};
 use crate::schedule::{self, Settings};
 use crate::signals::Stop;
 use crate::ways::{self, Chosen};
-use crate::{exit, faults, output, provenance, remote};
+use crate::{everywhere, exit, faults, input, output, provenance, remote};
 
 /// How many cells that did not pass are named at the end. All of them are in the report.
-const NAMED: usize = 25;
+pub const NAMED: usize = 25;
 
 /// Runs the selected cells, writes the report, prints a summary.
 pub fn run(matrix: Option<&Path>, args: &RunArgs) -> Result<ExitCode, Error> {
@@ -29,27 +29,12 @@ pub fn run(matrix: Option<&Path>, args: &RunArgs) -> Result<ExitCode, Error> {
     if let Some(fault) = &args.fault {
         faults::find(fault)?;
     }
-    // Checked before anything is touched: a typing mistake must not move a journal aside.
-    let chosen = ways::choose(&source, &args.elsewhere)?;
-    source.plan(chosen.target, &args.selection.selection())?;
-
-    let dir = args.report_dir.path.as_path();
-    let _lock = Lock::take(dir)?;
-    let mut session = Session::begin(&source, &chosen, args)?;
-    let mut planned = source.plan(chosen.target, &session.identity.selection.selection())?;
-    let typed = args.elsewhere.typed();
-    planned.iter_mut().for_each(|cell| cell.subject.command.push_str(&typed));
-    let ended = session.run_cells(&planned, &source, &chosen, args)?;
-
-    let run = session.provenance(&chosen, ended.is_some());
-    let subjects = planned.into_iter().map(|cell| cell.subject).collect();
-    let results = Results::new(run, subjects, session.rows);
-    write_report(dir, &results)?;
-    // Only now: with a report that could not be written, the run can still be resumed.
-    if ended.is_none() {
-        session.journal.complete()?;
+    if args.elsewhere.target.as_deref() == Some(everywhere::ALL) {
+        return everywhere::run(&source, args);
     }
-
+    let chosen = ways::choose(&source, &args.elsewhere)?;
+    let stop = Stop::install().map_err(cannot_start)?;
+    let (results, ended) = one(&source, &chosen, args, &stop, None)?;
     output::print(&match args.format {
         RunFormat::Json => results.to_json(),
         RunFormat::Markdown => markdown::report(&results),
@@ -60,6 +45,47 @@ pub fn run(matrix: Option<&Path>, args: &RunArgs) -> Result<ExitCode, Error> {
         None if results.has_failures() => ExitCode::from(exit::FAILED),
         None => ExitCode::SUCCESS,
     })
+}
+
+/// Runs the selected cells of one target and writes the report. With the exit code if it was interrupted. The progress
+/// is shown as a part of `overall`, if there is such.
+pub fn one(
+    source: &Source,
+    chosen: &Chosen<'_>,
+    args: &RunArgs,
+    stop: &Stop,
+    overall: Option<&mut Progress>,
+) -> Result<(Results, Option<u8>), Error> {
+    // Checked before anything is touched: a typing mistake must not move a journal aside.
+    source.plan(chosen.target, &args.selection.selection())?;
+
+    let dir = args.report_dir.path.as_path();
+    let _lock = Lock::take(dir)?;
+    let mut session = Session::begin(source, chosen, args)?;
+    let mut planned = source.plan(chosen.target, &session.identity.selection.selection())?;
+    let typed = args.elsewhere.typed();
+    planned.iter_mut().for_each(|cell| cell.subject.command.push_str(&typed));
+    let ended = session.run_cells(&planned, source, chosen, args, stop, overall)?;
+
+    let run = session.provenance(chosen, ended.is_some());
+    let subjects = planned.into_iter().map(|cell| cell.subject).collect();
+    let results = Results::new(run, subjects, session.rows);
+    write_report(dir, &results)?;
+    // Only now: with a report that could not be written, the run can still be resumed.
+    if ended.is_none() {
+        session.journal.complete()?;
+    }
+    Ok((results, ended))
+}
+
+/// The error for signals that cannot be listened to.
+pub fn cannot_start(source: std::io::Error) -> Error {
+    Error::Io {
+        action: "start cells of",
+        path: PathBuf::from("pollmatrix"),
+        source,
+        help: "start pollmatrix again",
+    }
 }
 
 /// A run with its journal, whether new or resumed.
@@ -150,6 +176,8 @@ impl Session {
         source: &Source,
         chosen: &Chosen<'_>,
         args: &RunArgs,
+        stop: &Stop,
+        overall: Option<&mut Progress>,
     ) -> Result<Option<u8>, Error> {
         let present: HashSet<_> = self.rows.iter().map(|row| row.id.clone()).collect();
         let mut left = Vec::new();
@@ -163,12 +191,6 @@ impl Session {
                 None => left.push(cell.clone()),
             }
         }
-        let stop = Stop::install().map_err(|source| Error::Io {
-            action: "start cells of",
-            path: chosen.executable.clone(),
-            source,
-            help: "start pollmatrix again",
-        })?;
         if let Some(fault) = &self.identity.fault {
             error::warning(&format!("the fault {fault} is switched on: cells are meant to fail"));
         }
@@ -178,7 +200,14 @@ impl Session {
             _ if left.is_empty() => None,
             _ => Some(ways::prepare(chosen, source, &args.elsewhere)?),
         };
-        let mut progress = Progress::new(planned.len(), planned.len() - left.len());
+        let mut own = None;
+        let progress = match overall {
+            Some(overall) => {
+                overall.begin(&chosen.target.id, planned.len() - left.len());
+                overall
+            }
+            None => own.insert(Progress::new(planned.len(), planned.len() - left.len())),
+        };
         let mut problem = None;
         let (identity, rows) = (&self.identity, &mut self.rows);
         // Both of them write to it.
@@ -214,7 +243,7 @@ impl Session {
                     let _ = journal.borrow_mut().machine(&run);
                     *machine = Some(run);
                 };
-                remote::run(&left, &route, &settings, &stop, began, each);
+                remote::run(&left, &route, &settings, stop, began, each);
             }
             (_, None) => {
                 let settings = Settings {
@@ -227,10 +256,12 @@ impl Session {
                     slow: args.slow.times.unwrap_or(NonZeroU32::MIN),
                     jobs: args.jobs.map_or_else(provenance::cpus, usize::from),
                 };
-                schedule::run(&left, &settings, &stop, each);
+                schedule::run(&left, &settings, stop, each);
             }
         }
-        progress.end();
+        if let Some(own) = own {
+            own.end();
+        }
         match problem {
             Some(error) => Err(error),
             None => Ok(stop.signal()),
@@ -248,6 +279,8 @@ impl Session {
             executable: self.identity.executable.clone(),
             matrix: self.identity.matrix.clone(),
             selection: self.identity.selection.selection().describe(),
+            via: chosen.way.name().to_owned(),
+            emulator: ways::emulator(&chosen.way),
             seed: self.identity.seed,
             repeat: self.identity.repeat,
             fault: self.identity.fault.clone(),
@@ -291,7 +324,7 @@ fn import_cells(
 
 /// The options that another command needs to mean the same run.
 struct Again {
-    dir: std::path::PathBuf,
+    dir: PathBuf,
     /// For `show`.
     place: String,
     /// For `run --resume`.
@@ -320,9 +353,10 @@ impl Again {
     }
 }
 
-fn write_report(dir: &Path, results: &Results) -> Result<(), Error> {
+/// Writes every format of the report.
+pub fn write_report(dir: &Path, results: &Results) -> Result<(), Error> {
     let junit = junit::report(results).map_err(|error| Error::Junit(error.to_string()))?;
-    output::write_file(&dir.join("results.json"), &results.to_json())?;
+    output::write_file(&dir.join(input::NAME), &results.to_json())?;
     output::write_file(&dir.join("report.md"), &markdown::report(results))?;
     output::write_file(&dir.join("junit.xml"), &junit)
 }
@@ -333,7 +367,7 @@ fn summary(results: &Results, again: &Again) -> String {
     let failed: Vec<_> = results.cells.iter().filter(|cell| cell.status.is_failure()).collect();
     // What was not run because of an interruption is counted, not named.
     let named: Vec<_> =
-        failed.iter().filter(|cell| !(results.run.interrupted && cell.status == Status::NotRun)).collect();
+        failed.iter().filter(|cell| !(results.interrupted() && cell.status == Status::NotRun)).collect();
     if !named.is_empty() {
         out.push('\n');
     }
@@ -348,9 +382,10 @@ fn summary(results: &Results, again: &Again) -> String {
         let _ = writeln!(out, "\nIn full: pollmatrix show '{}'{}", first.id, again.place);
         let _ = writeln!(out, "Again:   {}", first.reproducer);
     }
-    let fault = results.run.fault.as_deref().map(|fault| format!(", fault {fault}")).unwrap_or_default();
-    let _ = writeln!(out, "\n{} (seed {}{fault})", results.totals_line(), results.run.seed);
-    if results.run.interrupted {
+    let fault = results.fault().map(|fault| format!(", fault {fault}")).unwrap_or_default();
+    let seeds: Vec<_> = results.runs.iter().map(|run| run.seed.to_string()).collect();
+    let _ = writeln!(out, "\n{} (seed {}{fault})", results.totals_line(), seeds.join(", "));
+    if results.interrupted() {
         let _ = writeln!(out, "Interrupted: `pollmatrix run --resume{}` continues.", again.run);
     }
     let _ = writeln!(out, "Report: {}", again.dir.join("report.md").display());

@@ -36,19 +36,30 @@ pub fn read(path: &Path, target: &Target) -> Result<Imported, Error> {
     }
     let text = String::from_utf8_lossy(&bytes);
     let wrong = |why: String| Error::NoImport { path: path.to_path_buf(), target: target.id.clone(), why };
-    let imported = match serde_json::from_str::<Results>(&text) {
-        Ok(results) => of_results(results),
-        Err(error) => of_lines(&text).map_err(|why| wrong(format!("{why}; as a results.json: {error}")))?,
+    // What begins like an executor's lines, or holds one, is no report.
+    let imported = if text.lines().any(|line| Line::find(line).0.is_some() || Line::is_cut(line)) {
+        of_lines(&text)
+    } else {
+        match Results::read(&bytes) {
+            Ok(results) => of_results(results, target),
+            Err(error) => Err(format!("line {}, column {}: {}", error.line, error.column, error.message)),
+        }
     };
+    let imported = imported.map_err(wrong)?;
     if imported.run.triple != target.triple {
         return Err(wrong(format!("they are of {}", imported.run.triple)));
     }
     Ok(imported)
 }
 
-fn of_results(results: Results) -> Imported {
-    let complete = !results.run.interrupted;
-    Imported { run: results.run, rows: by_id(results.cells.into_iter()), complete }
+fn of_results(results: Results, target: &Target) -> Result<Imported, String> {
+    let Results { runs, cells, .. } = results;
+    let names = runs.iter().map(|run| run.target.as_str()).collect::<Vec<_>>().join(", ");
+    let run = runs.into_iter().find(|run| run.target == target.id);
+    let run = run.ok_or_else(|| format!("they are of {names}"))?;
+    let complete = !run.interrupted;
+    let rows = by_id(cells.into_iter().filter(|row| row.target == target.id));
+    Ok(Imported { run, rows, complete })
 }
 
 fn of_lines(text: &str) -> Result<Imported, String> {

@@ -74,7 +74,11 @@ pub fn choose<'a>(source: &'a Source, args: &ElsewhereArgs) -> Result<Chosen<'a>
         None => source.target()?,
         Some(id) => source.matrix.target(id).ok_or_else(|| unknown_target(id, source))?,
     };
-    let way = asked_for(target, args)?;
+    with(target, asked_for(target, args)?, args)
+}
+
+/// The target in this way, with its executable.
+pub fn with<'a>(target: &'a Target, way: Way, args: &ElsewhereArgs) -> Result<Chosen<'a>, Error> {
     let executable = match (&args.executable, &way) {
         (Some(file), _) => file.clone(),
         // Nothing is started.
@@ -147,6 +151,15 @@ pub fn label(way: &Way) -> String {
     match way {
         Way::Container(image) => format!("container:{image}"),
         other => other.to_string(),
+    }
+}
+
+/// What stands between this machine and the executor, for people.
+pub fn emulator(way: &Way) -> Option<String> {
+    match way {
+        Way::Prefix(command) => Some(command.clone()),
+        Way::Container(image) => Some(image.clone()),
+        Way::Native | Way::Ssh | Way::Import => None,
     }
 }
 

@@ -45,7 +45,7 @@ pub fn route(
         None => None,
     };
     let mut finish = words.clone();
-    finish.push(format!("rm -f {}-kept-*", quoted(&[name.clone()])));
+    finish.push(format!("rm -f {}-kept-*", quoted(std::slice::from_ref(&name))));
     Ok(Route {
         words,
         shell: true,
