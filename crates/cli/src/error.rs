@@ -36,6 +36,8 @@ pub enum Error {
     ForeignJournal { path: PathBuf, difference: String, help: String },
     #[error("no cells were named")]
     NoCells,
+    #[error("standard input ended before the empty line that ends the list of cells")]
+    CutCells,
     #[error("there is no target '{id}'")]
     UnknownTarget { id: String, help: String },
     #[error("there is no way '{way}'")]
@@ -92,6 +94,7 @@ impl Error {
             Self::Locked(_) => "wait for it, or choose another place with --report-dir DIR".into(),
             Self::NotAJournal { .. } => "leave --resume out: the file is then moved aside".into(),
             Self::ForeignJournal { help, .. } => help.clone(),
+            Self::CutCells => "whatever stands between it and who runs the cells must pass it on".into(),
             Self::UnknownTarget { help, .. } | Self::UnknownWay { help, .. } => help.clone(),
             Self::WayNeeds { option, .. } => format!("give {option}"),
             Self::NoWay { .. } => {

@@ -122,7 +122,10 @@ fn chosen(source: &Source, args: &ExecArgs) -> Result<Vec<Planned>, Error> {
     } else {
         File::open(list).and_then(|file| read_ids(io::BufReader::new(file)))
     };
-    let ids = ids.map_err(failed)?;
+    let (ids, ended) = ids.map_err(failed)?;
+    if args.lifeline && !ended {
+        return Err(Error::CutCells);
+    }
     let planned = source.plan(source.target()?, &selection)?;
     let mut by_id: HashMap<_, _> = planned.into_iter().map(|cell| (cell.subject.id.clone(), cell)).collect();
     let mut chosen = Vec::with_capacity(ids.len());
@@ -137,16 +140,17 @@ fn chosen(source: &Source, args: &ExecArgs) -> Result<Vec<Planned>, Error> {
     Ok(chosen)
 }
 
-fn read_ids(from: impl BufRead) -> io::Result<Vec<String>> {
+/// The ids, and whether an empty line is behind them.
+fn read_ids(from: impl BufRead) -> io::Result<(Vec<String>, bool)> {
     let mut ids = Vec::new();
     for line in from.lines() {
         let line = line?;
         match line.trim() {
-            "" => break,
+            "" => return Ok((ids, true)),
             id => ids.push(id.to_owned()),
         }
     }
-    Ok(ids)
+    Ok((ids, false))
 }
 
 /// This program's file: as given, as the system says, or as the shell must have found it. The system may not say it:
@@ -320,8 +324,10 @@ mod tests {
 
     #[test]
     fn ids_end_at_an_empty_line() {
-        assert_eq!(read_ids("a\r\n  b \n\nc\n".as_bytes()).unwrap(), ["a", "b"]);
-        assert_eq!(read_ids("".as_bytes()).unwrap(), [""; 0]);
+        let read = |text: &str| read_ids(text.as_bytes()).unwrap();
+        assert_eq!(read("a\r\n  b \n\nc\n"), (vec!["a".into(), "b".into()], true));
+        assert_eq!(read("a"), (vec!["a".into()], false));
+        assert_eq!(read(""), (Vec::new(), false));
     }
 
     #[test]
