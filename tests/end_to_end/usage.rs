@@ -20,6 +20,7 @@ fn every_command_explains_itself() {
     pollmatrix(&["list", "--help"]).expect(0, &["--backend", "--filter", "--layer", "--format"]);
     pollmatrix(&["show", "--help"]).expect(0, &["--report-dir"]);
     pollmatrix(&["faults", "--help"]).expect(0, &["--format"]);
+    pollmatrix(&["expectations", "--help"]).expect(0, &["ROW-PREFIX", "--os", "--check", "--dir"]);
     pollmatrix(&["generate", "--help"]).expect(0, &["--check"]);
     pollmatrix(&["run-cell", "--help"]).expect(0, &["127  unsupported", "one JSON line"]);
 }

@@ -4,7 +4,7 @@ use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
-use matrix::{Layer, Selection};
+use matrix::{Layer, Os, Selection};
 use report::Seed;
 
 use crate::exit;
@@ -24,6 +24,8 @@ pub const SLOW_VARIABLE: &str = "POLLMATRIX_SLOW";
 struct CommandLine {
     #[command(flatten)]
     matrix: MatrixArg,
+    #[command(flatten)]
+    expectations: ExpectationsArg,
     #[command(subcommand)]
     command: Option<Command>,
 }
@@ -32,6 +34,8 @@ struct CommandLine {
 pub struct Args {
     /// The file to read in place of the matrix that is built in.
     pub matrix: Option<PathBuf>,
+    /// The folder to read in place of the expectations that are built in.
+    pub expectations: Option<PathBuf>,
     /// The command.
     pub command: Command,
 }
@@ -43,6 +47,7 @@ pub fn parse() -> Args {
     let command = line.command.or_else(|| CommandLine::parse_from(["pollmatrix", "run"]).command);
     Args {
         matrix: line.matrix.matrix,
+        expectations: line.expectations.dir,
         command: command.unwrap_or_else(|| unreachable!("`run` is a command")),
     }
 }
@@ -52,6 +57,13 @@ struct MatrixArg {
     /// Use this matrix file instead of the one built into pollmatrix.
     #[arg(long, global = true, value_name = "FILE")]
     matrix: Option<PathBuf>,
+}
+
+#[derive(ClapArgs)]
+struct ExpectationsArg {
+    /// Use the expectations in this folder instead of those built into pollmatrix.
+    #[arg(long = "expectations", visible_alias = "dir", global = true, value_name = "DIR")]
+    dir: Option<PathBuf>,
 }
 
 #[derive(Subcommand)]
@@ -65,6 +77,8 @@ pub enum Command {
     Show(ShowArgs),
     /// List the faults that --fault can switch on
     Faults(FaultsArgs),
+    /// Show what each system's pollers are expected to answer, side by side
+    Expectations(ExpectationsArgs),
     /// Write again what is generated from matrix.yml and from the result types
     Generate(GenerateArgs),
     /// Run one attempt of one cell in this very process and print its result as one JSON line
@@ -195,6 +209,22 @@ pub struct FaultsArgs {
     /// What to print
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
+}
+
+#[derive(ClapArgs)]
+pub struct ExpectationsArgs {
+    /// Only rows, or states of one, that begin so: V, V26, V26/pipe:read-end
+    #[arg(value_name = "ROW-PREFIX")]
+    pub rows: Vec<String>,
+    /// Only the answers of this system; repeatable
+    #[arg(long = "os", value_name = "OS")]
+    pub systems: Vec<Os>,
+    /// What to print
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+    /// Print no answers; exit 2 if something in the files is wrong
+    #[arg(long, conflicts_with_all = ["rows", "systems", "format"])]
+    pub check: bool,
 }
 
 #[derive(ClapArgs)]

@@ -8,6 +8,8 @@ mod backends;
 mod catalogue;
 mod error;
 mod exit;
+mod expectations;
+mod expected;
 mod faults;
 mod generate;
 mod journal;
@@ -33,14 +35,15 @@ use args::Command;
 pub fn main() -> ExitCode {
     let args = args::parse();
     let matrix = args.matrix.as_deref();
-    let ended = match args.command {
+    let ended = expected::load(args.expectations.as_deref()).and_then(|()| match args.command {
         Command::Run(args) => run::run(matrix, &args),
         Command::List(args) => list::run(matrix, &args),
         Command::Show(args) => show::run(matrix, &args),
         Command::Faults(args) => faults::run(&args),
+        Command::Expectations(given) => expectations::run(matrix, args.expectations.as_deref(), &given),
         Command::Generate(args) => generate::run(&args),
         Command::RunCell(args) => run_cell::run(matrix, &args),
-    };
+    });
     ended.unwrap_or_else(|error| {
         error.print();
         ExitCode::from(exit::ERROR)

@@ -16,7 +16,7 @@ use crate::plan::{Planned, Source};
 use crate::progress::{Progress, first_line};
 use crate::schedule::{self, Settings};
 use crate::signals::Stop;
-use crate::{exit, faults, output, provenance};
+use crate::{exit, expected, faults, output, provenance};
 
 /// How many cells that did not pass are named at the end. All of them are in the report.
 const NAMED: usize = 25;
@@ -228,7 +228,7 @@ impl Again {
         if dir != Path::new(DEFAULT_REPORT_DIR) {
             let _ = write!(place, " --report-dir '{}'", dir.display());
         }
-        let mut run = place.clone();
+        let mut run = format!("{place}{}", expected::option());
         if let Some(fault) = &args.fault {
             let _ = write!(run, " --fault {fault}");
         }
