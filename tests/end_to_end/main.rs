@@ -3,6 +3,7 @@
 mod answers;
 mod diff;
 mod elsewhere;
+mod expectations;
 mod interruption;
 mod merge;
 mod reports;

@@ -25,6 +25,7 @@ fn every_command_explains_itself() {
         .expect(0, &["--prefer", "--allow-mixed", "--not-run", "--force", "--report-dir", "Exit codes:"]);
     pollmatrix(&["diff", "--help"]).expect(0, &["--fail-on", "regression", "--format", "Exit codes:"]);
     pollmatrix(&["faults", "--help"]).expect(0, &["--format"]);
+    pollmatrix(&["expectations", "--help"]).expect(0, &["ROW-PREFIX", "--os", "--check", "--dir"]);
     pollmatrix(&["generate", "--help"]).expect(0, &["--check"]);
     pollmatrix(&["run-cell", "--help"]).expect(0, &["127  unsupported", "one JSON line"]);
 }

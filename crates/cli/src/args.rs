@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
-use matrix::{Layer, Selection};
+use matrix::{Layer, Os, Selection};
 use report::Seed;
 
 use crate::exit;
@@ -26,6 +26,8 @@ pub const SLOW_VARIABLE: &str = "POLLMATRIX_SLOW";
 struct CommandLine {
     #[command(flatten)]
     matrix: MatrixArg,
+    #[command(flatten)]
+    expectations: ExpectationsArg,
     #[command(subcommand)]
     command: Option<Command>,
 }
@@ -34,6 +36,8 @@ struct CommandLine {
 pub struct Args {
     /// The file to read in place of the matrix that is built in.
     pub matrix: Option<PathBuf>,
+    /// The folder to read in place of the expectations that are built in.
+    pub expectations: Option<PathBuf>,
     /// The command.
     pub command: Command,
 }
@@ -45,6 +49,7 @@ pub fn parse() -> Args {
     let command = line.command.or_else(|| CommandLine::parse_from(["pollmatrix", "run"]).command);
     Args {
         matrix: line.matrix.matrix,
+        expectations: line.expectations.dir,
         command: command.unwrap_or_else(|| unreachable!("`run` is a command")),
     }
 }
@@ -54,6 +59,13 @@ struct MatrixArg {
     /// Use this matrix file instead of the one built into pollmatrix.
     #[arg(long, global = true, value_name = "FILE")]
     matrix: Option<PathBuf>,
+}
+
+#[derive(ClapArgs)]
+struct ExpectationsArg {
+    /// Use the expectations in this folder instead of those built into pollmatrix.
+    #[arg(long = "expectations", visible_alias = "dir", global = true, value_name = "DIR")]
+    dir: Option<PathBuf>,
 }
 
 #[derive(Subcommand)]
@@ -78,6 +90,8 @@ pub enum Command {
     Diff(DiffArgs),
     /// List the faults that --fault can switch on
     Faults(FaultsArgs),
+    /// Show what each system's pollers are expected to answer, side by side
+    Expectations(ExpectationsArgs),
     /// Write again what is generated from matrix.yml and from the result types
     Generate(GenerateArgs),
     /// Run cells on this very machine and stream the results as JSON lines; touches no file unless told to
@@ -351,6 +365,22 @@ pub struct FaultsArgs {
     /// What to print
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
+}
+
+#[derive(ClapArgs)]
+pub struct ExpectationsArgs {
+    /// Only rows, or states of one, that begin so: V, V26, V26/pipe:read-end
+    #[arg(value_name = "ROW-PREFIX")]
+    pub rows: Vec<String>,
+    /// Only the answers of this system; repeatable
+    #[arg(long = "os", value_name = "OS")]
+    pub systems: Vec<Os>,
+    /// What to print
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+    /// Print no answers; exit 2 if something in the files is wrong
+    #[arg(long, conflicts_with_all = ["rows", "systems", "format"])]
+    pub check: bool,
 }
 
 #[derive(ClapArgs)]

@@ -4,6 +4,7 @@ use std::io;
 use std::path::PathBuf;
 
 use anstyle::{AnsiColor, Style};
+use expectations::ExpectationsError;
 use matrix::{MatrixError, SelectError};
 use report::{MergeError, ReadError};
 
@@ -14,6 +15,14 @@ pub enum Error {
     Matrix(#[from] MatrixError),
     #[error(transparent)]
     Select(#[from] SelectError),
+    #[error(transparent)]
+    Expectations(#[from] ExpectationsError),
+    #[error(transparent)]
+    BuiltInExpectations(#[from] &'static ExpectationsError),
+    #[error("no answer's row begins with '{prefix}'")]
+    UnknownRow { prefix: String, help: String },
+    #[error("there are no such answers of {0}")]
+    NoAnswers(String),
     #[error("matrix.yml has no target that runs natively for {0}, which this pollmatrix is built for")]
     NoTarget(&'static str),
     #[error("there is no cell '{id}'")]
@@ -86,6 +95,10 @@ impl Error {
         match self {
             Self::Matrix(error) => error.help(),
             Self::Select(error) => error.help(),
+            Self::Expectations(error) => error.help(),
+            Self::BuiltInExpectations(error) => error.help(),
+            Self::UnknownRow { help, .. } => help.clone(),
+            Self::NoAnswers(_) => "leave --os out to see what other systems answer".into(),
             Self::NoTarget(_) => "add it to `targets` in matrix.yml".into(),
             Self::UnknownCell { help, .. } | Self::UnknownFault { help, .. } => help.clone(),
             Self::AmbiguousCell { id, .. } => format!("`pollmatrix list '{id}'` shows them"),

@@ -11,6 +11,8 @@ mod error;
 mod everywhere;
 mod exec;
 mod exit;
+mod expectations;
+mod expected;
 mod faults;
 mod generate;
 mod input;
@@ -43,7 +45,7 @@ use args::Command;
 pub fn main() -> ExitCode {
     let args = args::parse();
     let matrix = args.matrix.as_deref();
-    let ended = match args.command {
+    let ended = expected::load(args.expectations.as_deref()).and_then(|()| match args.command {
         Command::Run(args) => run::run(matrix, &args),
         Command::List(args) => list::run(matrix, &args),
         Command::Targets(args) => targets::run(matrix, &args),
@@ -51,10 +53,11 @@ pub fn main() -> ExitCode {
         Command::Merge(args) => merge::run(matrix, &args),
         Command::Diff(args) => diff::run(&args),
         Command::Faults(args) => faults::run(&args),
+        Command::Expectations(given) => expectations::run(matrix, args.expectations.as_deref(), &given),
         Command::Generate(args) => generate::run(&args),
         Command::Exec(args) => exec::run(matrix, &args),
         Command::RunCell(args) => run_cell::run(matrix, &args),
-    };
+    });
     ended.unwrap_or_else(|error| {
         error.print();
         ExitCode::from(exit::ERROR)

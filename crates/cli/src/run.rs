@@ -18,7 +18,7 @@ use crate::progress::{Progress, first_line};
 use crate::schedule::{self, Settings};
 use crate::signals::Stop;
 use crate::ways::{self, Chosen};
-use crate::{everywhere, exit, faults, input, output, provenance, remote};
+use crate::{everywhere, exit, expected, faults, input, output, provenance, remote};
 
 /// How many cells that did not pass are named at the end. All of them are in the report.
 pub const NAMED: usize = 25;
@@ -341,8 +341,7 @@ impl Again {
         if dir != Path::new(DEFAULT_REPORT_DIR) {
             let _ = write!(place, " --report-dir '{}'", dir.display());
         }
-        let mut run = place.clone();
-        run.push_str(&args.elsewhere.typed());
+        let mut run = format!("{place}{}{}", expected::option(), args.elsewhere.typed());
         if let Some(fault) = &args.fault {
             let _ = write!(run, " --fault {fault}");
         }

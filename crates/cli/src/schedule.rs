@@ -8,6 +8,7 @@ use std::thread;
 
 use report::{CellResult, Seed};
 
+use crate::expected;
 use crate::plan::Planned;
 use crate::signals::Stop;
 use crate::supervise::{self, Order};
@@ -72,9 +73,10 @@ fn run_one(cell: &Planned, settings: &Settings<'_>, stop: &Stop) -> Option<CellR
             limit: cell.timeout,
             slow: settings.slow,
         };
-        attempts.push(supervise::attempt(&order, || stop.asked())?);
+        attempts.push(expected::judge(supervise::attempt(&order, || stop.asked())?));
     }
     let mut subject = cell.subject.clone();
+    subject.command.push_str(&expected::option());
     if let Some(fault) = settings.fault {
         subject.command.push_str(&format!(" --fault {fault}"));
     }

@@ -62,6 +62,11 @@ fn case(cell: &CellResult) -> TestCase {
     }
     let mut case = TestCase::new(cell.id.as_str(), status);
     case.set_classname(cell.scenario.as_str()).set_time(Duration::from_millis(cell.duration_ms));
+    // A success has no message.
+    if matches!(cell.status, Status::Permitted | Status::KnownFail) {
+        let reason = cell.reason.as_deref().unwrap_or_default();
+        case.set_system_out_lossy(format!("{}: {reason}\n", cell.status));
+    }
     if !cell.stderr.is_empty() {
         case.set_system_err_lossy(&cell.stderr);
     }
