@@ -15,6 +15,8 @@ pub enum Error {
     Select(#[from] SelectError),
     #[error("matrix.yml has no target that runs natively for {0}, which this pollmatrix is built for")]
     NoTarget(&'static str),
+    #[error("there is no target '{id}'")]
+    UnknownTarget { id: String, help: String },
     #[error("there is no cell '{id}'")]
     UnknownCell { id: String, help: String },
     #[error("'{id}' is the beginning of {count} cells")]
@@ -54,7 +56,9 @@ impl Error {
             Self::Matrix(error) => error.help(),
             Self::Select(error) => error.help(),
             Self::NoTarget(_) => "add it to `targets` in matrix.yml".into(),
-            Self::UnknownCell { help, .. } | Self::UnknownFault { help, .. } => help.clone(),
+            Self::UnknownTarget { help, .. }
+            | Self::UnknownCell { help, .. }
+            | Self::UnknownFault { help, .. } => help.clone(),
             Self::AmbiguousCell { id, .. } => format!("`pollmatrix list '{id}'` shows them"),
             Self::NoFaults => "build it with the feature `faults`, which is on by default".into(),
             Self::Io { help, .. } => (*help).into(),

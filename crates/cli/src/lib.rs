@@ -22,6 +22,7 @@ mod schedule;
 mod selftest;
 mod show;
 mod signals;
+mod split;
 mod supervise;
 pub mod testing;
 
@@ -38,6 +39,7 @@ pub fn main() -> ExitCode {
         Command::List(args) => list::run(matrix, &args),
         Command::Show(args) => show::run(matrix, &args),
         Command::Faults(args) => faults::run(&args),
+        Command::Plan(args) => split::run(matrix, &args),
         Command::Generate(args) => generate::run(&args),
         Command::RunCell(args) => run_cell::run(matrix, &args),
     };
