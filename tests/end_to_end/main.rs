@@ -2,6 +2,9 @@
 
 mod answers;
 mod interruption;
+mod plans;
 mod reports;
 mod sandbox;
+#[cfg(target_os = "linux")]
+mod scripts;
 mod usage;
