@@ -19,7 +19,7 @@ model *FILTER:
 test-all:
     bash .ci/run setup test nextest models matrix target
 
-# Formatting, clippy, docs, shell scripts; warnings are errors
+# Formatting, clippy, docs, shell scripts, workflows; warnings are errors
 lint:
     ci/lint.sh
 
@@ -42,6 +42,10 @@ generate:
 # Lint, link and check the targets that this machine cannot run
 check-targets:
     bash .ci/run setup target
+
+# The release executable for a target of matrix.yml, and a copy of it in FILE
+executable TARGET *FILE:
+    ci/executable.sh {{ TARGET }} {{ FILE }}
 
 # Licences, bans and sources of the dependencies
 deny:
