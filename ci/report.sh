@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # ci/report.sh RESULTS MERGED [BASE]: joins every results.json below the folder RESULTS into one report in the folder MERGED,
-# and judges it: against the report in the folder BASE, if that is there, or by itself. Exit code 1: something got worse, or,
-# without a BASE, something failed.
+# and judges it. Exit code 1: a cell failed; or one that passed in the report in the folder BASE, if there is such a folder,
+# does not pass any more or is gone.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
@@ -23,8 +23,10 @@ code=0
 # 1: cells failed.
 [ "$code" -le 1 ] || exit "$code"
 if [ -e "$base/results.json" ]; then
-  code=0
-  "$pollmatrix" diff "$base/results.json" "$merged/results.json" --fail-on regression --format markdown >"$merged/diff.md" || code=$?
+  compared=0
+  "$pollmatrix" diff "$base/results.json" "$merged/results.json" --fail-on regression --format markdown >"$merged/diff.md" ||
+    compared=$?
+  [ "$compared" -le "$code" ] || code=$compared
 fi
 if [ -n "${GITHUB_STEP_SUMMARY:-}" ]; then
   for part in "$merged/diff.md" "$merged/report.md"; do

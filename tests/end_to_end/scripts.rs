@@ -113,8 +113,8 @@ fn without_a_base_what_failed_counts() {
 }
 
 #[test]
-fn with_a_base_what_got_worse_counts() {
-    for (merge, diff, code) in [(1, 0, 0), (0, 1, 1), (0, 2, 2)] {
+fn with_a_base_what_passed_before_and_does_not_now_counts_as_well() {
+    for (merge, diff, code) in [(0, 0, 0), (1, 0, 1), (0, 1, 1), (1, 1, 1), (0, 2, 2), (1, 2, 2)] {
         let scripts = judge(merge, diff);
         scripts.write("base/results.json", "{}");
         report(&scripts).expect(code, &[]);
