@@ -78,7 +78,7 @@ impl Selected {
 #[serde(tag = "line", rename_all = "kebab-case")]
 enum Line {
     /// The first line.
-    Run { started: String, identity: Identity },
+    Run { started: String, identity: Box<Identity> },
     /// A result.
     Cell(Box<CellResult>),
     /// The run was interrupted and goes on from here.
@@ -127,7 +127,8 @@ pub fn read(dir: &Path) -> Result<Option<Contents>, Error> {
             (Line::Run { started, identity }, None) => {
                 let truncated_at = (whole < text.len()).then_some(whole as u64);
                 let (resumed, complete, rows) = (0, false, Vec::new());
-                contents = Some(Contents { identity, started, resumed, complete, rows, truncated_at });
+                contents =
+                    Some(Contents { identity: *identity, started, resumed, complete, rows, truncated_at });
             }
             (Line::Cell(row), Some(contents)) => {
                 contents.rows.retain(|known| known.id != row.id);
@@ -182,7 +183,7 @@ impl Journal {
         let path = dir.join(NAME);
         let file = OpenOptions::new().create(true).append(true).open(&path);
         let mut journal = Self { file: file.map_err(|source| failed("write", &path, source))?, path };
-        journal.write(&Line::Run { started: started.to_owned(), identity: identity.clone() })?;
+        journal.write(&Line::Run { started: started.to_owned(), identity: Box::new(identity.clone()) })?;
         Ok(journal)
     }
 
