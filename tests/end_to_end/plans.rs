@@ -221,8 +221,8 @@ fn durations_are_recorded_from_what_passed() {
     for folder in ["crates/report", "crates/matrix"] {
         fs::create_dir_all(sandbox.path(folder)).expect("writable");
     }
-    record("nowhere.json").expect(2, &["cannot read nowhere.json", "help: give the results.json"]);
-    record("matrix.yml").expect(2, &["matrix.yml is not a report of this pollmatrix"]);
+    record("nowhere.json").expect(2, &["cannot read nowhere.json", "help: give "]);
+    record("matrix.yml").expect(2, &["error: matrix.yml", "help: "]);
     sandbox.run(&["run"]).expect(1, &[]);
     record("pollmatrix-report/results.json")
         .expect(0, &["wrote: crates/matrix/durations.json, from 1 cells"]);
@@ -233,5 +233,5 @@ fn durations_are_recorded_from_what_passed() {
     assert!(read()["selftest/pass"].is_u64(), "{}", read());
     assert!(read().get("selftest/fail").is_none(), "what failed may have taken any time: {}", read());
     sandbox.run(&["run", "selftest/fail"]).expect(1, &[]);
-    record("pollmatrix-report/results.json").expect(2, &["no cell in it passed"]);
+    record("pollmatrix-report/results.json").expect(2, &["no cell in pollmatrix-report/results.json passed"]);
 }

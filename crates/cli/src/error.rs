@@ -39,6 +39,8 @@ pub enum Error {
     NoResult { id: String, path: PathBuf },
     #[error("{} is not a report of this pollmatrix: {reason}", path.display())]
     NotAReport { path: PathBuf, reason: String },
+    #[error("no cell in {} passed", .0.display())]
+    NothingToRecord(PathBuf),
     #[error("cannot find the top of the source tree from {}", .0.display())]
     NoSourceTree(PathBuf),
     #[error("cannot write the report as JUnit: {0}")]
@@ -67,6 +69,9 @@ impl Error {
             Self::ForeignJournal { help, .. } => help.clone(),
             Self::NoResult { id, .. } => format!("run it with `pollmatrix run '{id}'`"),
             Self::NotAReport { .. } => "a new run writes it again: `pollmatrix run`".into(),
+            Self::NothingToRecord(_) => {
+                "only what passed says how long it takes: give the results of another run".into()
+            }
             Self::NoSourceTree(_) => "run it inside the source tree, or give --root DIR".into(),
             Self::Junit(_) => "this is a bug in pollmatrix".into(),
         }

@@ -162,11 +162,11 @@ fn passed(path: &Path) -> Result<Vec<(String, u64)>, Error> {
         source,
         help: "give the results.json of a report directory",
     })?;
-    let not_a_report = |reason: String| Error::NotAReport { path: path.to_path_buf(), reason };
-    let results: Results = serde_json::from_str(&text).map_err(|error| not_a_report(error.to_string()))?;
+    let results: Results = serde_json::from_str(&text)
+        .map_err(|error| Error::NotAReport { path: path.to_path_buf(), reason: error.to_string() })?;
     let cells =
         results.cells.into_iter().filter(|cell| cell.status == Status::Pass && cell.attempts.total > 0);
     let rows: Vec<_> =
         cells.map(|cell| (cell.scenario, cell.duration_ms / u64::from(cell.attempts.total))).collect();
-    if rows.is_empty() { Err(not_a_report("no cell in it passed".into())) } else { Ok(rows) }
+    if rows.is_empty() { Err(Error::NothingToRecord(path.to_path_buf())) } else { Ok(rows) }
 }
