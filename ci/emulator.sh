@@ -9,5 +9,5 @@ select_matrix_target "$id"
 [ "$linker" != - ] || not_run "$id has no prefix that needs a C library"
 architecture=$(debian_architecture "$linker")
 # i386 is run by the processor itself.
-[ "$architecture" = i386 ] || need_packages "qemu-${triple%%-*}-static" qemu-user-static
+[ "$architecture" = i386 ] || need_packages "qemu-${linker%%-*}-static" qemu-user-static
 [ -e "/usr/${linker%-gcc}/lib/libc.so.6" ] || need_packages '' "libc6-$architecture-cross"
