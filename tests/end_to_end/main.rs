@@ -6,6 +6,9 @@ mod elsewhere;
 mod expectations;
 mod interruption;
 mod merge;
+mod plans;
 mod reports;
 mod sandbox;
+#[cfg(target_os = "linux")]
+mod scripts;
 mod usage;

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
-use matrix::{Layer, Os, Selection};
+use matrix::{Layer, Os, Selection, Shard};
 use report::Seed;
 
 use crate::exit;
@@ -92,6 +92,12 @@ pub enum Command {
     Faults(FaultsArgs),
     /// Show what each system's pollers are expected to answer, side by side
     Expectations(ExpectationsArgs),
+    /// Split the cells over several machines, for the matrix of a CI or for a Kubernetes Job
+    ///
+    /// Each of the N machines runs `pollmatrix run --shard K/N`, and `pollmatrix merge` joins what they report. The
+    /// split is even by how long the cells of each scenario took when that was last recorded, and the same wherever it
+    /// is made.
+    Plan(PlanArgs),
     /// Write again what is generated from matrix.yml and from the result types
     Generate(GenerateArgs),
     /// Run cells on this very machine and stream the results as JSON lines; touches no file unless told to
@@ -125,6 +131,9 @@ pub struct SelectionArgs {
     /// Only cells of this layer: contract (must hold everywhere) or characterisation (recorded per OS)
     #[arg(long, value_name = "LAYER")]
     layer: Option<Layer>,
+    /// Of these, only the K-th of N parts, which take about equally long: each of N machines runs another one
+    #[arg(long, value_name = "K/N")]
+    shard: Option<Shard>,
 }
 
 impl SelectionArgs {
@@ -135,6 +144,7 @@ impl SelectionArgs {
             backends: self.backends.clone(),
             filters: self.filters.clone(),
             layer: self.layer,
+            shard: self.shard,
         }
     }
 }
@@ -381,6 +391,50 @@ pub struct ExpectationsArgs {
     /// Print no answers; exit 2 if something in the files is wrong
     #[arg(long, conflicts_with_all = ["rows", "systems", "format"])]
     pub check: bool,
+}
+
+#[derive(ClapArgs)]
+pub struct PlanArgs {
+    #[command(flatten)]
+    pub selection: SelectionArgs,
+    /// How many machines there are
+    #[arg(long, value_name = "N", value_parser = count, required_unless_present = "record", conflicts_with = "shard")]
+    pub shards: Option<usize>,
+    /// What to print
+    #[arg(long, value_enum, default_value_t = PlanFormat::Json)]
+    pub format: PlanFormat,
+    /// What is run there, for the time it takes [default: this machine's own target]
+    #[arg(long, value_name = "TARGET")]
+    pub target: Option<String>,
+    /// The image that has pollmatrix and a shell, for a Kubernetes Job (docker/debian.Dockerfile makes one)
+    #[arg(long, value_name = "IMAGE", default_value = "pollmatrix")]
+    pub image: String,
+    /// Split nothing: record how long the cells in this results.json took, for the splits to come; repeatable
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["shards", "prefixes", "backends", "filters", "layer", "shard"])]
+    pub record: Vec<PathBuf>,
+    /// The top of the source tree, to record in [default: the nearest folder upwards that has a matrix.yml and crates]
+    #[arg(long, value_name = "DIR", requires = "record")]
+    pub root: Option<PathBuf>,
+}
+
+/// A number of machines.
+fn count(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(0) => Err("there must be a machine to run the cells: count from 1".into()),
+        Ok(count) => Ok(count),
+        Err(_) => Err("it is not a whole number".into()),
+    }
+}
+
+/// What a plan is printed as.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum PlanFormat {
+    /// A list with one object per shard: its number, of how many, its cells, and how many seconds they take one by one
+    Json,
+    /// The same as one line for $GITHUB_OUTPUT: matrix={"include":[...]}
+    Github,
+    /// An indexed Job for Kubernetes; results go to the volume claim pollmatrix-results
+    K8sJob,
 }
 
 #[derive(ClapArgs)]

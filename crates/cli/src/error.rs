@@ -25,6 +25,8 @@ pub enum Error {
     NoAnswers(String),
     #[error("matrix.yml has no target that runs natively for {0}, which this pollmatrix is built for")]
     NoTarget(&'static str),
+    #[error("there is no target '{id}'")]
+    UnknownTarget { id: String, help: String },
     #[error("there is no cell '{id}'")]
     UnknownCell { id: String, help: String },
     #[error("'{id}' is the beginning of {count} cells")]
@@ -47,8 +49,6 @@ pub enum Error {
     NoCells,
     #[error("standard input ended before the empty line that ends the list of cells")]
     CutCells,
-    #[error("there is no target '{id}'")]
-    UnknownTarget { id: String, help: String },
     #[error("there is no way '{way}'")]
     UnknownWay { way: String, help: String },
     #[error("the way '{way}' needs {option}")]
@@ -79,6 +79,8 @@ pub enum Error {
     InputIsOutput(PathBuf),
     #[error("--not-run {typed}: {why}")]
     NotRunArg { typed: String, why: &'static str, help: String },
+    #[error("no cell in {} passed", .0.display())]
+    NothingToRecord(PathBuf),
     #[error("cannot find the top of the source tree from {}", .0.display())]
     NoSourceTree(PathBuf),
     #[error("cannot write the report as JUnit: {0}")]
@@ -100,7 +102,9 @@ impl Error {
             Self::UnknownRow { help, .. } => help.clone(),
             Self::NoAnswers(_) => "leave --os out to see what other systems answer".into(),
             Self::NoTarget(_) => "add it to `targets` in matrix.yml".into(),
-            Self::UnknownCell { help, .. } | Self::UnknownFault { help, .. } => help.clone(),
+            Self::UnknownTarget { help, .. }
+            | Self::UnknownCell { help, .. }
+            | Self::UnknownFault { help, .. } => help.clone(),
             Self::AmbiguousCell { id, .. } => format!("`pollmatrix list '{id}'` shows them"),
             Self::NoFaults => "build it with the feature `faults`, which is on by default".into(),
             Self::Io { help, .. } => (*help).into(),
@@ -108,7 +112,7 @@ impl Error {
             Self::NotAJournal { .. } => "leave --resume out: the file is then moved aside".into(),
             Self::ForeignJournal { help, .. } => help.clone(),
             Self::CutCells => "whatever stands between it and who runs the cells must pass it on".into(),
-            Self::UnknownTarget { help, .. } | Self::UnknownWay { help, .. } => help.clone(),
+            Self::UnknownWay { help, .. } => help.clone(),
             Self::WayNeeds { option, .. } => format!("give {option}"),
             Self::NoWay { .. } => {
                 "`pollmatrix targets` shows what this machine can run and what the rest needs".into()
@@ -138,6 +142,9 @@ impl Error {
             Self::Merge(error) => merge_help(error).into(),
             Self::InputIsOutput(_) => {
                 "choose another place with --report-dir DIR, or give --force to replace the input".into()
+            }
+            Self::NothingToRecord(_) => {
+                "only what passed says how long it takes: give the results of another run".into()
             }
             Self::NoSourceTree(_) => "run it inside the source tree, or give --root DIR".into(),
             Self::Junit(_) => "this is a bug in pollmatrix".into(),

@@ -47,6 +47,8 @@ pub struct Selected {
     backends: Vec<String>,
     filters: Vec<String>,
     layer: Option<String>,
+    #[serde(default)]
+    shard: Option<String>,
 }
 
 impl From<&Selection> for Selected {
@@ -56,6 +58,7 @@ impl From<&Selection> for Selected {
             backends: selection.backends.clone(),
             filters: selection.filters.clone(),
             layer: selection.layer.map(|layer| layer.name().to_owned()),
+            shard: selection.shard.map(|shard| shard.to_string()),
         }
     }
 }
@@ -69,6 +72,7 @@ impl Selected {
             backends: self.backends.clone(),
             filters: self.filters.clone(),
             layer: self.layer.as_deref().and_then(|layer| layer.parse().ok()),
+            shard: self.shard.as_deref().and_then(|shard| shard.parse().ok()),
         }
     }
 }

@@ -31,6 +31,7 @@ mod self_start;
 mod selftest;
 mod show;
 mod signals;
+mod split;
 mod stream;
 mod supervise;
 mod targets;
@@ -54,6 +55,7 @@ pub fn main() -> ExitCode {
         Command::Diff(args) => diff::run(&args),
         Command::Faults(args) => faults::run(&args),
         Command::Expectations(given) => expectations::run(matrix, args.expectations.as_deref(), &given),
+        Command::Plan(args) => split::run(matrix, &args),
         Command::Generate(args) => generate::run(&args),
         Command::Exec(args) => exec::run(matrix, &args),
         Command::RunCell(args) => run_cell::run(matrix, &args),
