@@ -257,6 +257,51 @@ fn an_executor_goes_on_from_what_it_kept() {
 }
 
 #[test]
+fn every_target_that_can_be_run_from_here_is_in_one_report() {
+    let sandbox = Sandbox::new(&CELLS, 300);
+    let prefix = sandbox.script("prefix", "echo \"$2\" >>\"${0%/*}/log\"; exec \"$@\"");
+    let (os, arch, triple) = (std::env::consts::OS, std::env::consts::ARCH, env!("POLLMATRIX_TRIPLE"));
+    sandbox.add_targets(&format!(
+        "  - {{ id: there, triple: {triple}, os: {os}, arch: {arch}, ways: [{{ prefix: {prefix} }}] }}\n  \
+         - {{ id: nowhere, triple: a-b-c, os: freebsd, arch: vax, build: zig, ways: [native, ssh, import] }}\n"
+    ));
+    let run = ["run", "--target", "all", "--seed", "2"];
+    let first = sandbox.run(&run);
+    first.expect(
+        1,
+        &[
+            "there via prefix",
+            "nowhere: not built",
+            "2 runs of 2 targets: 12 cells: 4 pass, 2 fail, 2 unsupported, 2 broken, 2 crash",
+            "[12/12]",
+        ],
+    );
+    let results = sandbox.results();
+    assert_eq!(results["runs"][0]["target"], "here");
+    assert_eq!(
+        (&results["runs"][1]["target"], &results["runs"][1]["via"]),
+        (&"there".into(), &"prefix".into())
+    );
+    assert_eq!(results["not_run"][0]["target"], "nowhere");
+    assert!(sandbox.path("pollmatrix-report/targets/there/results.json").is_file());
+    assert!(!sandbox.lines("log").is_empty());
+
+    // Everything is there already.
+    fs::remove_file(sandbox.path("log")).expect("it was written");
+    let again = sandbox.run(&["run", "--target", "all", "--resume"]);
+    again.expect(1, &["2 runs of 2 targets: 12 cells: 4 pass, 2 fail, 2 unsupported, 2 broken, 2 crash"]);
+    assert_eq!(sandbox.lines("log"), [""; 0]);
+
+    // A machine that does not answer says nothing about the other.
+    sandbox.script("prefix", "exit 1");
+    let answer = sandbox.run(&run);
+    answer.expect(1, &["12 cells: 2 pass, 1 fail, 1 unsupported, 1 broken, 1 crash, 6 not-run"]);
+    // A part of the matrix, and an id that is not there.
+    sandbox.run(&["run", "--target", "all", "selftest/pas"]).expect(1, &["2 cells: 1 pass, 1 not-run"]);
+    sandbox.run(&["run", "--target", "all", "selftest/zzz"]).expect(2, &["help: "]);
+}
+
+#[test]
 fn what_this_machine_lacks_for_a_way_is_said() {
     let sandbox = Sandbox::new(&["pass"], 300);
     sandbox
