@@ -28,9 +28,14 @@ pub fn load(dir: Option<&Path>) -> Result<(), Error> {
     Ok(())
 }
 
+/// What `--expectations` names, if it was given.
+pub fn given() -> Option<&'static Path> {
+    GIVEN.get().map(|(dir, _)| dir.as_path())
+}
+
 /// The option that makes another command judge alike: ` --expectations 'DIR'`, or nothing.
 pub fn option() -> String {
-    GIVEN.get().map(|(dir, _)| format!(" --expectations '{}'", dir.display())).unwrap_or_default()
+    given().map(|dir| format!(" --expectations '{}'", dir.display())).unwrap_or_default()
 }
 
 /// The attempt as it is to be reported: a failure that is documented for this system is none.

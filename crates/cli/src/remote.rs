@@ -259,6 +259,7 @@ fn arguments(route: &Route, settings: &Settings<'_>) -> Vec<String> {
     option("--slow", settings.slow.map(|times| times.to_string()));
     option("--jobs", settings.jobs.map(|jobs| jobs.to_string()));
     option("--matrix", route.matrix.clone());
+    option("--expectations", route.expectations.clone());
     option("--self", route.executable.clone());
     option("--prefix", route.prefix.clone());
     option("--keep", route.keep.as_ref().map(|keep| format!("{keep}-{}", settings.seed)));

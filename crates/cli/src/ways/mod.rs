@@ -12,7 +12,8 @@ use std::process::Command;
 use matrix::{Target, Way};
 
 use crate::args::ElsewhereArgs;
-use crate::error::Error;
+use crate::error::{self, Error};
+use crate::expected;
 use crate::plan::Source;
 use crate::provenance::{self, TRIPLE};
 
@@ -37,6 +38,8 @@ pub struct Route {
     pub executable: Option<String>,
     /// The matrix file, by the name that it has there.
     pub matrix: Option<String>,
+    /// The folder with expectations, by the name that it has there.
+    pub expectations: Option<String>,
     /// What the executor puts in front of each cell, if it cannot start itself.
     pub prefix: Option<String>,
     /// Where the executor keeps results for the case that the connection is lost.
@@ -222,6 +225,12 @@ pub fn prepare(chosen: &Chosen<'_>, source: &Source, args: &ElsewhereArgs) -> Re
         help: "name the target's executable with --executable FILE",
     })?;
     let matrix = source.path.as_deref();
+    if let (Some(dir), Way::Container(_) | Way::Ssh) = (expected::given(), &chosen.way) {
+        error::warning(&format!(
+            "{} stays here: the executor judges by the expectations that are built into it",
+            dir.display()
+        ));
+    }
     match &chosen.way {
         Way::Native | Way::Import => unreachable!("no executor is started"),
         Way::Prefix(command) => prefix::route(command, executable, matrix),

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use super::{Route, program};
 use crate::error::Error;
+use crate::expected;
 
 /// What is missing for the command, if something is.
 pub fn missing(command: &str) -> Option<String> {
@@ -28,6 +29,7 @@ pub fn route(command: &str, executable: &Path, matrix: Option<&Path>) -> Result<
         words,
         executable: Some(text(executable)),
         matrix: matrix.map(text),
+        expectations: expected::given().map(text),
         prefix: Some(command.to_owned()),
         ..Route::default()
     })
