@@ -15,11 +15,19 @@ test *ARGS:
 model *FILTER:
     ci/models.sh {{ FILTER }}
 
-# All that this machine can: tests, nextest, models, the matrix, the other targets
-test-all:
-    bash .ci/run setup test nextest models matrix target
+# The matrix on every target that this machine can run, in one report (arguments go to `pollmatrix run`)
+test-all *ARGS:
+    ci/test-all.sh {{ ARGS }}
 
-# Formatting, clippy, docs, shell scripts; warnings are errors
+# What this machine can run, and what is missing for the rest
+targets:
+    cargo run --release -- targets
+
+# Cells in a way that is not native: prefix, container or ssh
+way WAY *ARGS:
+    ci/ways.sh {{ WAY }} {{ ARGS }}
+
+# Formatting, clippy, docs, shell scripts, workflows; warnings are errors
 lint:
     ci/lint.sh
 
@@ -42,6 +50,10 @@ generate:
 # Lint, link and check the targets that this machine cannot run
 check-targets:
     bash .ci/run setup target
+
+# The release executable for a target of matrix.yml, and a copy of it in FILE
+executable TARGET *FILE:
+    ci/executable.sh {{ TARGET }} {{ FILE }}
 
 # Licences, bans and sources of the dependencies
 deny:

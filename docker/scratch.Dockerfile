@@ -1,9 +1,10 @@
 # The pollmatrix executable alone, linked statically against musl. The build context is a folder that holds it and nothing else:
-#   ci/targets.sh static x86_64-unknown-linux-musl
-#   install -D target/cross/x86_64-unknown-linux-musl/release/pollmatrix target/static-image/pollmatrix
+#   ci/executable.sh x86_64-linux-musl target/static-image/pollmatrix
 #   docker build -f docker/scratch.Dockerfile -t pollmatrix-static target/static-image
 #   docker run --rm --tmpfs /tmp pollmatrix-static list
-FROM scratch
+# Anything else with a BASE of one's own: --build-arg BASE=busybox has a shell in it.
+ARG BASE=scratch
+FROM ${BASE}
 COPY pollmatrix /pollmatrix
 # A number: there is no passwd file. Nothing is writable unless mounted, hence --tmpfs.
 USER 65532

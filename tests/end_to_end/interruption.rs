@@ -47,7 +47,7 @@ fn ctrl_c_kills_the_cells_and_writes_what_there_is() {
         assert_eq!(sandbox.row("fail")["status"], "fail");
         let row = sandbox.row("hang");
         assert_eq!((&row["status"], &row["reason"]), (&"not-run".into(), &"interrupted".into()));
-        assert_eq!(sandbox.results()["run"]["interrupted"], true);
+        assert_eq!(sandbox.results()["runs"][0]["interrupted"], true);
         let stdout = String::from_utf8_lossy(&output.stdout);
         assert!(stdout.contains("Interrupted: `pollmatrix run --resume --matrix "), "{stdout}");
     }
@@ -71,7 +71,7 @@ fn a_killed_run_resumes_without_repeating_anything() {
     let output = child.wait_with_output().expect("the runner ends");
     assert_eq!(output.status.code(), Some(130));
     assert_eq!(sandbox.journal()[..4], before[..]);
-    let run = &sandbox.results()["run"];
+    let run = &sandbox.results()["runs"][0];
     assert_eq!((&run["seed"], &run["resumed"]), (&"0x2".into(), &1.into()));
     for (cell, status) in [("pass", "pass"), ("fail", "fail"), ("flaky", "pass"), ("hang", "not-run")] {
         assert_eq!(sandbox.row(cell)["status"], status, "{cell}");

@@ -1,7 +1,14 @@
 //! The `pollmatrix` executable from outside, with scenarios that misbehave on purpose.
 
 mod answers;
+mod diff;
+mod elsewhere;
+mod expectations;
 mod interruption;
+mod merge;
+mod plans;
 mod reports;
 mod sandbox;
+#[cfg(target_os = "linux")]
+mod scripts;
 mod usage;

@@ -42,8 +42,9 @@ fn rows_are_sorted_and_have_what_other_tools_read() {
         }
         assert!(row["status"] == "pass" || row["reason"].is_string(), "{row}");
     }
-    assert_eq!(results["schema"], 1);
-    assert_eq!(results["run"]["os"], std::env::consts::OS);
+    assert_eq!(results["schema"], 2);
+    let run = &results["runs"][0];
+    assert_eq!((&run["os"], &run["via"]), (&std::env::consts::OS.into(), &"native".into()));
 }
 
 #[test]
@@ -137,7 +138,7 @@ fn a_fault_is_named_wherever_results_are() {
     sandbox
         .run(&["run", "--fault", "double-close"])
         .expect(1, &["the fault double-close is switched on", ", fault double-close)"]);
-    assert_eq!(sandbox.results()["run"]["fault"], "double-close");
+    assert_eq!(sandbox.results()["runs"][0]["fault"], "double-close");
     assert!(
         sandbox.row("fail")["reproducer"].as_str().is_some_and(|text| text.contains("--fault double-close"))
     );

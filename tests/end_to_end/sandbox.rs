@@ -54,6 +54,13 @@ impl Sandbox {
         fs::write(self.path("matrix.yml"), text).expect("the sandbox is writable");
     }
 
+    /// Adds targets to the matrix.
+    pub fn add_targets(&self, lines: &str) {
+        let text = fs::read_to_string(self.path("matrix.yml")).expect("it is there");
+        let text = text.replace("scenarios:\n", &format!("{lines}scenarios:\n"));
+        fs::write(self.path("matrix.yml"), text).expect("the sandbox is writable");
+    }
+
     /// A path in the sandbox.
     pub fn path(&self, name: &str) -> PathBuf {
         self.dir.path().join(name)

@@ -13,13 +13,48 @@ fn pollmatrix(arguments: &[&str]) -> Answer {
 
 #[test]
 fn every_command_explains_itself() {
-    pollmatrix(&["--help"])
-        .expect(0, &["Exit codes:", "run", "list", "show", "faults", "generate", "run-cell"]);
-    pollmatrix(&["run", "--help"])
-        .expect(0, &["--resume", "--repeat", "--seed", "--fault", "--report-dir", "130"]);
-    pollmatrix(&["list", "--help"]).expect(0, &["--backend", "--filter", "--layer", "--format"]);
-    pollmatrix(&["show", "--help"]).expect(0, &["--report-dir"]);
+    pollmatrix(&["--help"]).expect(
+        0,
+        &[
+            "Exit codes:",
+            "run",
+            "list",
+            "targets",
+            "show",
+            "merge",
+            "diff",
+            "faults",
+            "plan",
+            "generate",
+            "exec",
+            "run-cell",
+        ],
+    );
+    pollmatrix(&["run", "--help"]).expect(
+        0,
+        &[
+            "--resume",
+            "--repeat",
+            "--seed",
+            "--fault",
+            "--report-dir",
+            "--target",
+            "--via",
+            "--prefix",
+            "--host",
+            "130",
+        ],
+    );
+    pollmatrix(&["list", "--help"]).expect(0, &["--backend", "--filter", "--layer", "--shard", "--format"]);
+    pollmatrix(&["targets", "--help"]).expect(0, &["--executables", "--format"]);
+    pollmatrix(&["exec", "--help"]).expect(0, &["--all", "--cells", "--output", "--keep", "--prefix", "127"]);
+    pollmatrix(&["plan", "--help"]).expect(0, &["--shards", "--format", "--record", "k8s-job"]);
+    pollmatrix(&["show", "--help"]).expect(0, &["--report-dir", "--target"]);
+    pollmatrix(&["merge", "--help"])
+        .expect(0, &["--prefer", "--allow-mixed", "--not-run", "--force", "--report-dir", "Exit codes:"]);
+    pollmatrix(&["diff", "--help"]).expect(0, &["--fail-on", "regression", "--format", "Exit codes:"]);
     pollmatrix(&["faults", "--help"]).expect(0, &["--format"]);
+    pollmatrix(&["expectations", "--help"]).expect(0, &["ROW-PREFIX", "--os", "--check", "--dir"]);
     pollmatrix(&["generate", "--help"]).expect(0, &["--check"]);
     pollmatrix(&["run-cell", "--help"]).expect(0, &["127  unsupported", "one JSON line"]);
 }
@@ -137,8 +172,35 @@ fn generate_writes_what_check_misses() {
     assert!(!sandbox.path("tests").exists(), "--check writes nothing");
     generate(&[]).expect(0, &["wrote: tests/matrix.rs"]);
     generate(&["--check"]).expect(0, &[]);
-    fs::write(sandbox.path("tests/matrix.rs"), "// edited").expect("writable");
-    generate(&["--check"]).expect(1, &["stale: tests/matrix.rs"]);
+    for name in ["tests/matrix.rs", ".github/workflows/conformance.yml", "Cross.toml", "ci/targets.tsv"] {
+        let written = fs::read_to_string(sandbox.path(name)).expect("it was written");
+        fs::write(sandbox.path(name), format!("{written}# edited\n")).expect("writable");
+        let checked = generate(&["--check"]);
+        checked.expect(1, &["`pollmatrix generate` writes them"]);
+        assert_eq!(checked.stdout, format!("stale: {name}\n"));
+        fs::write(sandbox.path(name), written).expect("writable");
+    }
+    fs::remove_file(sandbox.path("Cross.toml")).expect("it was written");
+    generate(&["--check"]).expect(1, &["stale: Cross.toml"]);
+}
+
+#[test]
+fn an_edit_of_the_matrix_makes_stale_what_follows_from_it() {
+    let sandbox = Sandbox::new(&["pass"], 20);
+    fs::create_dir_all(sandbox.path("crates/report")).expect("writable");
+    let generate = |arguments: &[&str]| sandbox.run(&[&["generate"], arguments].concat());
+    generate(&[]).expect(0, &["wrote: .github/workflows/conformance.yml"]);
+    let path = sandbox.path("matrix.yml");
+    let text = fs::read_to_string(&path).expect("there is a matrix");
+    fs::write(&path, text.replace("ways: [native]", "ways: [native], ci: { runner: macos-15 }"))
+        .expect("writable");
+    let checked = generate(&["--check"]);
+    checked.expect(1, &[]);
+    assert_eq!(checked.stdout, "stale: .github/workflows/conformance.yml\nstale: .github/actionlint.yaml\n");
+    generate(&[]).expect(0, &[]);
+    let workflow =
+        fs::read_to_string(sandbox.path(".github/workflows/conformance.yml")).expect("it was written");
+    assert!(workflow.contains("\"runner\": \"macos-15\""), "{workflow}");
 }
 
 #[test]

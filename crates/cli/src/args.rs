@@ -1,10 +1,12 @@
 //! The command line.
 
+use std::fmt;
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::PathBuf;
+use std::str::FromStr;
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
-use matrix::{Layer, Selection};
+use matrix::{Layer, Os, Selection, Shard};
 use report::Seed;
 
 use crate::exit;
@@ -24,6 +26,8 @@ pub const SLOW_VARIABLE: &str = "POLLMATRIX_SLOW";
 struct CommandLine {
     #[command(flatten)]
     matrix: MatrixArg,
+    #[command(flatten)]
+    expectations: ExpectationsArg,
     #[command(subcommand)]
     command: Option<Command>,
 }
@@ -32,6 +36,8 @@ struct CommandLine {
 pub struct Args {
     /// The file to read in place of the matrix that is built in.
     pub matrix: Option<PathBuf>,
+    /// The folder to read in place of the expectations that are built in.
+    pub expectations: Option<PathBuf>,
     /// The command.
     pub command: Command,
 }
@@ -43,6 +49,7 @@ pub fn parse() -> Args {
     let command = line.command.or_else(|| CommandLine::parse_from(["pollmatrix", "run"]).command);
     Args {
         matrix: line.matrix.matrix,
+        expectations: line.expectations.dir,
         command: command.unwrap_or_else(|| unreachable!("`run` is a command")),
     }
 }
@@ -54,6 +61,13 @@ struct MatrixArg {
     matrix: Option<PathBuf>,
 }
 
+#[derive(ClapArgs)]
+struct ExpectationsArg {
+    /// Use the expectations in this folder instead of those built into pollmatrix.
+    #[arg(long = "expectations", visible_alias = "dir", global = true, value_name = "DIR")]
+    dir: Option<PathBuf>,
+}
+
 #[derive(Subcommand)]
 pub enum Command {
     /// Run cells, each in a process of its own, and write the report (this is the default command)
@@ -61,12 +75,39 @@ pub enum Command {
     Run(RunArgs),
     /// List cells, and say which this machine cannot run
     List(ListArgs),
-    /// Show the newest result of one cell in full
+    /// Show for each target in which ways this machine can run it, and what is missing for the others
+    Targets(TargetsArgs),
+    /// Show the newest result of one cell in full, on each target that the report has
     Show(ShowArgs),
+    /// Join the results of several runs into one report, one column per target and backend
+    ///
+    /// Runs of different targets, and runs of different cells of one target. Every run keeps its provenance. The order
+    /// of the inputs makes no difference, unless --prefer says so.
+    #[command(after_help = exit::MERGE_HELP)]
+    Merge(MergeArgs),
+    /// Compare two reports cell by cell
+    #[command(after_help = exit::DIFF_HELP)]
+    Diff(DiffArgs),
     /// List the faults that --fault can switch on
     Faults(FaultsArgs),
+    /// Show what each system's pollers are expected to answer, side by side
+    Expectations(ExpectationsArgs),
+    /// Split the cells over several machines, for the matrix of a CI or for a Kubernetes Job
+    ///
+    /// Each of the N machines runs `pollmatrix run --shard K/N`, and `pollmatrix merge` joins what they report. The
+    /// split is even by how long the cells of each scenario took when that was last recorded, and the same wherever it
+    /// is made.
+    Plan(PlanArgs),
     /// Write again what is generated from matrix.yml and from the result types
     Generate(GenerateArgs),
+    /// Run cells on this very machine and stream the results as JSON lines; touches no file unless told to
+    ///
+    /// The far end of `pollmatrix run --via`, and what to start by hand where there is nothing but this program and a
+    /// serial console. Each line is one JSON object: first {"line":"begin"} with where it runs, then one
+    /// {"line":"cell"} per result as it comes, and {"line":"end"} if none is missing. `pollmatrix run --via import`
+    /// reads such lines, with whatever else a console puts between them.
+    #[command(after_help = exit::EXEC_HELP)]
+    Exec(ExecArgs),
     /// Run one attempt of one cell in this very process and print its result as one JSON line
     ///
     /// `pollmatrix run` starts one of these per attempt. It has no time limit, and it may leave signals, limits
@@ -76,7 +117,7 @@ pub enum Command {
 }
 
 /// Which cells.
-#[derive(ClapArgs)]
+#[derive(ClapArgs, Clone)]
 pub struct SelectionArgs {
     /// Only cells whose id begins so: migration, migration/idle, migration/idle-takeover/tcp-level-2t1g@epoll
     #[arg(value_name = "PREFIX")]
@@ -90,6 +131,9 @@ pub struct SelectionArgs {
     /// Only cells of this layer: contract (must hold everywhere) or characterisation (recorded per OS)
     #[arg(long, value_name = "LAYER")]
     layer: Option<Layer>,
+    /// Of these, only the K-th of N parts, which take about equally long: each of N machines runs another one
+    #[arg(long, value_name = "K/N")]
+    shard: Option<Shard>,
 }
 
 impl SelectionArgs {
@@ -100,28 +144,29 @@ impl SelectionArgs {
             backends: self.backends.clone(),
             filters: self.filters.clone(),
             layer: self.layer,
+            shard: self.shard,
         }
     }
 }
 
 /// How fast the machine is.
-#[derive(ClapArgs)]
+#[derive(ClapArgs, Clone)]
 pub struct SlowArg {
     /// This machine is N times slower than an ordinary one (an emulator, a debugger): wait N times longer before a cell
-    /// is said to hang
-    #[arg(long = "slow", value_name = "N", env = SLOW_VARIABLE, default_value = "1")]
-    pub times: NonZeroU32,
+    /// is said to hang [default: 1; an executor measures it]
+    #[arg(long = "slow", value_name = "N", env = SLOW_VARIABLE)]
+    pub times: Option<NonZeroU32>,
 }
 
 /// Where reports are.
-#[derive(ClapArgs)]
+#[derive(ClapArgs, Clone)]
 pub struct ReportDirArg {
     /// Where the report is
     #[arg(long = "report-dir", value_name = "DIR", default_value = DEFAULT_REPORT_DIR)]
     pub path: PathBuf,
 }
 
-#[derive(ClapArgs)]
+#[derive(ClapArgs, Clone)]
 pub struct RunArgs {
     #[command(flatten)]
     pub selection: SelectionArgs,
@@ -139,6 +184,8 @@ pub struct RunArgs {
     pub fault: Option<String>,
     #[command(flatten)]
     pub slow: SlowArg,
+    #[command(flatten)]
+    pub elsewhere: ElsewhereArgs,
     /// Continue the interrupted run in the report directory; without cells given, with the same ones
     #[arg(long)]
     pub resume: bool,
@@ -147,6 +194,64 @@ pub struct RunArgs {
     /// What to print at the end; the report directory gets every format in any case
     #[arg(long, value_enum, default_value_t = RunFormat::Text)]
     pub format: RunFormat,
+}
+
+/// Where and how, if not here and natively.
+#[derive(ClapArgs, Clone, Default)]
+#[command(next_help_heading = "Elsewhere")]
+pub struct ElsewhereArgs {
+    /// Run the cells of this target; `all`: of every target that can be run from here [default: this machine's own]
+    #[arg(long, value_name = "TARGET")]
+    pub target: Option<String>,
+    /// native, prefix, container[:IMAGE], ssh or import [default: the first of the target's ways that works here]
+    #[arg(long, value_name = "WAY")]
+    pub via: Option<String>,
+    /// The target's executable, whatever made it
+    #[arg(long, value_name = "FILE")]
+    pub executable: Option<PathBuf>,
+    /// Where executables are: TRIPLE/release/pollmatrix or pollmatrix-TARGET in it [default: what ci/executable.sh makes]
+    #[arg(long, value_name = "DIR", conflicts_with = "executable")]
+    pub executables: Option<PathBuf>,
+    /// The command in front of the executable, for --via prefix: 'qemu-s390x-static -L /usr/s390x-linux-gnu', ./in-my-sandbox
+    #[arg(long, value_name = "COMMAND")]
+    pub prefix: Option<Words>,
+    /// The machine, for --via ssh, as ssh takes it
+    #[arg(long, value_name = "[USER@]HOST")]
+    pub host: Option<String>,
+    /// ssh and its options
+    #[arg(long, value_name = "COMMAND", default_value = "ssh -o BatchMode=yes -o ServerAliveInterval=15")]
+    pub ssh: Words,
+    /// What an executor has printed, or a results.json, for --via import; `-` is standard input
+    #[arg(long, value_name = "FILE")]
+    pub import: Option<PathBuf>,
+}
+
+impl ElsewhereArgs {
+    /// The options again, for another command line.
+    pub fn typed(&self) -> String {
+        let options = [
+            ("target", self.target.clone()),
+            ("via", self.via.clone()),
+            ("executable", self.executable.as_ref().map(|file| file.display().to_string())),
+            ("executables", self.executables.as_ref().map(|folder| folder.display().to_string())),
+            ("prefix", self.prefix.as_ref().map(Words::to_string)),
+            ("host", self.host.clone()),
+        ];
+        let given = options.into_iter().filter_map(|(name, value)| Some((name, value?)));
+        given.fold(String::new(), |text, (name, value)| {
+            let value = shlex::try_quote(&value).map_or_else(|_| value.clone(), |quoted| quoted.into_owned());
+            format!("{text} --{name} {value}")
+        })
+    }
+}
+
+#[derive(ClapArgs)]
+pub struct TargetsArgs {
+    #[command(flatten)]
+    pub elsewhere: ElsewhereArgs,
+    /// What to print
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
 }
 
 /// What a run prints.
@@ -183,11 +288,86 @@ pub struct ShowArgs {
     /// The cell's id, or the beginning of it if no other begins so
     #[arg(value_name = "ID")]
     pub id: String,
+    /// Only its result on this target
+    #[arg(long, value_name = "TARGET")]
+    pub target: Option<String>,
     #[command(flatten)]
     pub report_dir: ReportDirArg,
-    /// What to print
+    /// What to print: as JSON, a report of several targets gives a list, unless --target is given
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
+}
+
+#[derive(ClapArgs)]
+pub struct MergeArgs {
+    /// Results to join: results.json files, or report directories that have one
+    #[arg(value_name = "RESULTS", required = true)]
+    pub inputs: Vec<PathBuf>,
+    /// Which result counts if several inputs have different ones of the same cell on the same target; without this they
+    /// are refused
+    #[arg(long, value_enum, value_name = "WHICH")]
+    pub prefer: Option<Prefer>,
+    /// Join results of different matrix files, or of different executables of one target
+    #[arg(long)]
+    pub allow_mixed: bool,
+    /// List a target that was not run, and why: x86_64-freebsd='built, not run: no such machine'; repeatable
+    #[arg(long = "not-run", value_name = "TARGET=REASON")]
+    pub not_run: Vec<String>,
+    /// Replace one of the inputs by the result, if that is where the result goes
+    #[arg(long)]
+    pub force: bool,
+    #[command(flatten)]
+    pub report_dir: ReportDirArg,
+    /// What to print at the end; the report directory gets every format in any case
+    #[arg(long, value_enum, default_value_t = RunFormat::Text)]
+    pub format: RunFormat,
+}
+
+/// Which of several results counts.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Prefer {
+    /// The one of the first input that has one
+    First,
+    /// The one of the last input that has one
+    Last,
+    /// The worst
+    Worst,
+}
+
+#[derive(ClapArgs)]
+pub struct DiffArgs {
+    /// What it was: a results.json file, or a report directory that has one
+    #[arg(value_name = "OLD")]
+    pub old: PathBuf,
+    /// What it is
+    #[arg(value_name = "NEW")]
+    pub new: PathBuf,
+    /// What makes the exit code 1
+    #[arg(long, value_enum, value_name = "WHAT", default_value_t = FailOn::Any)]
+    pub fail_on: FailOn,
+    /// What to print
+    #[arg(long, value_enum, default_value_t = DiffFormat::Text)]
+    pub format: DiffFormat,
+}
+
+/// What makes a comparison fail.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum FailOn {
+    /// A cell has another status, or is in one report only
+    Any,
+    /// A cell passed, and now fails, is unsupported or is not there
+    Regression,
+}
+
+/// What a comparison prints.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum DiffFormat {
+    /// For people
+    Text,
+    /// For a comment on a pull request
+    Markdown,
+    /// For programs
+    Json,
 }
 
 #[derive(ClapArgs)]
@@ -198,6 +378,66 @@ pub struct FaultsArgs {
 }
 
 #[derive(ClapArgs)]
+pub struct ExpectationsArgs {
+    /// Only rows, or states of one, that begin so: V, V26, V26/pipe:read-end
+    #[arg(value_name = "ROW-PREFIX")]
+    pub rows: Vec<String>,
+    /// Only the answers of this system; repeatable
+    #[arg(long = "os", value_name = "OS")]
+    pub systems: Vec<Os>,
+    /// What to print
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+    /// Print no answers; exit 2 if something in the files is wrong
+    #[arg(long, conflicts_with_all = ["rows", "systems", "format"])]
+    pub check: bool,
+}
+
+#[derive(ClapArgs)]
+pub struct PlanArgs {
+    #[command(flatten)]
+    pub selection: SelectionArgs,
+    /// How many machines there are
+    #[arg(long, value_name = "N", value_parser = count, required_unless_present = "record", conflicts_with = "shard")]
+    pub shards: Option<usize>,
+    /// What to print
+    #[arg(long, value_enum, default_value_t = PlanFormat::Json)]
+    pub format: PlanFormat,
+    /// What is run there, for the time it takes [default: this machine's own target]
+    #[arg(long, value_name = "TARGET")]
+    pub target: Option<String>,
+    /// The image that has pollmatrix and a shell, for a Kubernetes Job (docker/debian.Dockerfile makes one)
+    #[arg(long, value_name = "IMAGE", default_value = "pollmatrix")]
+    pub image: String,
+    /// Split nothing: record how long the cells in this results.json took, for the splits to come; repeatable
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["shards", "prefixes", "backends", "filters", "layer", "shard"])]
+    pub record: Vec<PathBuf>,
+    /// The top of the source tree, to record in [default: the nearest folder upwards that has a matrix.yml and crates]
+    #[arg(long, value_name = "DIR", requires = "record")]
+    pub root: Option<PathBuf>,
+}
+
+/// A number of machines.
+fn count(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(0) => Err("there must be a machine to run the cells: count from 1".into()),
+        Ok(count) => Ok(count),
+        Err(_) => Err("it is not a whole number".into()),
+    }
+}
+
+/// What a plan is printed as.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum PlanFormat {
+    /// A list with one object per shard: its number, of how many, its cells, and how many seconds they take one by one
+    Json,
+    /// The same as one line for $GITHUB_OUTPUT: matrix={"include":[...]}
+    Github,
+    /// An indexed Job for Kubernetes; results go to the volume claim pollmatrix-results
+    K8sJob,
+}
+
+#[derive(ClapArgs)]
 pub struct GenerateArgs {
     /// Write nothing; exit 1 and name the files if some are not what would be written
     #[arg(long)]
@@ -205,6 +445,72 @@ pub struct GenerateArgs {
     /// The top of the source tree [default: the nearest folder upwards that has a matrix.yml and crates]
     #[arg(long, value_name = "DIR")]
     pub root: Option<PathBuf>,
+}
+
+#[derive(ClapArgs)]
+pub struct ExecArgs {
+    #[command(flatten)]
+    pub selection: SelectionArgs,
+    /// Every cell
+    #[arg(long, conflicts_with_all = ["prefixes", "backends", "filters", "layer", "cells"])]
+    pub all: bool,
+    /// The cells whose ids are in FILE, one a line; `-` is standard input, up to an empty line or its end
+    #[arg(long, value_name = "FILE")]
+    pub cells: Option<PathBuf>,
+    /// Where the lines go; `-` is standard output
+    #[arg(long, value_name = "FILE", default_value = "-")]
+    pub output: PathBuf,
+    /// Append each result to FILE as well, and answer from it what it has already: a run whose line was cut goes on
+    #[arg(long, value_name = "FILE")]
+    pub keep: Option<PathBuf>,
+    /// How many cells to run at the same time [default: what this machine runs at once]
+    #[arg(long, short, value_name = "N")]
+    pub jobs: Option<NonZeroUsize>,
+    /// Run each cell N times: all pass is a pass, some is flaky
+    #[arg(long, value_name = "N", default_value = "1")]
+    pub repeat: NonZeroU32,
+    /// The seed of each cell's first attempt; each further attempt counts up [default: a new one per run]
+    #[arg(long, value_name = "SEED")]
+    pub seed: Option<Seed>,
+    /// Switch a fault on in every cell: cells are then meant to fail
+    #[arg(long, value_name = "NAME")]
+    pub fault: Option<String>,
+    #[command(flatten)]
+    pub slow: SlowArg,
+    /// Start each cell's process through this command, as this program itself was, if that works here:
+    /// 'qemu-s390x-static -L /usr/s390x-linux-gnu'
+    #[arg(long, value_name = "COMMAND")]
+    pub prefix: Option<Words>,
+    /// This program's file, where it cannot find that out by itself
+    #[arg(long = "self", value_name = "FILE")]
+    pub executable: Option<PathBuf>,
+    /// End when standard input does: whoever started this is gone
+    #[arg(long, hide = true)]
+    pub lifeline: bool,
+}
+
+/// A command and its first arguments, typed as one argument with a shell's quotes.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Words(pub Vec<String>);
+
+impl FromStr for Words {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match shlex::split(text) {
+            None => Err("a quote is not closed, or the last character is a backslash".into()),
+            Some(words) if words.is_empty() => Err("it has no word".into()),
+            Some(words) => Ok(Self(words)),
+        }
+    }
+}
+
+impl fmt::Display for Words {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Words that came from the command line have no NUL.
+        let quoted = shlex::try_join(self.0.iter().map(String::as_str));
+        f.write_str(&quoted.unwrap_or_else(|_| self.0.join(" ")))
+    }
 }
 
 #[derive(ClapArgs)]

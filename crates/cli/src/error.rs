@@ -4,7 +4,9 @@ use std::io;
 use std::path::PathBuf;
 
 use anstyle::{AnsiColor, Style};
+use expectations::ExpectationsError;
 use matrix::{MatrixError, SelectError};
+use report::{MergeError, ReadError};
 
 /// Why a command could not do its work.
 #[derive(Debug, thiserror::Error)]
@@ -13,8 +15,18 @@ pub enum Error {
     Matrix(#[from] MatrixError),
     #[error(transparent)]
     Select(#[from] SelectError),
+    #[error(transparent)]
+    Expectations(#[from] ExpectationsError),
+    #[error(transparent)]
+    BuiltInExpectations(#[from] &'static ExpectationsError),
+    #[error("no answer's row begins with '{prefix}'")]
+    UnknownRow { prefix: String, help: String },
+    #[error("there are no such answers of {0}")]
+    NoAnswers(String),
     #[error("matrix.yml has no target that runs natively for {0}, which this pollmatrix is built for")]
     NoTarget(&'static str),
+    #[error("there is no target '{id}'")]
+    UnknownTarget { id: String, help: String },
     #[error("there is no cell '{id}'")]
     UnknownCell { id: String, help: String },
     #[error("'{id}' is the beginning of {count} cells")]
@@ -33,10 +45,42 @@ pub enum Error {
     NotAJournal { path: PathBuf, reason: String },
     #[error("the run in {} is a different one: {difference}", path.display())]
     ForeignJournal { path: PathBuf, difference: String, help: String },
+    #[error("no cells were named")]
+    NoCells,
+    #[error("standard input ended before the empty line that ends the list of cells")]
+    CutCells,
+    #[error("there is no way '{way}'")]
+    UnknownWay { way: String, help: String },
+    #[error("the way '{way}' needs {option}")]
+    WayNeeds { way: &'static str, option: &'static str },
+    #[error("{target} cannot be run from here{}", listed(why))]
+    NoWay { target: String, why: Vec<(String, String)> },
+    #[error("not a command: {0}")]
+    BadPrefix(String),
+    #[error("cannot make a container of the image {image}: {why}")]
+    Container { image: String, why: String },
+    #[error("{host}: {why}")]
+    Ssh { host: String, why: String },
+    #[error("this program cannot start itself{}", listed(why))]
+    CannotStart { why: Vec<(String, String)> },
+    #[error("{} has no results of {target}: {why}", path.display())]
+    NoImport { path: PathBuf, target: String, why: String },
+    #[error("{} cannot be continued: {difference}", path.display())]
+    ForeignKeep { path: PathBuf, difference: String },
     #[error("{} has no result of {id}", path.display())]
     NoResult { id: String, path: PathBuf },
-    #[error("{} is not a report of this pollmatrix: {reason}", path.display())]
-    NotAReport { path: PathBuf, reason: String },
+    #[error("{} has no result of {id} on {target}", path.display())]
+    NoResultOn { id: String, target: String, path: PathBuf, help: String },
+    #[error("{}:{}:{}: {}", path.display(), error.line, error.column, error.message)]
+    NotResults { path: PathBuf, error: ReadError },
+    #[error(transparent)]
+    Merge(#[from] MergeError),
+    #[error("{} is an input, and where the result goes", .0.display())]
+    InputIsOutput(PathBuf),
+    #[error("--not-run {typed}: {why}")]
+    NotRunArg { typed: String, why: &'static str, help: String },
+    #[error("no cell in {} passed", .0.display())]
+    NothingToRecord(PathBuf),
     #[error("cannot find the top of the source tree from {}", .0.display())]
     NoSourceTree(PathBuf),
     #[error("cannot write the report as JUnit: {0}")]
@@ -53,19 +97,63 @@ impl Error {
         match self {
             Self::Matrix(error) => error.help(),
             Self::Select(error) => error.help(),
+            Self::Expectations(error) => error.help(),
+            Self::BuiltInExpectations(error) => error.help(),
+            Self::UnknownRow { help, .. } => help.clone(),
+            Self::NoAnswers(_) => "leave --os out to see what other systems answer".into(),
             Self::NoTarget(_) => "add it to `targets` in matrix.yml".into(),
-            Self::UnknownCell { help, .. } | Self::UnknownFault { help, .. } => help.clone(),
+            Self::UnknownTarget { help, .. }
+            | Self::UnknownCell { help, .. }
+            | Self::UnknownFault { help, .. } => help.clone(),
             Self::AmbiguousCell { id, .. } => format!("`pollmatrix list '{id}'` shows them"),
             Self::NoFaults => "build it with the feature `faults`, which is on by default".into(),
             Self::Io { help, .. } => (*help).into(),
             Self::Locked(_) => "wait for it, or choose another place with --report-dir DIR".into(),
             Self::NotAJournal { .. } => "leave --resume out: the file is then moved aside".into(),
             Self::ForeignJournal { help, .. } => help.clone(),
+            Self::CutCells => "whatever stands between it and who runs the cells must pass it on".into(),
+            Self::UnknownWay { help, .. } => help.clone(),
+            Self::WayNeeds { option, .. } => format!("give {option}"),
+            Self::NoWay { .. } => {
+                "`pollmatrix targets` shows what this machine can run and what the rest needs".into()
+            }
+            Self::BadPrefix(_) => "close its quotes; a word with blanks in it needs some".into(),
+            Self::Container { .. } => {
+                "without a registry, ci/base-image.sh makes a base image; POLLMATRIX_BASE names another one"
+                    .into()
+            }
+            Self::Ssh { .. } => {
+                "`ssh HOST true` must work without a question; --ssh COMMAND takes options".into()
+            }
+            Self::CannotStart { .. } => {
+                "name its file with --self FILE, and the emulator with --prefix COMMAND".into()
+            }
+            Self::NoImport { .. } => {
+                "give what `pollmatrix exec --all` has printed, or the results.json of a run, of this target"
+                    .into()
+            }
+            Self::NoCells => "give --all, --cells FILE, or the beginning of some ids".into(),
+            Self::ForeignKeep { .. } => {
+                "give the same options and program again, or another --keep FILE".into()
+            }
             Self::NoResult { id, .. } => format!("run it with `pollmatrix run '{id}'`"),
-            Self::NotAReport { .. } => "a new run writes it again: `pollmatrix run`".into(),
+            Self::NoResultOn { help, .. } | Self::NotRunArg { help, .. } => help.clone(),
+            Self::NotResults { error, .. } => error.help.clone(),
+            Self::Merge(error) => merge_help(error).into(),
+            Self::InputIsOutput(_) => {
+                "choose another place with --report-dir DIR, or give --force to replace the input".into()
+            }
+            Self::NothingToRecord(_) => {
+                "only what passed says how long it takes: give the results of another run".into()
+            }
             Self::NoSourceTree(_) => "run it inside the source tree, or give --root DIR".into(),
             Self::Junit(_) => "this is a bug in pollmatrix".into(),
         }
+    }
+
+    /// Whether other targets can be run in spite of it.
+    pub fn is_of_one_target(&self) -> bool {
+        matches!(self, Self::NoWay { .. } | Self::BadPrefix(_) | Self::Container { .. } | Self::Ssh { .. })
     }
 
     /// Prints `error: …` and `help: …`, in colour on a terminal.
@@ -73,6 +161,12 @@ impl Error {
         say("error", AnsiColor::Red, &self.to_string());
         say("help", AnsiColor::Cyan, &self.help());
     }
+}
+
+/// `: one: why; two: why`.
+fn listed(why: &[(String, String)]) -> String {
+    let parts: Vec<_> = why.iter().map(|(what, why)| format!("{what}: {why}")).collect();
+    if parts.is_empty() { String::new() } else { format!(": {}", parts.join("; ")) }
 }
 
 /// Prints something that is worth knowing and no error.
@@ -83,6 +177,19 @@ pub fn note(text: &str) {
 /// Prints something that should not be so, and does not stop anything.
 pub fn warning(text: &str) {
     say("warning", AnsiColor::Yellow, text);
+}
+
+fn merge_help(error: &MergeError) -> &'static str {
+    match error {
+        MergeError::Faults(..) => {
+            "results with a fault say nothing about results without: leave one of them out"
+        }
+        MergeError::Matrices(..) => "run them again with the same matrix file, or give --allow-mixed",
+        MergeError::Executables { .. } => {
+            "leave one of them out (`pollmatrix diff` compares them), or give --allow-mixed"
+        }
+        MergeError::Conflicts(_) => "say which of them counts with --prefer first, last or worst",
+    }
 }
 
 fn say(label: &str, colour: AnsiColor, text: &str) {

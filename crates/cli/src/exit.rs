@@ -19,6 +19,29 @@ Exit codes:
   2    wrong usage, a malformed matrix file, or a report that cannot be written
   130  interrupted (128 + signal); what there is has been written, and `--resume` continues";
 
+/// The section of `pollmatrix exec --help`.
+pub const EXEC_HELP: &str = "\
+Exit codes:
+  0    no cell failed
+  1    some cell failed
+  2    wrong usage, a malformed matrix file, or lines that cannot be written
+  127  no cell failed, because every one of them is unsupported here
+  130  interrupted (128 + signal)";
+
+/// The section of `pollmatrix merge --help`.
+pub const MERGE_HELP: &str = "\
+Exit codes:
+  0    no cell of the merged report failed (targets that were not run are listed, and are no failure)
+  1    some cell is fail, flaky, unexpected-pass, broken, timeout or crash, or has no result
+  2    wrong usage, inputs that are no results or do not belong together, or a report that cannot be written";
+
+/// The section of `pollmatrix diff --help`.
+pub const DIFF_HELP: &str = "\
+Exit codes:
+  0    there is no difference, or with --fail-on regression none that is a regression
+  1    there is one
+  2    wrong usage, or inputs that are no results";
+
 /// The section of `pollmatrix run-cell --help`.
 pub const CELL_HELP: &str = "\
 Exit codes:

@@ -35,16 +35,22 @@ pub fn run(args: &GenerateArgs) -> Result<ExitCode, Error> {
     let lines: String = stale.iter().map(|name| format!("{verb}: {name}\n")).collect();
     output::print(&lines)?;
     if args.check && !stale.is_empty() {
-        crate::error::note("`pollmatrix generate` writes them again");
+        crate::error::note(
+            "`pollmatrix generate` writes them again (in the source tree: `cargo run -- generate`)",
+        );
         return Ok(ExitCode::from(exit::FAILED));
     }
     Ok(ExitCode::SUCCESS)
 }
 
 /// Every generated file: its path from the top of the tree, and its text.
-fn files(matrix: &Matrix) -> [(&'static str, String); 2] {
+fn files(matrix: &Matrix) -> [(&'static str, String); 6] {
     [
         ("tests/matrix.rs", matrix::rstest_file(matrix)),
+        (".github/workflows/conformance.yml", matrix::workflow_file(matrix)),
+        (".github/actionlint.yaml", matrix::linter_file(matrix)),
+        ("Cross.toml", matrix::cross_file(matrix)),
+        ("ci/targets.tsv", matrix::targets_file(matrix)),
         ("crates/report/schema/results.schema.json", report::schema()),
     ]
 }
@@ -56,7 +62,7 @@ fn create_folder(path: &Path) -> Result<(), Error> {
 }
 
 /// The nearest folder upwards that is the top of the source tree.
-fn find_root() -> Result<PathBuf, Error> {
+pub fn find_root() -> Result<PathBuf, Error> {
     let failed = |source| Error::Io { action: "find", path: PathBuf::from("."), source, help: HELP };
     let here = std::env::current_dir().map_err(failed)?;
     let is_root =

@@ -9,7 +9,7 @@ use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use matrix::Selection;
-use report::{CellResult, Seed};
+use report::{CellResult, Run, Seed};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, REPORT_DIR_HELP};
@@ -34,6 +34,10 @@ pub struct Identity {
     pub repeat: u32,
     /// Which cells.
     pub selection: Selected,
+    /// Of which target.
+    pub target: String,
+    /// How they are run, as `--via` takes it.
+    pub via: String,
 }
 
 /// A [`Selection`] as the journal holds it.
@@ -43,6 +47,8 @@ pub struct Selected {
     backends: Vec<String>,
     filters: Vec<String>,
     layer: Option<String>,
+    #[serde(default)]
+    shard: Option<String>,
 }
 
 impl From<&Selection> for Selected {
@@ -52,6 +58,7 @@ impl From<&Selection> for Selected {
             backends: selection.backends.clone(),
             filters: selection.filters.clone(),
             layer: selection.layer.map(|layer| layer.name().to_owned()),
+            shard: selection.shard.map(|shard| shard.to_string()),
         }
     }
 }
@@ -65,6 +72,7 @@ impl Selected {
             backends: self.backends.clone(),
             filters: self.filters.clone(),
             layer: self.layer.as_deref().and_then(|layer| layer.parse().ok()),
+            shard: self.shard.as_deref().and_then(|shard| shard.parse().ok()),
         }
     }
 }
@@ -74,7 +82,9 @@ impl Selected {
 #[serde(tag = "line", rename_all = "kebab-case")]
 enum Line {
     /// The first line.
-    Run { started: String, identity: Identity },
+    Run { started: String, identity: Box<Identity> },
+    /// What the machine that runs the cells says of itself.
+    Machine(Box<Run>),
     /// A result.
     Cell(Box<CellResult>),
     /// The run was interrupted and goes on from here.
@@ -91,12 +101,19 @@ pub struct Contents {
     pub started: String,
     /// How often it was resumed.
     pub resumed: u32,
+    /// What the machine that runs the cells says of itself, if it was asked.
+    pub machine: Option<Run>,
     /// Whether it is complete.
     pub complete: bool,
     /// The results; the last one of a cell counts.
     pub rows: Vec<CellResult>,
     /// The length of the whole lines, if there is a part of a line after them.
     truncated_at: Option<u64>,
+}
+
+/// Whether there is a journal in `dir`.
+pub fn exists(dir: &Path) -> bool {
+    dir.join(NAME).exists()
 }
 
 /// Reads the journal in `dir`. `None` if there is none, or none that got as far as its first line.
@@ -122,9 +139,18 @@ pub fn read(dir: &Path) -> Result<Option<Contents>, Error> {
         match (line, &mut contents) {
             (Line::Run { started, identity }, None) => {
                 let truncated_at = (whole < text.len()).then_some(whole as u64);
-                let (resumed, complete, rows) = (0, false, Vec::new());
-                contents = Some(Contents { identity, started, resumed, complete, rows, truncated_at });
+                let (resumed, machine, complete, rows) = (0, None, false, Vec::new());
+                contents = Some(Contents {
+                    identity: *identity,
+                    started,
+                    resumed,
+                    machine,
+                    complete,
+                    rows,
+                    truncated_at,
+                });
             }
+            (Line::Machine(run), Some(contents)) => contents.machine = Some(*run),
             (Line::Cell(row), Some(contents)) => {
                 contents.rows.retain(|known| known.id != row.id);
                 contents.rows.push(*row);
@@ -178,7 +204,7 @@ impl Journal {
         let path = dir.join(NAME);
         let file = OpenOptions::new().create(true).append(true).open(&path);
         let mut journal = Self { file: file.map_err(|source| failed("write", &path, source))?, path };
-        journal.write(&Line::Run { started: started.to_owned(), identity: identity.clone() })?;
+        journal.write(&Line::Run { started: started.to_owned(), identity: Box::new(identity.clone()) })?;
         Ok(journal)
     }
 
@@ -196,6 +222,11 @@ impl Journal {
         let mut journal = Self { file, path };
         journal.write(&Line::Resumed { at: now.to_owned() })?;
         Ok(journal)
+    }
+
+    /// Appends what the machine that runs the cells says of itself.
+    pub fn machine(&mut self, run: &Run) -> Result<(), Error> {
+        self.write(&Line::Machine(Box::new(run.clone())))
     }
 
     /// Appends a result.
@@ -229,6 +260,13 @@ impl Contents {
             Some(value) => format!("with {name} {value}"),
             None => format!("without {name}"),
         };
+        if (&mine.target, &mine.via) != (&identity.target, &identity.via) {
+            let was = format!("--target {} --via {}", mine.target, mine.via);
+            return Some((
+                format!("it was started with {was}"),
+                format!("resume it with {was}, or {}", new_run()),
+            ));
+        }
         if mine.matrix != identity.matrix {
             return Some(("it has another matrix".into(), new_run()));
         }

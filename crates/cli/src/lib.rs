@@ -6,24 +6,37 @@
 mod args;
 mod backends;
 mod catalogue;
+mod diff;
 mod error;
+mod everywhere;
+mod exec;
 mod exit;
+mod expectations;
+mod expected;
 mod faults;
 mod generate;
+mod input;
 mod journal;
 mod list;
+mod merge;
 mod output;
 mod plan;
 mod progress;
 mod provenance;
+mod remote;
 mod run;
 mod run_cell;
 mod schedule;
+mod self_start;
 mod selftest;
 mod show;
 mod signals;
+mod split;
+mod stream;
 mod supervise;
+mod targets;
 pub mod testing;
+mod ways;
 
 use std::process::ExitCode;
 
@@ -33,14 +46,20 @@ use args::Command;
 pub fn main() -> ExitCode {
     let args = args::parse();
     let matrix = args.matrix.as_deref();
-    let ended = match args.command {
+    let ended = expected::load(args.expectations.as_deref()).and_then(|()| match args.command {
         Command::Run(args) => run::run(matrix, &args),
         Command::List(args) => list::run(matrix, &args),
+        Command::Targets(args) => targets::run(matrix, &args),
         Command::Show(args) => show::run(matrix, &args),
+        Command::Merge(args) => merge::run(matrix, &args),
+        Command::Diff(args) => diff::run(&args),
         Command::Faults(args) => faults::run(&args),
+        Command::Expectations(given) => expectations::run(matrix, args.expectations.as_deref(), &given),
+        Command::Plan(args) => split::run(matrix, &args),
         Command::Generate(args) => generate::run(&args),
+        Command::Exec(args) => exec::run(matrix, &args),
         Command::RunCell(args) => run_cell::run(matrix, &args),
-    };
+    });
     ended.unwrap_or_else(|error| {
         error.print();
         ExitCode::from(exit::ERROR)

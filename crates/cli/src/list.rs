@@ -14,7 +14,7 @@ use crate::plan::{Planned, Source};
 /// Prints the selected cells.
 pub fn run(matrix: Option<&Path>, args: &ListArgs) -> Result<ExitCode, Error> {
     let source = Source::load(matrix)?;
-    let cells = source.plan(&args.selection.selection())?;
+    let cells = source.plan(source.target()?, &args.selection.selection())?;
     let text = match args.format {
         Format::Text => cells.iter().fold(String::new(), |mut text, cell| {
             let why = cell.unsupported.as_deref().map(|why| format!("  unsupported: {why}"));

@@ -8,7 +8,7 @@ use report::{Subject, VariantParams};
 use sha2::{Digest, Sha256};
 
 use crate::error::Error;
-use crate::provenance::{OS, TRIPLE, hex};
+use crate::provenance::{TRIPLE, hex};
 
 /// The matrix file that was there when this program was built.
 pub const BUILT_IN: &str = include_str!("../../../matrix.yml");
@@ -39,16 +39,16 @@ impl Source {
         self.matrix.native_target(TRIPLE).ok_or(Error::NoTarget(TRIPLE))
     }
 
-    /// The selected cells, as planned for this machine.
-    pub fn plan(&self, selection: &Selection) -> Result<Vec<Planned>, Error> {
-        let target = self.target()?;
+    /// The selected cells, as planned for a target.
+    pub fn plan(&self, target: &Target, selection: &Selection) -> Result<Vec<Planned>, Error> {
         let cells = selection.apply(&self.matrix)?;
         Ok(cells.into_iter().map(|cell| self.planned(cell, target)).collect())
     }
 
     fn planned(&self, cell: Cell, target: &Target) -> Planned {
-        let exists = self.matrix.backend(&cell.id.backend).is_some_and(|backend| backend.exists_on(OS));
-        let unsupported = (!exists).then(|| format!("{} does not exist on {OS}", cell.id.backend));
+        let exists =
+            self.matrix.backend(&cell.id.backend).is_some_and(|backend| backend.exists_on(target.os.name()));
+        let unsupported = (!exists).then(|| format!("{} does not exist on {}", cell.id.backend, target.os));
         let matrix =
             self.path.as_ref().map(|path| format!(" --matrix '{}'", path.display())).unwrap_or_default();
         let subject = Subject {

@@ -4,11 +4,14 @@
 use std::io::IsTerminal;
 
 use indicatif::{ProgressBar, ProgressStyle};
+pub use report::first_line;
 use report::{CellResult, Status};
 
 /// Shows the progress of a run.
 pub struct Progress {
     bar: Option<ProgressBar>,
+    /// The target, if there are several.
+    target: Option<String>,
     done: usize,
     total: usize,
     failed: usize,
@@ -24,7 +27,29 @@ impl Progress {
             bar.enable_steady_tick(std::time::Duration::from_millis(200));
             bar
         });
-        Self { bar, done, total, failed: 0 }
+        Self { bar, target: None, done, total, failed: 0 }
+    }
+
+    /// Of several targets, with so many cells together.
+    pub fn overall(total: usize) -> Self {
+        Self { target: Some(String::new()), ..Self::new(total, 0) }
+    }
+
+    /// Goes on to a target, `done` of whose cells have a result already.
+    pub fn begin(&mut self, target: &str, done: usize) {
+        self.target = Some(target.to_owned());
+        self.done += done;
+        if let Some(bar) = &self.bar {
+            bar.inc(done as u64);
+            bar.set_message(self.message());
+        }
+    }
+
+    fn message(&self) -> String {
+        match &self.target {
+            Some(target) => format!("{target}, {} failed", self.failed),
+            None => format!("{} failed", self.failed),
+        }
     }
 
     /// A cell has a result.
@@ -36,14 +61,15 @@ impl Progress {
             (Some(reason), status) if status != Status::Pass => format!(": {}", first_line(reason)),
             _ => String::new(),
         };
-        let line = format!("{} {}{reason}", result.status, result.id);
+        let target = self.target.as_deref().map(|target| format!("{target} ")).unwrap_or_default();
+        let line = format!("{} {target}{}{reason}", result.status, result.id);
         match &self.bar {
             Some(bar) => {
                 // Passing cells only move the bar.
                 if result.status.is_failure() {
                     bar.println(line);
                 }
-                bar.set_message(format!("{} failed", self.failed));
+                bar.set_message(self.message());
                 bar.inc(1);
             }
             None => {
@@ -58,16 +84,5 @@ impl Progress {
         if let Some(bar) = self.bar {
             bar.finish_and_clear();
         }
-    }
-}
-
-/// The first line of a text of several, shortened.
-pub fn first_line(text: &str) -> String {
-    /// What fits beside a cell's id, roughly. The whole text is in the report.
-    const LONGEST: usize = 240;
-    let line = text.lines().next().unwrap_or_default();
-    match line.char_indices().nth(LONGEST) {
-        Some((end, _)) => format!("{}…", &line[..end]),
-        None => line.to_owned(),
     }
 }

@@ -2,8 +2,13 @@
 
 use std::fmt::Write;
 use std::fs::File;
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io;
+use std::path::Path;
+use std::time::SystemTime;
 
+use matrix::Target;
+use report::{Run, Seed};
 use sha2::{Digest, Sha256};
 
 /// The version of pollmatrix.
@@ -19,9 +24,9 @@ pub fn commit() -> Option<String> {
     (!commit.is_empty()).then(|| commit.to_owned())
 }
 
-/// SHA-256 of this executable: results of another build do not continue a run.
-pub fn executable_hash() -> io::Result<String> {
-    let mut file = File::open(std::env::current_exe()?)?;
+/// SHA-256 of an executable: results of another build do not continue a run.
+pub fn hash_of(executable: &Path) -> io::Result<String> {
+    let mut file = File::open(executable)?;
     let mut hash = Sha256::new();
     let mut buffer = vec![0; 1 << 16];
     loop {
@@ -68,4 +73,58 @@ pub fn libc() -> Option<String> {
 /// How many threads the machine runs at once.
 pub fn cpus() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// RFC 3339, in UTC.
+pub fn now() -> String {
+    humantime::format_rfc3339_seconds(SystemTime::now()).to_string()
+}
+
+/// Short enough to be typed. The hasher's keys come from the system's source of randomness.
+pub fn new_seed() -> Seed {
+    Seed(RandomState::new().build_hasher().finish() & u64::from(u32::MAX))
+}
+
+/// What this program and this machine say of a run of `target` that started then. The rest is the run's to say.
+pub fn run_here(target: String, started: String) -> Run {
+    let (kernel, machine) = kernel();
+    Run {
+        pollmatrix: VERSION.to_owned(),
+        commit: commit(),
+        executable: String::new(),
+        matrix: String::new(),
+        selection: String::new(),
+        target,
+        via: "native".to_owned(),
+        emulator: None,
+        triple: TRIPLE.to_owned(),
+        os: OS.to_owned(),
+        kernel,
+        machine,
+        arch: std::env::consts::ARCH.to_owned(),
+        cpus: cpus(),
+        libc: libc(),
+        seed: Seed(0),
+        repeat: 1,
+        fault: None,
+        finished: now(),
+        started,
+        resumed: 0,
+        interrupted: false,
+    }
+}
+
+/// What is known of a machine that never answered.
+pub fn run_unknown(target: &Target) -> Run {
+    let unknown = || "unknown".to_owned();
+    Run {
+        triple: target.triple.clone(),
+        os: target.os.name().to_owned(),
+        arch: target.arch.clone(),
+        kernel: unknown(),
+        machine: unknown(),
+        cpus: 0,
+        libc: None,
+        ..run_here(target.id.clone(), String::new())
+    }
 }

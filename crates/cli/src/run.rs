@@ -1,13 +1,14 @@
 //! `pollmatrix run`.
 
+use std::cell::RefCell;
 use std::collections::HashSet;
 use std::fmt::Write;
-use std::hash::{BuildHasher, Hasher, RandomState};
-use std::path::Path;
+use std::num::NonZeroU32;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::SystemTime;
 
-use report::{CellResult, Results, Run, Seed, Status, junit, markdown, terminal};
+use matrix::Way;
+use report::{CellResult, Results, Run, Status, junit, markdown, terminal};
 
 use crate::args::{DEFAULT_REPORT_DIR, RunArgs, RunFormat};
 use crate::error::{self, Error};
@@ -16,10 +17,11 @@ use crate::plan::{Planned, Source};
 use crate::progress::{Progress, first_line};
 use crate::schedule::{self, Settings};
 use crate::signals::Stop;
-use crate::{exit, faults, output, provenance};
+use crate::ways::{self, Chosen};
+use crate::{everywhere, exit, expected, faults, input, output, provenance, remote};
 
 /// How many cells that did not pass are named at the end. All of them are in the report.
-const NAMED: usize = 25;
+pub const NAMED: usize = 25;
 
 /// Runs the selected cells, writes the report, prints a summary.
 pub fn run(matrix: Option<&Path>, args: &RunArgs) -> Result<ExitCode, Error> {
@@ -27,24 +29,12 @@ pub fn run(matrix: Option<&Path>, args: &RunArgs) -> Result<ExitCode, Error> {
     if let Some(fault) = &args.fault {
         faults::find(fault)?;
     }
-    // Checked before anything is touched: a typing mistake must not move a journal aside.
-    source.plan(&args.selection.selection())?;
-
-    let dir = args.report_dir.path.as_path();
-    let _lock = Lock::take(dir)?;
-    let mut session = Session::begin(&source, args)?;
-    let planned = source.plan(&session.identity.selection.selection())?;
-    let ended = session.run_cells(&planned, &source, args)?;
-
-    let run = session.provenance(&source, ended.is_some())?;
-    let subjects = planned.into_iter().map(|cell| cell.subject).collect();
-    let results = Results::new(run, subjects, session.rows);
-    write_report(dir, &results)?;
-    // Only now: with a report that could not be written, the run can still be resumed.
-    if ended.is_none() {
-        session.journal.complete()?;
+    if args.elsewhere.target.as_deref() == Some(everywhere::ALL) {
+        return everywhere::run(&source, args);
     }
-
+    let chosen = ways::choose(&source, &args.elsewhere)?;
+    let stop = Stop::install().map_err(cannot_start)?;
+    let (results, ended) = one(&source, &chosen, args, &stop, None)?;
     output::print(&match args.format {
         RunFormat::Json => results.to_json(),
         RunFormat::Markdown => markdown::report(&results),
@@ -57,32 +47,81 @@ pub fn run(matrix: Option<&Path>, args: &RunArgs) -> Result<ExitCode, Error> {
     })
 }
 
+/// Runs the selected cells of one target and writes the report. With the exit code if it was interrupted. The progress
+/// is shown as a part of `overall`, if there is such.
+pub fn one(
+    source: &Source,
+    chosen: &Chosen<'_>,
+    args: &RunArgs,
+    stop: &Stop,
+    overall: Option<&mut Progress>,
+) -> Result<(Results, Option<u8>), Error> {
+    // Checked before anything is touched: a typing mistake must not move a journal aside.
+    source.plan(chosen.target, &args.selection.selection())?;
+
+    let dir = args.report_dir.path.as_path();
+    let _lock = Lock::take(dir)?;
+    let mut session = Session::begin(source, chosen, args)?;
+    let mut planned = source.plan(chosen.target, &session.identity.selection.selection())?;
+    let typed = args.elsewhere.typed();
+    planned.iter_mut().for_each(|cell| cell.subject.command.push_str(&typed));
+    let ended = session.run_cells(&planned, source, chosen, args, stop, overall)?;
+
+    let run = session.provenance(chosen, ended.is_some());
+    let subjects = planned.into_iter().map(|cell| cell.subject).collect();
+    let results = Results::new(run, subjects, session.rows);
+    write_report(dir, &results)?;
+    // Only now: with a report that could not be written, the run can still be resumed.
+    if ended.is_none() {
+        session.journal.complete()?;
+    }
+    Ok((results, ended))
+}
+
+/// The error for signals that cannot be listened to.
+pub fn cannot_start(source: std::io::Error) -> Error {
+    Error::Io {
+        action: "start cells of",
+        path: PathBuf::from("pollmatrix"),
+        source,
+        help: "start pollmatrix again",
+    }
+}
+
 /// A run with its journal, whether new or resumed.
 struct Session {
     identity: Identity,
     started: String,
     resumed: u32,
+    /// What the machine that runs the cells says of itself.
+    machine: Option<Run>,
     rows: Vec<CellResult>,
     journal: Journal,
 }
 
 impl Session {
-    fn begin(source: &Source, args: &RunArgs) -> Result<Self, Error> {
+    fn begin(source: &Source, chosen: &Chosen<'_>, args: &RunArgs) -> Result<Self, Error> {
         let dir = args.report_dir.path.as_path();
-        let now = now();
-        let executable = provenance::executable_hash().map_err(|source| Error::Io {
-            action: "read",
-            path: std::env::current_exe().unwrap_or_default(),
-            source,
-            help: "start pollmatrix again: its executable was moved or replaced",
-        })?;
+        let now = provenance::now();
+        let executable = match (&chosen.way, &args.elsewhere.import) {
+            // Continued only with the same file.
+            (Way::Import, Some(file)) => file.display().to_string(),
+            _ => provenance::hash_of(&chosen.executable).map_err(|source| Error::Io {
+                action: "read",
+                path: chosen.executable.clone(),
+                source,
+                help: "build it again: the executable was moved or replaced",
+            })?,
+        };
         let mut identity = Identity {
             matrix: source.hash.clone(),
             executable,
-            seed: args.seed.unwrap_or_else(new_seed),
+            seed: args.seed.unwrap_or_else(provenance::new_seed),
             fault: args.fault.clone(),
             repeat: args.repeat.get(),
             selection: (&args.selection.selection()).into(),
+            target: chosen.target.id.clone(),
+            via: ways::label(&chosen.way),
         };
         if args.resume {
             if let Some(contents) = journal::read(dir)? {
@@ -100,7 +139,7 @@ impl Session {
         // The selection is as typed, not yet what a resumed run had.
         identity.selection = (&args.selection.selection()).into();
         let journal = Journal::create(dir, &identity, &now)?;
-        Ok(Self { identity, started: now, resumed: 0, rows: Vec::new(), journal })
+        Ok(Self { identity, started: now, resumed: 0, machine: None, rows: Vec::new(), journal })
     }
 
     fn resume(contents: Contents, mut identity: Identity, args: &RunArgs, now: &str) -> Result<Self, Error> {
@@ -120,7 +159,14 @@ impl Session {
         }
         let journal = Journal::resume(dir, &contents, now)?;
         let resumed = contents.resumed + 1;
-        Ok(Self { identity, started: contents.started, resumed, rows: contents.rows, journal })
+        Ok(Self {
+            identity,
+            started: contents.started,
+            resumed,
+            machine: contents.machine,
+            rows: contents.rows,
+            journal,
+        })
     }
 
     /// Runs what has no result yet. Returns the exit code if it was interrupted.
@@ -128,7 +174,10 @@ impl Session {
         &mut self,
         planned: &[Planned],
         source: &Source,
+        chosen: &Chosen<'_>,
         args: &RunArgs,
+        stop: &Stop,
+        overall: Option<&mut Progress>,
     ) -> Result<Option<u8>, Error> {
         let present: HashSet<_> = self.rows.iter().map(|row| row.id.clone()).collect();
         let mut left = Vec::new();
@@ -142,76 +191,140 @@ impl Session {
                 None => left.push(cell.clone()),
             }
         }
-        let failed = |source| Error::Io {
-            action: "start cells of",
-            path: std::path::PathBuf::from("pollmatrix"),
-            source,
-            help: "start pollmatrix again",
-        };
-        let executable = std::env::current_exe().map_err(failed)?;
-        let stop = Stop::install().map_err(failed)?;
-        let settings = Settings {
-            executable: &executable,
-            matrix: source.path.as_deref(),
-            seed: self.identity.seed,
-            fault: self.identity.fault.as_deref(),
-            repeat: self.identity.repeat,
-            slow: args.slow.times,
-            jobs: args.jobs.map_or_else(provenance::cpus, usize::from),
-        };
-        if let Some(fault) = settings.fault {
+        if let Some(fault) = &self.identity.fault {
             error::warning(&format!("the fault {fault} is switched on: cells are meant to fail"));
         }
-        let mut progress = Progress::new(planned.len(), planned.len() - left.len());
+        // Before the bar: it may have something to say.
+        let route = match chosen.way {
+            Way::Native | Way::Import => None,
+            _ if left.is_empty() => None,
+            _ => Some(ways::prepare(chosen, source, &args.elsewhere)?),
+        };
+        let mut own = None;
+        let progress = match overall {
+            Some(overall) => {
+                overall.begin(&chosen.target.id, planned.len() - left.len());
+                overall
+            }
+            None => own.insert(Progress::new(planned.len(), planned.len() - left.len())),
+        };
         let mut problem = None;
-        let (rows, journal) = (&mut self.rows, &mut self.journal);
-        schedule::run(&left, &settings, &stop, |result| {
+        let (identity, rows) = (&self.identity, &mut self.rows);
+        // Both of them write to it.
+        let journal = RefCell::new(&mut self.journal);
+        let each = |result: CellResult| {
             if problem.is_none()
-                && let Err(error) = journal.append(&result)
+                && let Err(error) = journal.borrow_mut().append(&result)
             {
                 problem = Some(error);
                 stop.halt();
             }
             progress.finished(&result);
             rows.push(result);
-        });
-        progress.end();
+        };
+        match (&chosen.way, route) {
+            (Way::Import, _) => {
+                let file = args.elsewhere.import.as_deref().expect("the way is refused without a file");
+                self.machine = Some(import_cells(file, &left, source, chosen, each)?);
+            }
+            (_, Some(route)) => {
+                let settings = remote::Settings {
+                    target: chosen.target,
+                    matrix: &source.hash,
+                    seed: identity.seed,
+                    fault: identity.fault.as_deref(),
+                    repeat: identity.repeat,
+                    slow: args.slow.times,
+                    jobs: args.jobs.map(usize::from),
+                };
+                let machine = &mut self.machine;
+                let began = |run: Run| {
+                    // If it cannot be written, neither can the first result.
+                    let _ = journal.borrow_mut().machine(&run);
+                    *machine = Some(run);
+                };
+                remote::run(&left, &route, &settings, stop, began, each);
+            }
+            (_, None) => {
+                let settings = Settings {
+                    prefix: &[],
+                    executable: &chosen.executable,
+                    matrix: source.path.as_deref(),
+                    seed: identity.seed,
+                    fault: identity.fault.as_deref(),
+                    repeat: identity.repeat,
+                    slow: args.slow.times.unwrap_or(NonZeroU32::MIN),
+                    jobs: args.jobs.map_or_else(provenance::cpus, usize::from),
+                };
+                schedule::run(&left, &settings, stop, each);
+            }
+        }
+        if let Some(own) = own {
+            own.end();
+        }
         match problem {
             Some(error) => Err(error),
             None => Ok(stop.signal()),
         }
     }
 
-    fn provenance(&self, source: &Source, interrupted: bool) -> Result<Run, Error> {
-        let (kernel, machine) = provenance::kernel();
-        Ok(Run {
-            pollmatrix: provenance::VERSION.to_owned(),
-            commit: provenance::commit(),
+    fn provenance(&self, chosen: &Chosen<'_>, interrupted: bool) -> Run {
+        let target = chosen.target.id.clone();
+        let here = match (&self.machine, &chosen.way) {
+            (Some(machine), _) => Run { target, ..machine.clone() },
+            (None, Way::Native) => provenance::run_here(target, String::new()),
+            (None, _) => provenance::run_unknown(chosen.target),
+        };
+        Run {
             executable: self.identity.executable.clone(),
             matrix: self.identity.matrix.clone(),
             selection: self.identity.selection.selection().describe(),
-            target: source.target()?.id.clone(),
-            triple: provenance::TRIPLE.to_owned(),
-            os: provenance::OS.to_owned(),
-            kernel,
-            machine,
-            arch: std::env::consts::ARCH.to_owned(),
-            cpus: provenance::cpus(),
-            libc: provenance::libc(),
+            via: chosen.way.name().to_owned(),
+            emulator: ways::emulator(&chosen.way),
             seed: self.identity.seed,
             repeat: self.identity.repeat,
             fault: self.identity.fault.clone(),
             started: self.started.clone(),
-            finished: now(),
+            finished: provenance::now(),
             resumed: self.resumed,
             interrupted,
-        })
+            ..here
+        }
     }
+}
+
+/// Takes the results of `left` from a file. Returns what it says of the machine.
+fn import_cells(
+    file: &Path,
+    left: &[Planned],
+    source: &Source,
+    chosen: &Chosen<'_>,
+    mut each: impl FnMut(CellResult),
+) -> Result<Run, Error> {
+    let mut imported = ways::import::read(file, chosen.target)?;
+    if imported.run.matrix != source.hash {
+        error::warning(
+            "the imported results were made with another matrix: equal ids may mean different cells",
+        );
+    }
+    if !imported.complete {
+        error::warning("the imported results are not complete");
+    }
+    for cell in left {
+        each(match imported.rows.remove(&cell.subject.id) {
+            Some(row) => CellResult { target: chosen.target.id.clone(), ..row },
+            None => {
+                let why = format!("{} has no result of it", file.display());
+                CellResult::without_attempt(cell.subject.clone(), Status::NotRun, why)
+            }
+        });
+    }
+    Ok(imported.run)
 }
 
 /// The options that another command needs to mean the same run.
 struct Again {
-    dir: std::path::PathBuf,
+    dir: PathBuf,
     /// For `show`.
     place: String,
     /// For `run --resume`.
@@ -228,7 +341,7 @@ impl Again {
         if dir != Path::new(DEFAULT_REPORT_DIR) {
             let _ = write!(place, " --report-dir '{}'", dir.display());
         }
-        let mut run = place.clone();
+        let mut run = format!("{place}{}{}", expected::option(), args.elsewhere.typed());
         if let Some(fault) = &args.fault {
             let _ = write!(run, " --fault {fault}");
         }
@@ -239,9 +352,10 @@ impl Again {
     }
 }
 
-fn write_report(dir: &Path, results: &Results) -> Result<(), Error> {
+/// Writes every format of the report.
+pub fn write_report(dir: &Path, results: &Results) -> Result<(), Error> {
     let junit = junit::report(results).map_err(|error| Error::Junit(error.to_string()))?;
-    output::write_file(&dir.join("results.json"), &results.to_json())?;
+    output::write_file(&dir.join(input::NAME), &results.to_json())?;
     output::write_file(&dir.join("report.md"), &markdown::report(results))?;
     output::write_file(&dir.join("junit.xml"), &junit)
 }
@@ -252,7 +366,7 @@ fn summary(results: &Results, again: &Again) -> String {
     let failed: Vec<_> = results.cells.iter().filter(|cell| cell.status.is_failure()).collect();
     // What was not run because of an interruption is counted, not named.
     let named: Vec<_> =
-        failed.iter().filter(|cell| !(results.run.interrupted && cell.status == Status::NotRun)).collect();
+        failed.iter().filter(|cell| !(results.interrupted() && cell.status == Status::NotRun)).collect();
     if !named.is_empty() {
         out.push('\n');
     }
@@ -267,21 +381,12 @@ fn summary(results: &Results, again: &Again) -> String {
         let _ = writeln!(out, "\nIn full: pollmatrix show '{}'{}", first.id, again.place);
         let _ = writeln!(out, "Again:   {}", first.reproducer);
     }
-    let fault = results.run.fault.as_deref().map(|fault| format!(", fault {fault}")).unwrap_or_default();
-    let _ = writeln!(out, "\n{} (seed {}{fault})", results.totals_line(), results.run.seed);
-    if results.run.interrupted {
+    let fault = results.fault().map(|fault| format!(", fault {fault}")).unwrap_or_default();
+    let seeds: Vec<_> = results.runs.iter().map(|run| run.seed.to_string()).collect();
+    let _ = writeln!(out, "\n{} (seed {}{fault})", results.totals_line(), seeds.join(", "));
+    if results.interrupted() {
         let _ = writeln!(out, "Interrupted: `pollmatrix run --resume{}` continues.", again.run);
     }
     let _ = writeln!(out, "Report: {}", again.dir.join("report.md").display());
     out
-}
-
-/// RFC 3339, in UTC.
-fn now() -> String {
-    humantime::format_rfc3339_seconds(SystemTime::now()).to_string()
-}
-
-/// Short enough to be typed. The hasher's keys come from the system's source of randomness.
-fn new_seed() -> Seed {
-    Seed(RandomState::new().build_hasher().finish() & u64::from(u32::MAX))
 }

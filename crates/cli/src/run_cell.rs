@@ -1,6 +1,7 @@
 //! `pollmatrix run-cell`: one attempt at one cell, in this very process.
 
 use std::io::{Read, Write};
+use std::num::NonZeroU32;
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
@@ -26,7 +27,7 @@ pub fn run(matrix: Option<&Path>, args: &RunCellArgs) -> Result<ExitCode, Error>
     if let Some(fault) = fault {
         faults::enable(fault);
     }
-    scenarios::set_slowness(args.slow.times.get());
+    scenarios::set_slowness(args.slow.times.map_or(1, NonZeroU32::get));
     abort_on_panic();
 
     let began = Instant::now();
@@ -92,7 +93,7 @@ pub fn unknown_cell(id: &str, cells: &[matrix::Cell]) -> Error {
 
 /// Kills the process group when standard input ends. Whoever started the cell holds the other end and never
 /// writes, so that no cell outlives a runner that was killed.
-fn watch_lifeline() {
+pub fn watch_lifeline() {
     // Signals are the scenario's: this thread, which it does not know of, must not catch any. The mask is
     // inherited, so it is changed around the start of the thread.
     let mut before = SigSet::empty();
@@ -102,6 +103,8 @@ fn watch_lifeline() {
         let mut byte = [0];
         while !matches!(std::io::stdin().read(&mut byte), Ok(0)) {}
         let _ = killpg(getpgrp(), Signal::SIGKILL);
+        // Still here: the first process of a container, which no signal from inside kills.
+        std::process::exit(exit::SIGNAL.into());
     });
     if blocked {
         let _ = pthread_sigmask(SigmaskHow::SIG_SETMASK, Some(&before), None);

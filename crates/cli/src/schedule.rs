@@ -8,12 +8,15 @@ use std::thread;
 
 use report::{CellResult, Seed};
 
+use crate::expected;
 use crate::plan::Planned;
 use crate::signals::Stop;
 use crate::supervise::{self, Order};
 
 /// What all cells of a run have in common.
 pub struct Settings<'a> {
+    /// The command that is put in front of each cell's process. Empty: none.
+    pub prefix: &'a [String],
     /// The `pollmatrix` executable.
     pub executable: &'a Path,
     /// The matrix file, if it is not the built-in one.
@@ -61,6 +64,7 @@ fn run_one(cell: &Planned, settings: &Settings<'_>, stop: &Stop) -> Option<CellR
             return None;
         }
         let order = Order {
+            prefix: settings.prefix,
             executable: settings.executable,
             matrix: settings.matrix,
             cell: &cell.subject.id,
@@ -69,9 +73,10 @@ fn run_one(cell: &Planned, settings: &Settings<'_>, stop: &Stop) -> Option<CellR
             limit: cell.timeout,
             slow: settings.slow,
         };
-        attempts.push(supervise::attempt(&order, || stop.asked())?);
+        attempts.push(expected::judge(supervise::attempt(&order, || stop.asked())?));
     }
     let mut subject = cell.subject.clone();
+    subject.command.push_str(&expected::option());
     if let Some(fault) = settings.fault {
         subject.command.push_str(&format!(" --fault {fault}"));
     }

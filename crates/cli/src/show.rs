@@ -1,18 +1,19 @@
 //! `pollmatrix show`: the newest result of one cell in full.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
-use std::io::ErrorKind;
 use std::path::Path;
 use std::process::ExitCode;
 
-use report::{CellResult, Results};
+use matrix::did_you_mean;
+use report::{CellResult, NotRun};
 use serde_json::json;
 
 use crate::args::{Format, ShowArgs};
-use crate::error::{Error, REPORT_DIR_HELP};
+use crate::error::Error;
 use crate::plan::Source;
 use crate::run_cell::unknown_cell;
-use crate::{journal, output};
+use crate::{input, journal, output};
 
 /// A result, and what is known of its run.
 struct Found {
@@ -20,20 +21,81 @@ struct Found {
     from: String,
 }
 
-/// Prints the result of the cell.
+/// The results of one cell.
+#[derive(Default)]
+struct Answers {
+    /// One per target.
+    found: Vec<Found>,
+    /// Whether the report is about several targets.
+    several: bool,
+    /// The targets that have a run.
+    run: BTreeSet<String>,
+    /// The targets that were not run.
+    not_run: Vec<NotRun>,
+}
+
+/// Prints the results of the cell.
 pub fn run(matrix: Option<&Path>, args: &ShowArgs) -> Result<ExitCode, Error> {
     let source = Source::load(matrix)?;
     let id = full_id(&source, &args.id)?;
     let dir = args.report_dir.path.as_path();
-    let found =
-        newest(dir, &id)?.ok_or_else(|| Error::NoResult { id: id.clone(), path: dir.to_path_buf() })?;
-    let scenario = source.matrix.scenario(&found.cell.scenario);
-    let title = scenario.map_or("", |scenario| scenario.title.as_str());
+    let mut answers = newest(dir, &id)?;
+    if let Some(target) = &args.target {
+        answers = answers.narrowed(target, &id, dir, &source)?;
+    }
+    if answers.found.is_empty() {
+        return Err(Error::NoResult { id, path: dir.to_path_buf() });
+    }
     output::print(&match args.format {
-        Format::Json => format!("{:#}\n", json!(found.cell)),
-        Format::Text => describe(&found, title),
+        Format::Json if answers.several => {
+            let cells: Vec<_> = answers.found.iter().map(|found| &found.cell).collect();
+            format!("{:#}\n", json!(cells))
+        }
+        Format::Json => answers.found.iter().map(|found| format!("{:#}\n", json!(found.cell))).collect(),
+        Format::Text => {
+            let scenario =
+                answers.found.first().and_then(|found| source.matrix.scenario(&found.cell.scenario));
+            let title = scenario.map_or("", |scenario| scenario.title.as_str());
+            let mut text: Vec<_> = answers.found.iter().map(|found| describe(found, title)).collect();
+            let not_run = answers.not_run.iter();
+            let not_run: String = not_run
+                .map(|not_run| format!("not run on {}: {}\n", not_run.target, not_run.reason))
+                .collect();
+            text.extend(Some(not_run).filter(|not_run| !not_run.is_empty()));
+            text.join("\n")
+        }
     })?;
     Ok(ExitCode::SUCCESS)
+}
+
+impl Answers {
+    /// What there is of one target.
+    fn narrowed(mut self, target: &str, id: &str, dir: &Path, source: &Source) -> Result<Self, Error> {
+        let known: BTreeSet<_> = self.found.iter().map(|found| found.cell.target.clone()).collect();
+        let not_run = self.not_run.iter().find(|not_run| not_run.target == target);
+        let help = match not_run {
+            Some(not_run) => not_run.reason.clone(),
+            None if known.is_empty() => format!("run it with `pollmatrix run '{id}'`"),
+            None if self.run.contains(target)
+                || source.matrix.targets.iter().any(|listed| listed.id == target) =>
+            {
+                let known: Vec<_> = known.iter().map(String::as_str).collect();
+                format!("there are results of it on {}", known.join(", "))
+            }
+            None => {
+                let not_run = self.not_run.iter().map(|not_run| not_run.target.as_str());
+                did_you_mean(target, known.iter().map(String::as_str).chain(not_run))
+            }
+        };
+        self.found.retain(|found| found.cell.target == target);
+        self.several = false;
+        self.not_run.clear();
+        if self.found.is_empty() {
+            let (id, target, path) = (id.to_owned(), target.to_owned(), dir.to_path_buf());
+            return Err(Error::NoResultOn { id, target, path, help });
+        }
+        Ok(self)
+    }
 }
 
 /// The one cell that is meant.
@@ -51,36 +113,37 @@ fn full_id(source: &Source, typed: &str) -> Result<String, Error> {
     }
 }
 
-/// The result in the journal, which is never older than the report; else the one in the report, which also
-/// has the cells that were not started.
-fn newest(dir: &Path, id: &str) -> Result<Option<Found>, Error> {
+/// The result in the journal, which is never older than the report; else those in the report, which also has the
+/// cells that were not started.
+fn newest(dir: &Path, id: &str) -> Result<Answers, Error> {
     if let Some(contents) = journal::read(dir)?
         && let Some(cell) = contents.rows.iter().find(|row| row.id == id)
     {
-        return Ok(Some(Found {
-            cell: cell.clone(),
-            from: from(&contents.started, contents.identity.fault),
-        }));
+        let from = from(&[&contents.started], contents.identity.fault.as_deref());
+        return Ok(Answers { found: vec![Found { cell: cell.clone(), from }], ..Answers::default() });
     }
-    let path = dir.join("results.json");
-    let text = match std::fs::read_to_string(&path) {
-        Ok(text) => text,
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-        Err(source) => return Err(Error::Io { action: "read", path, source, help: REPORT_DIR_HELP }),
-    };
-    let results: Results = serde_json::from_str(&text)
-        .map_err(|error| Error::NotAReport { path: path.clone(), reason: error.to_string() })?;
-    if results.schema != report::SCHEMA_VERSION {
-        let reason = format!("it has version {} of the format", results.schema);
-        return Err(Error::NotAReport { path, reason });
-    }
-    let run = from(&results.run.started, results.run.fault);
-    Ok(results.cells.into_iter().find(|cell| cell.id == id).map(|cell| Found { cell, from: run }))
+    let Some(results) = input::find(dir)? else { return Ok(Answers::default()) };
+    let several = results.has_several_targets();
+    let found = results.cells.iter().filter(|cell| cell.id == id).map(|cell| {
+        let runs = results.runs.iter().filter(|run| run.target == cell.target);
+        let started: Vec<_> = runs.map(|run| run.started.as_str()).collect();
+        Found { cell: cell.clone(), from: from(&started, results.fault()) }
+    });
+    Ok(Answers {
+        found: found.collect(),
+        several,
+        run: results.targets().into_iter().map(str::to_owned).collect(),
+        not_run: results.not_run.clone(),
+    })
 }
 
-fn from(started: &str, fault: Option<String>) -> String {
+fn from(started: &[&str], fault: Option<&str>) -> String {
     let fault = fault.map(|fault| format!(", with the fault {fault} switched on")).unwrap_or_default();
-    format!("the run of {started}{fault}")
+    match started {
+        [started] => format!("the run of {started}{fault}"),
+        // A row does not say which of its target's runs it is from.
+        several => format!("one of the runs of {}{fault}", several.join(", ")),
+    }
 }
 
 fn describe(found: &Found, title: &str) -> String {

@@ -28,6 +28,8 @@ const DRAIN: Duration = Duration::from_secs(30);
 
 /// One attempt to make.
 pub struct Order<'a> {
+    /// The command that is put in front of it: an emulator, a sandbox. Empty: none.
+    pub prefix: &'a [String],
     /// The `pollmatrix` executable.
     pub executable: &'a Path,
     /// The matrix file, if it is not the built-in one.
@@ -92,7 +94,14 @@ pub fn attempt(order: &Order<'_>, stop: impl Fn() -> bool) -> Option<Attempt> {
 }
 
 fn spawn(order: &Order<'_>) -> std::io::Result<Child> {
-    let mut command = Command::new(order.executable);
+    let mut command = match order.prefix {
+        [] => Command::new(order.executable),
+        [program, arguments @ ..] => {
+            let mut command = Command::new(program);
+            command.args(arguments).arg(order.executable);
+            command
+        }
+    };
     command.args(["run-cell", order.cell, "--seed", &order.seed.to_string(), "--lifeline"]);
     command.args(["--slow", &order.slow.to_string()]);
     if let Some(matrix) = order.matrix {

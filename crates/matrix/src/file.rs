@@ -6,9 +6,11 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde_saphyr::Spanned;
 
-use crate::axes::{Layer, Os, Transport, Trigger, Way};
+use crate::axes::{Build, Layer, Os, Transport, Trigger};
 use crate::cells::Variant;
+use crate::ci::{Ci, CiText};
 use crate::error::MatrixError;
+use crate::ways::Way;
 
 /// The one description of what is tested.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -33,8 +35,7 @@ pub struct Backend {
 }
 
 /// A kind of machine.
-#[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Target {
     /// `x86_64-linux-gnu`.
     pub id: String,
@@ -44,9 +45,12 @@ pub struct Target {
     pub os: Os,
     /// Its processor, by the name that `std::env::consts::ARCH` has for it.
     pub arch: String,
-    /// How its cells can be run.
-    #[serde(default)]
+    /// How its executable is made elsewhere.
+    pub build: Build,
+    /// How its cells can be run, the preferred one first.
     pub ways: Vec<Way>,
+    /// Where CI runs it. A target without this is not in the workflow.
+    pub ci: Option<Ci>,
 }
 
 /// A scenario and the parameters it is run with.
@@ -118,6 +122,28 @@ impl Backend {
     }
 }
 
+impl Target {
+    /// The way of this name; of several containers the first.
+    pub fn way(&self, name: &str) -> Option<&Way> {
+        self.ways.iter().find(|way| way.name() == name)
+    }
+
+    /// The gcc that links for it, by the name that Debian and its descendants have for it, if that is how its executable
+    /// is made: `arm-linux-gnueabihf-gcc` for armv7-unknown-linux-gnueabihf.
+    pub fn linker(&self) -> Option<String> {
+        if self.build != Build::Gcc {
+            return None;
+        }
+        let (processor, system) = self.triple.split_once("-unknown-")?;
+        let processor = match processor {
+            "armv7" => "arm",
+            "riscv64gc" => "riscv64",
+            same => same,
+        };
+        Some(format!("{processor}-{system}-gcc"))
+    }
+}
+
 impl Matrix {
     /// Reads and checks the matrix file at `path`.
     ///
@@ -162,9 +188,14 @@ impl Matrix {
         self.scenarios.iter().filter_map(|scenario| scenario.id.split('/').next())
     }
 
+    /// The target of this id.
+    pub fn target(&self, id: &str) -> Option<&Target> {
+        self.targets.iter().find(|target| target.id == id)
+    }
+
     /// The target whose cells an executable built for `triple` runs by itself.
     pub fn native_target(&self, triple: &str) -> Option<&Target> {
-        self.targets.iter().find(|target| target.triple == triple && target.ways.contains(&Way::Native))
+        self.targets.iter().find(|target| target.triple == triple && target.way("native").is_some())
     }
 }
 
@@ -185,7 +216,7 @@ pub(crate) struct FileText {
     pub(crate) version: Spanned<u32>,
     pub(crate) defaults: DefaultsText,
     pub(crate) backends: Vec<Spanned<BackendText>>,
-    pub(crate) targets: Vec<Spanned<Target>>,
+    pub(crate) targets: Vec<Spanned<TargetText>>,
     pub(crate) scenarios: Vec<ScenarioText>,
 }
 
@@ -207,6 +238,19 @@ pub(crate) struct BackendText {
     pub(crate) id: String,
     pub(crate) os: OsSet,
     pub(crate) triggers: Vec<Trigger>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct TargetText {
+    pub(crate) id: String,
+    pub(crate) triple: String,
+    pub(crate) os: Os,
+    pub(crate) arch: String,
+    pub(crate) build: Option<Build>,
+    #[serde(default)]
+    pub(crate) ways: Vec<Spanned<Way>>,
+    pub(crate) ci: Option<Spanned<CiText>>,
 }
 
 /// A list of systems, or the word `all`.

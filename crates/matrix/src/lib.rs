@@ -1,24 +1,37 @@
 //! `matrix.yml`, the cells it stands for, and what is generated from it.
 //!
 //! [`Matrix::parse`] reads the file, [`Matrix::cells`] lists what it stands for, [`Selection`] narrows that
-//! list down by what a person typed, and [`rstest_file`] writes the test file with one case per cell.
+//! list down by what a person typed or to one machine's [`Shard`]. [`rstest_file`] writes the test file with one case
+//! per cell, [`workflow_file`] the workflow that runs the matrix on every machine it can get, [`cross_file`] and
+//! [`targets_file`] what other tools need to know of the targets.
 //!
 //! This crate knows neither the scenarios nor the core: the binary joins the names that it reads here with the
 //! code that they stand for.
 
 mod axes;
 mod cells;
+mod ci;
+mod cross;
 mod error;
 mod file;
 mod nearest;
 mod rstest;
 mod select;
+mod shard;
+mod templates;
 mod validate;
+mod ways;
+mod workflow;
 
-pub use axes::{Layer, Os, Transport, Trigger, Way};
+pub use axes::{Build, Layer, Os, Transport, Trigger, Vm};
 pub use cells::{Cell, CellId, ParseCellIdError, Variant};
+pub use ci::Ci;
+pub use cross::{cross_file, targets_file};
 pub use error::MatrixError;
 pub use file::{Axes, Backend, Exclude, Matrix, Scenario, Target};
 pub use nearest::{did_you_mean, nearest};
 pub use rstest::rstest_file;
 pub use select::{SelectError, Selection};
+pub use shard::{Durations, Shard, ShardError};
+pub use ways::Way;
+pub use workflow::{linter_file, workflow_file};

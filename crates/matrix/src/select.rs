@@ -6,6 +6,7 @@ use crate::axes::Layer;
 use crate::cells::Cell;
 use crate::file::Matrix;
 use crate::nearest::{did_you_mean, nearest};
+use crate::shard::{Durations, Shard, split};
 
 /// What was asked for. An empty list does not restrict anything.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -18,6 +19,8 @@ pub struct Selection {
     pub filters: Vec<String>,
     /// Cells of this layer.
     pub layer: Option<Layer>,
+    /// Of all of these, one machine's part.
+    pub shard: Option<Shard>,
 }
 
 /// Something was asked for that does not exist.
@@ -42,6 +45,14 @@ pub enum SelectError {
     /// Each part matches something, all together nothing.
     #[error("no cell matches {0}")]
     Nothing(String),
+    /// There are more machines than cells.
+    #[error("{cells} cells cannot be split over {of} machines")]
+    TooManyShards {
+        /// How many machines were asked for.
+        of: usize,
+        /// How many cells there are to split.
+        cells: usize,
+    },
 }
 
 impl SelectError {
@@ -49,6 +60,9 @@ impl SelectError {
     pub fn help(&self) -> String {
         match self {
             Self::Prefix { help, .. } | Self::Backend { help, .. } => help.clone(),
+            Self::TooManyShards { cells, .. } => {
+                format!("some would have nothing to do: use at most {cells}")
+            }
             Self::Nothing(_) => "`pollmatrix list` shows every id".into(),
         }
     }
@@ -74,7 +88,21 @@ impl Selection {
             }
         }
         let selected: Vec<_> = cells.into_iter().filter(|cell| self.selects(cell)).collect();
-        if selected.is_empty() { Err(SelectError::Nothing(self.describe())) } else { Ok(selected) }
+        if selected.is_empty() {
+            return Err(SelectError::Nothing(self.describe()));
+        }
+        match self.shard {
+            None => Ok(selected),
+            Some(shard) => Ok(split_evenly(selected, shard.of())?.swap_remove(shard.number() - 1)),
+        }
+    }
+
+    /// The selected cells, split over `of` machines: the parts that each [`Shard`] of them is.
+    ///
+    /// # Errors
+    /// As [`apply`](Self::apply); more machines than cells.
+    pub fn split(&self, matrix: &Matrix, of: usize) -> Result<Vec<Vec<Cell>>, SelectError> {
+        split_evenly(Self { shard: None, ..self.clone() }.apply(matrix)?, of)
     }
 
     fn selects(&self, cell: &Cell) -> bool {
@@ -94,8 +122,17 @@ impl Selection {
         words.extend(self.backends.iter().map(|backend| format!("--backend {backend}")));
         words.extend(self.filters.iter().map(|filter| format!("--filter '{filter}'")));
         words.extend(self.layer.map(|layer| format!("--layer {layer}")));
+        words.extend(self.shard.map(|shard| format!("--shard {shard}")));
         if words.is_empty() { "everything".into() } else { words.join(" ") }
     }
+}
+
+/// By the durations that were there when this program was built.
+fn split_evenly(cells: Vec<Cell>, of: usize) -> Result<Vec<Vec<Cell>>, SelectError> {
+    if of > cells.len() {
+        return Err(SelectError::TooManyShards { of, cells: cells.len() });
+    }
+    Ok(split(cells, of, &Durations::built_in()))
 }
 
 fn matches_filter(filter: &str, id: &str) -> bool {

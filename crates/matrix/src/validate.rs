@@ -7,10 +7,12 @@ use std::time::Duration;
 
 use serde_saphyr::{Location, Spanned};
 
-use crate::axes::Way;
+use crate::axes::Build;
+use crate::ci::{Ci, CiText};
 use crate::error::MatrixError;
-use crate::file::{Axes, Backend, Exclude, FileText, Matrix, Scenario, ScenarioText};
+use crate::file::{Axes, Backend, Exclude, FileText, Matrix, Scenario, ScenarioText, Target, TargetText};
 use crate::nearest::did_you_mean;
+use crate::ways::Way;
 
 /// The version of the file's format that this program reads.
 const VERSION: u32 = 1;
@@ -47,21 +49,11 @@ impl FileText {
             backends.push(backend);
         }
 
-        let mut targets = Vec::new();
-        let mut native = HashSet::new();
-        let mut seen = HashSet::new();
-        for Spanned { value: target, referenced, .. } in self.targets {
-            check_name("target", &target.id).map_err(at(referenced))?;
-            if !seen.insert(target.id.clone()) {
-                return Err(at(referenced)(twice("target", &target.id)));
-            }
-            if target.ways.contains(&Way::Native) && !native.insert(target.triple.clone()) {
-                let message = format!("two targets with the way 'native' have the triple {}", target.triple);
-                return Err(at(referenced)((
-                    message,
-                    "an executable must know which target it is: keep one".into(),
-                )));
-            }
+        let mut targets: Vec<Target> = Vec::new();
+        for Spanned { value: text, referenced, .. } in self.targets {
+            let target =
+                read_target(text).map_err(|(place, problem)| at(place.unwrap_or(referenced))(problem))?;
+            check_target(&target, &targets).map_err(at(referenced))?;
             targets.push(target);
         }
 
@@ -104,6 +96,82 @@ fn check_backend(backend: &Backend, earlier: &[Backend]) -> Result<(), Problem> 
     let name = format!("backend {}", backend.id);
     check_list(&name, "os", &backend.os)?;
     check_list(&name, "triggers", &backend.triggers)
+}
+
+/// With what is wrong, where: nothing means the target as a whole.
+fn read_target(text: TargetText) -> Result<Target, (Option<Location>, Problem)> {
+    let mut ways: Vec<Way> = Vec::new();
+    for Spanned { value: way, referenced, .. } in text.ways {
+        check_way(&text.id, &way, &ways).map_err(|problem| (Some(referenced), problem))?;
+        ways.push(way);
+    }
+    let ci = text.ci.map(|Spanned { value, referenced, .. }| {
+        read_ci(&text.id, value, &ways).map_err(|problem| (Some(referenced), problem))
+    });
+    let build = text.build.unwrap_or(Build::Host);
+    let ci = ci.transpose()?;
+    Ok(Target { id: text.id, triple: text.triple, os: text.os, arch: text.arch, build, ways, ci })
+}
+
+fn check_target(target: &Target, earlier: &[Target]) -> Result<(), Problem> {
+    check_name("target", &target.id)?;
+    if earlier.iter().any(|other| other.id == target.id) {
+        return Err(twice("target", &target.id));
+    }
+    let native = |target: &Target| target.way("native").is_some();
+    if native(target) && earlier.iter().any(|other| native(other) && other.triple == target.triple) {
+        let message = format!("two targets with the way 'native' have the triple {}", target.triple);
+        return Err((message, "an executable must know which target it is: keep one".into()));
+    }
+    if target.build == Build::Gcc && target.linker().is_none() {
+        let message = format!("no gcc links for {}", target.triple);
+        return Err((message, "its triple has no '-unknown-': write another 'build'".into()));
+    }
+    Ok(())
+}
+
+fn check_way(id: &str, way: &Way, earlier: &[Way]) -> Result<(), Problem> {
+    match way {
+        Way::Prefix(command) if command.trim().is_empty() => {
+            return Err((format!("{id} has an empty prefix"), "write the command to put in front".into()));
+        }
+        Way::Container(image) => check_name("container image", image)?,
+        Way::Native | Way::Prefix(_) | Way::Ssh | Way::Import => {}
+    }
+    // Several images are several answers to the same question; several prefixes would leave open which one is meant.
+    let same = |other: &Way| other == way || (other.name() == way.name() && way.name() != "container");
+    if earlier.iter().any(same) {
+        return Err((format!("{id} has the way '{way}' twice"), "remove one of them".into()));
+    }
+    Ok(())
+}
+
+fn read_ci(id: &str, text: CiText, ways: &[Way]) -> Result<Ci, Problem> {
+    match text {
+        CiText { runner: Some(label), via, shards, vm: None, releases: None } => {
+            let via = via.unwrap_or_else(|| vec!["native".into()]);
+            check_list(id, "via", &via)?;
+            let names = || ways.iter().map(Way::name);
+            if let Some(unknown) = via.iter().find(|wanted| !names().any(|name| name == **wanted)) {
+                let message = format!("{id} is to be run via '{unknown}' in CI, which is none of its ways");
+                return Err((message, did_you_mean(unknown, names())));
+            }
+            let shards = shards.unwrap_or(1);
+            if shards == 0 {
+                return Err((format!("{id} has 0 shards in CI"), "count them from 1".into()));
+            }
+            Ok(Ci::Runner { label, via, shards })
+        }
+        CiText { runner: None, via: None, shards: None, vm: Some(system), releases: Some(releases) } => {
+            check_list(id, "releases", &releases)?;
+            Ok(Ci::Vm { system, releases })
+        }
+        _ => Err((
+            format!("CI cannot run {id} so"),
+            "write { runner: LABEL, via: [WAY, ...], shards: N } or { vm: SYSTEM, releases: [RELEASE, ...] }"
+                .into(),
+        )),
+    }
 }
 
 fn check_scenario(scenario: &Scenario, earlier: &[Scenario]) -> Result<(), Problem> {

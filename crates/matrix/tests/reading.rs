@@ -1,6 +1,8 @@
 //! What a matrix file may say, and what it is told when it is wrong.
 
-use matrix::{Matrix, MatrixError, SelectError, Selection};
+use std::path::Path;
+
+use matrix::{Build, Ci, Matrix, MatrixError, SelectError, Selection, Vm, Way};
 
 const FILE: &str = include_str!("../../../matrix.yml");
 
@@ -20,6 +22,33 @@ scenarios:
     transports: [pipe]
     threads: [1]
 ";
+
+const TARGETS: &str = "\
+targets:
+  - id: here
+    triple: armv7-unknown-linux-gnueabihf
+    os: linux
+    arch: arm
+    build: gcc
+    ways:
+      - native
+      - prefix: qemu-arm-static -L /usr/arm-linux-gnueabihf
+      - container: debian
+      - container: scratch
+    ci: { runner: ubuntu-24.04, via: [prefix], shards: 3 }
+  - { id: there, triple: x86_64-unknown-freebsd, os: freebsd, arch: x86_64, ways: [ssh, import], ci: { vm: freebsd, releases: [\"15.0\"] } }
+";
+
+/// The small matrix with two targets.
+fn targets() -> String {
+    SMALL.replace("targets: []\n", TARGETS)
+}
+
+/// The small matrix with something else in place of a part of the targets.
+fn with(part: &str, other: &str) -> String {
+    assert!(TARGETS.contains(part), "{part}");
+    targets().replace(part, other)
+}
 
 fn small() -> Matrix {
     Matrix::parse(SMALL, "small.yml").expect("the small matrix is well-formed")
@@ -163,4 +192,83 @@ fn a_mistyped_prefix_or_backend_is_told_the_nearest_one() {
 fn a_selection_of_nothing_is_an_error() {
     let selection = Selection { filters: vec!["nowhere".into()], ..Selection::default() };
     assert!(matches!(selection.apply(&small()), Err(SelectError::Nothing(_))));
+}
+
+#[test]
+fn a_target_has_its_ways_its_build_and_its_place_in_ci() {
+    let matrix = Matrix::parse(&targets(), "small.yml").expect("well-formed");
+    let here = matrix.target("here").expect("there");
+    assert_eq!(
+        here.ways,
+        [
+            Way::Native,
+            Way::Prefix("qemu-arm-static -L /usr/arm-linux-gnueabihf".into()),
+            Way::Container("debian".into()),
+            Way::Container("scratch".into()),
+        ]
+    );
+    assert_eq!(here.way("container"), Some(&Way::Container("debian".into())));
+    assert_eq!((here.build, here.linker().as_deref()), (Build::Gcc, Some("arm-linux-gnueabihf-gcc")));
+    let runner = Ci::Runner { label: "ubuntu-24.04".into(), via: vec!["prefix".into()], shards: 3 };
+    assert_eq!(here.ci, Some(runner));
+    assert_eq!(matrix.native_target("armv7-unknown-linux-gnueabihf"), Some(here));
+
+    let there = matrix.target("there").expect("there");
+    assert_eq!((there.build, there.linker(), there.way("native")), (Build::Host, None, None));
+    assert_eq!(there.ci, Some(Ci::Vm { system: Vm::FreeBsd, releases: vec!["15.0".into()] }));
+    assert_eq!(matrix.native_target("x86_64-unknown-freebsd"), None);
+}
+
+#[test]
+fn a_mistyped_way_is_reported_with_its_place_and_the_nearest_one() {
+    for (part, other, line, column, meant) in [
+        ("- native\n", "- natvie\n", 13, 9, "unknown way 'natvie': did you mean 'native'?"),
+        ("- prefix:", "- prefx:", 14, 9, "unknown way 'prefx': did you mean 'prefix'?"),
+        ("- container: scratch", "- container", 16, 9, "write container: IMAGE"),
+        ("- native\n", "- native: qemu\n", 13, 9, "takes nothing: write native"),
+        ("- container: scratch\n", "- { container: scratch, prefix: x }\n", 16, 9, "an item of its own"),
+        ("build: gcc", "build: gc", 11, 12, "unknown build 'gc': did you mean 'gcc'?"),
+        ("vm: freebsd", "vm: frebsd", 18, 0, "unknown virtual machine 'frebsd': did you mean 'freebsd'?"),
+        ("shards: 3", "shard: 3", 17, 0, "unknown field `shard`"),
+        ("arch: arm\n", "arc: arm\n", 10, 5, "unknown field `arc`"),
+    ] {
+        let (at_line, at_column, message, _) = error_of(&with(part, other));
+        assert!(message.contains(meant), "{message}");
+        assert_eq!(at_line, line, "{message}");
+        assert!(column == 0 || at_column == column, "{message}: column {at_column}");
+    }
+}
+
+#[test]
+fn ways_that_cannot_be_told_apart_or_mean_nothing_are_refused() {
+    for (part, other, line, meant) in [
+        ("- container: scratch", "- container: debian", 16, "here has the way 'container' twice"),
+        ("- container: scratch", "- prefix: other", 16, "here has the way 'prefix' twice"),
+        ("- container: scratch", "- container: Dockerfile", 16, "not a name for a container image"),
+        ("prefix: qemu-arm-static -L /usr/arm-linux-gnueabihf", "prefix: ' '", 14, "an empty prefix"),
+        ("triple: armv7-unknown-linux-gnueabihf", "triple: armv7-apple-ios", 7, "no gcc links for"),
+        ("via: [prefix]", "via: [ssh]", 17, "via 'ssh' in CI, which is none of its ways"),
+        ("via: [prefix]", "via: []", 17, "empty list of via"),
+        ("shards: 3", "shards: 0", 17, "0 shards"),
+        ("vm: freebsd", "runner: x, vm: freebsd", 18, "CI cannot run there so"),
+        (", releases: [\"15.0\"]", "", 18, "CI cannot run there so"),
+    ] {
+        let (at_line, _, message, help) = error_of(&with(part, other));
+        assert!(message.contains(meant), "{message}");
+        assert_eq!(at_line, line, "{message}");
+        assert!(!help.is_empty());
+    }
+}
+
+#[test]
+fn every_container_way_has_its_dockerfile() {
+    let matrix = Matrix::parse(FILE, "matrix.yml").expect("matrix.yml is well-formed");
+    let images = matrix.targets.iter().flat_map(|target| &target.ways).filter_map(|way| match way {
+        Way::Container(image) => Some(image),
+        _ => None,
+    });
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docker");
+    let missing: Vec<_> =
+        images.filter(|image| !folder.join(format!("{image}.Dockerfile")).is_file()).collect();
+    assert!(missing.is_empty(), "no docker/NAME.Dockerfile for {missing:?}");
 }

@@ -115,20 +115,25 @@ impl CellResult {
 
     /// Puts the attempts at one cell together: all alike is that, passes among other answers are flaky.
     ///
-    /// The first attempt that did not pass is shown, with its seed; or the first of all.
+    /// What differs in a documented way is as good as a pass, and is the result if nothing is worse. The first attempt
+    /// that did worst is shown, with its seed; or the first of all.
     pub fn from_attempts(subject: Subject, attempts: Vec<Attempt>) -> Self {
         let total = attempts.len() as u32;
         let passed = attempts.iter().filter(|attempt| attempt.status == Status::Pass).count() as u32;
         let duration_ms = attempts.iter().map(|attempt| attempt.duration_ms).sum();
-        let shown = attempts.iter().position(|attempt| attempt.status != Status::Pass).unwrap_or(0);
+        let good = |status| matches!(status, Status::Pass | Status::Permitted | Status::KnownFail);
+        let held = attempts.iter().filter(|attempt| good(attempt.status)).count() as u32;
+        let not_good = attempts.iter().position(|attempt| !good(attempt.status));
+        let not_passed = || attempts.iter().position(|attempt| attempt.status != Status::Pass);
+        let shown = not_good.or_else(not_passed).unwrap_or(0);
         let Some(shown) = attempts.into_iter().nth(shown) else {
             return Self::without_attempt(subject, Status::NotRun, "there was no attempt");
         };
         let mut result = Self::without_attempt(subject, shown.status, String::new());
         result.reason = shown.reason;
-        if passed > 0 && passed < total {
+        if held > 0 && held < total {
             let why = result.reason.as_deref().unwrap_or("no reason given");
-            result.reason = Some(format!("flaky {passed}/{total}: {}: {why}", shown.status));
+            result.reason = Some(format!("flaky {held}/{total}: {}: {why}", shown.status));
             result.status = Status::Flaky;
         }
         result.attempts = Attempts { passed, total };
@@ -195,6 +200,20 @@ mod tests {
         assert_eq!(result.status, Status::Flaky);
         assert_eq!(result.reason.as_deref(), Some("flaky 1/3: crash: reason 2"));
         assert!(result.reproducer.ends_with("--seed 0x2"), "{}", result.reproducer);
+    }
+
+    #[test]
+    fn what_is_documented_is_no_failure_and_hides_none() {
+        let of = |statuses: &[Status]| {
+            let attempts = statuses.iter().zip(1..).map(|(status, seed)| attempt(*status, seed)).collect();
+            let result = CellResult::from_attempts(subject(), attempts);
+            (result.status, result.attempts.passed, result.seed)
+        };
+        let (pass, permitted, known) = (Status::Pass, Status::Permitted, Status::KnownFail);
+        assert_eq!(of(&[pass, permitted, pass]), (permitted, 2, Some(Seed(2))));
+        assert_eq!(of(&[known, pass]), (known, 1, Some(Seed(1))));
+        assert_eq!(of(&[permitted, Status::Fail]), (Status::Flaky, 0, Some(Seed(2))));
+        assert_eq!(of(&[pass, Status::Unsupported]), (Status::Flaky, 1, Some(Seed(2))));
     }
 
     #[test]

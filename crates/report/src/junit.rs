@@ -1,5 +1,6 @@
 //! The results as JUnit XML, which every CI system reads.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
@@ -8,23 +9,39 @@ use crate::cell::CellResult;
 use crate::results::Results;
 use crate::status::Status;
 
-/// The text of junit.xml: one test suite per backend, one case per cell.
+/// The text of junit.xml: one test suite per target and backend, one case per cell. A target that was not run is a suite
+/// with one skipped case.
 ///
 /// # Errors
 /// None in practice: text that XML cannot hold is removed from it.
 pub fn report(results: &Results) -> Result<String, quick_junit::SerializeError> {
     let mut report = Report::new("pollmatrix");
-    let mut backends: Vec<_> = results.cells.iter().map(|cell| cell.backend.as_str()).collect();
-    backends.sort_unstable();
-    backends.dedup();
-    for backend in backends {
-        let mut suite = TestSuite::new(backend);
-        suite.add_property(("target", results.run.target.as_str()));
-        suite.add_property(("seed", results.run.seed.to_string().as_str()));
-        if let Some(fault) = &results.run.fault {
-            suite.add_property(("fault", fault.as_str()));
+    let suites: BTreeSet<_> =
+        results.cells.iter().map(|cell| (cell.target.as_str(), cell.backend.as_str())).collect();
+    for (target, backend) in suites {
+        let mut suite = TestSuite::new(match results.has_several_targets() {
+            true => format!("{target}/{backend}"),
+            false => backend.to_owned(),
+        });
+        suite.add_property(("target", target));
+        for run in results.runs.iter().filter(|run| run.target == target) {
+            suite.add_property(("seed", run.seed.to_string().as_str()));
+            if run.via != "native" {
+                suite.add_property(("via", run.way().as_str()));
+            }
         }
-        suite.add_test_cases(results.cells.iter().filter(|cell| cell.backend == backend).map(case));
+        if let Some(fault) = results.fault() {
+            suite.add_property(("fault", fault));
+        }
+        let cells = results.cells.iter().filter(|cell| cell.target == target && cell.backend == backend);
+        suite.add_test_cases(cells.map(case));
+        report.add_test_suite(suite);
+    }
+    for not_run in &results.not_run {
+        let mut status = TestCaseStatus::skipped();
+        status.set_type(Status::NotRun.name()).set_message(not_run.reason.as_str());
+        let mut suite = TestSuite::new(not_run.target.as_str());
+        suite.add_test_case(TestCase::new(not_run.target.as_str(), status));
         report.add_test_suite(suite);
     }
     report.to_string()
@@ -45,8 +62,44 @@ fn case(cell: &CellResult) -> TestCase {
     }
     let mut case = TestCase::new(cell.id.as_str(), status);
     case.set_classname(cell.scenario.as_str()).set_time(Duration::from_millis(cell.duration_ms));
+    // A success has no message.
+    if matches!(cell.status, Status::Permitted | Status::KnownFail) {
+        let reason = cell.reason.as_deref().unwrap_or_default();
+        case.set_system_out_lossy(format!("{}: {reason}\n", cell.status));
+    }
     if !cell.stderr.is_empty() {
         case.set_system_err_lossy(&cell.stderr);
     }
     case
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::merge::{Input, Rules, merge};
+    use crate::results::NotRun;
+    use crate::samples;
+
+    #[test]
+    fn targets_have_suites_of_their_own() {
+        let inputs = ["one", "two"].map(|target| Input {
+            name: target.into(),
+            results: samples::results(target, &[("a", "poll", Status::Pass)]),
+        });
+        let mut results = merge(inputs.into(), Rules::default()).unwrap().results;
+        results.not_run.push(NotRun {
+            target: "bsd".into(),
+            os: "freebsd".into(),
+            reason: "no machine".into(),
+        });
+        let text = report(&results).unwrap();
+        for suite in
+            ["name=\"one/poll\" tests=\"1\"", "name=\"two/poll\" tests=\"1\"", "name=\"bsd\" tests=\"1\""]
+        {
+            assert!(text.contains(suite), "{suite} is not in:\n{text}");
+        }
+        assert!(text.contains("message=\"no machine\""), "{text}");
+        let alone = report(&samples::results("one", &[("a", "poll", Status::Pass)])).unwrap();
+        assert!(alone.contains("name=\"poll\" tests=\"1\""), "{alone}");
+    }
 }

@@ -1,22 +1,32 @@
 //! Results: their types, their JSON schema, and every form in which they are shown.
 //!
 //! [`Results`] is what `results.json` holds. One process answers with an [`Attempt`]; the attempts at one cell
-//! become its [`CellResult`]. [`Grid`] counts them for the tables; [`markdown`], [`junit`] and [`terminal`]
-//! write them.
+//! become its [`CellResult`]. [`merge()`] joins the results of several runs, [`Diff`] compares two. [`Grid`] counts
+//! them for the tables; [`markdown`], [`junit`] and [`terminal`] write them.
 
 mod attempt;
 mod cell;
+mod diff;
 mod grid;
 pub mod junit;
 pub mod markdown;
+mod merge;
+mod read;
 mod results;
+#[cfg(test)]
+mod samples;
 mod seed;
 mod status;
 pub mod terminal;
+mod text;
 
 pub use attempt::{Attempt, Check};
 pub use cell::{Attempts, CellResult, Subject, VariantParams};
-pub use grid::{Grid, Tally};
-pub use results::{Results, Run, SCHEMA_VERSION, schema};
+pub use diff::{Changed, Diff, Direction, Lone, Lost};
+pub use grid::{Column, Grid, Tally};
+pub use merge::{Conflict, Input, MergeError, Merged, Prefer, Rules, merge};
+pub use read::ReadError;
+pub use results::{NotRun, Results, Run, SCHEMA_VERSION, schema};
 pub use seed::{ParseSeedError, Seed};
 pub use status::Status;
+pub use text::first_line;

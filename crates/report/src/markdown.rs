@@ -1,29 +1,33 @@
 //! The report for people: a summary table, then whatever did not pass.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
+use std::ops::Range;
 
 use crate::cell::CellResult;
-use crate::grid::Grid;
+use crate::grid::{Absent, Column, Grid, Overview};
 use crate::results::Results;
 use crate::status::Status;
+use crate::text::{code_block, code_span, table_cell, tail};
 
 /// A CI job summary may have 1 MiB; this leaves room for what else a job says.
 pub const MAX_BYTES: usize = 900 * 1024;
+/// Tables of several targets are folded to about this many characters, so that a page need not be moved sideways.
+const WIDTH: usize = 160;
 /// The end of standard error that is shown per cell.
 const STDERR_BYTES: usize = 4 * 1024;
 
 /// The text of report.md: at most [`MAX_BYTES`].
 pub fn report(results: &Results) -> String {
     let mut out = summary(results);
-    unsupported(&mut out, &results.cells);
+    unsupported(&mut out, results);
     let shown = |cell: &&CellResult| !matches!(cell.status, Status::Pass | Status::Unsupported);
     let cells: Vec<_> = results.cells.iter().filter(shown).collect();
     if !cells.is_empty() {
         out.push_str("\n## What did not pass\n");
     }
     for (index, cell) in cells.iter().enumerate() {
-        let text = detail(cell);
+        let text = detail(cell, results.has_several_targets());
         // 200: the sentence below.
         if out.len() + text.len() + 200 > MAX_BYTES {
             let left = cells.len() - index;
@@ -37,49 +41,148 @@ pub fn report(results: &Results) -> String {
 }
 
 fn summary(results: &Results) -> String {
-    let run = &results.run;
     let mut out = String::from("# pollmatrix\n\n");
-    if let Some(fault) = &run.fault {
+    if let Some(fault) = results.fault() {
         let _ = writeln!(out, "**The fault `{fault}` was switched on: cells are meant to fail.**\n");
     }
-    if run.interrupted {
+    let interrupted = results.runs.iter().filter(|run| run.interrupted);
+    let interrupted: BTreeSet<_> = interrupted.map(|run| run.target.as_str()).collect();
+    if !interrupted.is_empty() && results.runs.len() > 1 {
+        let interrupted: Vec<_> = interrupted.into_iter().collect();
+        let _ = writeln!(out, "**Runs of {} were interrupted: not complete.**\n", interrupted.join(", "));
+    } else if !interrupted.is_empty() {
         out.push_str("**The run was interrupted: it is not complete.**\n\n");
     }
     let _ = writeln!(out, "{}\n", results.totals_line());
-    let libc = run.libc.as_deref().map(|libc| format!(", {libc}")).unwrap_or_default();
-    let commit = run.commit.as_deref().map(|commit| format!(" ({commit})")).unwrap_or_default();
-    let _ = writeln!(
-        out,
-        "{} · {} {} on {}{libc}, {} CPUs · seed `{}` · pollmatrix {}{commit} · {}\n",
-        run.target, run.os, run.kernel, run.machine, run.cpus, run.seed, run.pollmatrix, run.started
-    );
-    let grid = Grid::new(&results.cells, CellResult::group);
-    let _ = writeln!(out, "| | {} |", grid.backends.join(" | "));
-    let _ = writeln!(out, "|---|{}", "---|".repeat(grid.backends.len()));
-    for (group, tallies) in &grid.rows {
-        let tallies: Vec<_> = tallies.iter().map(ToString::to_string).collect();
-        let _ = writeln!(out, "| {group} | {} |", tallies.join(" | "));
+    if let [run] = results.runs.as_slice() {
+        let libc = run.libc.as_deref().map(|libc| format!(", {libc}")).unwrap_or_default();
+        let via = if run.via == "native" { String::new() } else { format!(" · via {}", run.way()) };
+        let _ = writeln!(
+            out,
+            "{}{via} · {} {} on {}{libc}, {} CPUs · seed `{}` · pollmatrix {} · {}\n",
+            run.target,
+            run.os,
+            run.kernel,
+            run.machine,
+            run.cpus,
+            run.seed,
+            run.build(),
+            run.started
+        );
     }
-    let _ = writeln!(out, "\n{}", grid.legend());
+    if results.has_several_targets() {
+        several_targets(&mut out, results);
+    } else {
+        let grid = Grid::new(results.cells.iter(), CellResult::group);
+        groups(&mut out, &grid, &(0..grid.columns.len()).collect::<Vec<_>>(), |column| {
+            column.backend.clone().unwrap_or_default()
+        });
+        let _ = writeln!(out, "\n{}", grid.legend());
+    }
+    if results.runs.len() > 1 {
+        provenance(&mut out, results);
+    }
+    if !results.not_run.is_empty() {
+        out.push_str("\n## Not run\n\n");
+    }
+    for not_run in &results.not_run {
+        let _ = writeln!(out, "- {} ({}): {}", not_run.target, not_run.os, not_run.reason);
+    }
     out
 }
 
-/// One line per reason: the cells differ in nothing else.
-fn unsupported(out: &mut String, cells: &[CellResult]) {
-    let mut reasons: BTreeMap<&str, usize> = BTreeMap::new();
-    for cell in cells.iter().filter(|cell| cell.status == Status::Unsupported) {
-        *reasons.entry(cell.reason.as_deref().unwrap_or("no reason given")).or_default() += 1;
+/// Targets × backends; then groups of scenarios, with one column per target and backend.
+fn several_targets(out: &mut String, results: &Results) {
+    let absent = Absent::of(&results.cells);
+    let overview = Overview::of(results, &absent);
+    header(out, &overview.backends);
+    for (target, cells) in &overview.targets {
+        let cells: Vec<_> = cells.iter().map(|(text, _)| text.as_str()).collect();
+        let _ = writeln!(out, "| {target} | {} |", cells.join(" | "));
     }
-    if !reasons.is_empty() {
-        out.push_str("\n## Unsupported here\n\n");
+    let present = results.cells.iter().filter(|cell| !absent.has(&cell.target, &cell.backend));
+    let grid = Grid::new(present, CellResult::group).with_not_run(results);
+    // The target's name is over each of its columns.
+    let wide = |target: &str, columns: &Range<usize>| columns.len() * (target.len() + " | ".len());
+    for lot in grid.folded(WIDTH, wide) {
+        out.push('\n');
+        let columns: Vec<_> = lot.into_iter().flat_map(|(_, columns)| columns).collect();
+        groups(out, &grid, &columns, |column| match &column.backend {
+            Some(backend) => format!("{}<br>{backend}", column.target),
+            None => column.target.clone(),
+        });
     }
-    for (reason, count) in reasons {
-        let _ = writeln!(out, "- {count} cells: {reason}");
+    let _ = writeln!(out, "\n{}", grid.legend());
+}
+
+/// Some columns of a table of groups.
+fn groups(out: &mut String, grid: &Grid, columns: &[usize], heading: impl Fn(&Column) -> String) {
+    header(out, &columns.iter().map(|column| heading(&grid.columns[*column])).collect::<Vec<_>>());
+    for (group, tallies) in &grid.rows {
+        let cell = |column: &usize| match &grid.columns[*column].backend {
+            Some(_) => tallies[*column].to_string(),
+            None => "not run".to_owned(),
+        };
+        let cells: Vec<_> = columns.iter().map(cell).collect();
+        let _ = writeln!(out, "| {group} | {} |", cells.join(" | "));
     }
 }
 
-fn detail(cell: &CellResult) -> String {
-    let mut out = format!("\n### {} `{}`\n\n", cell.status, cell.id);
+/// The first two lines of a table whose first column has no heading.
+fn header(out: &mut String, columns: &[String]) {
+    let _ = writeln!(out, "| | {} |", columns.join(" | "));
+    let _ = writeln!(out, "|---|{}", "---|".repeat(columns.len()));
+}
+
+/// One row per run.
+fn provenance(out: &mut String, results: &Results) {
+    out.push_str("\n## Runs\n\n");
+    let columns =
+        ["via", "system", "machine", "libc", "CPUs", "seed", "attempts", "cells", "pollmatrix", "started"];
+    header(out, &columns.map(str::to_owned));
+    for run in &results.runs {
+        let emulator = run.emulator.as_deref().map(|emulator| format!(" {}", code_span(emulator)));
+        let cells = [
+            run.target.clone(),
+            format!("{}{}", run.via, emulator.unwrap_or_default()),
+            format!("{} {}", run.os, run.kernel),
+            run.machine.clone(),
+            run.libc.clone().unwrap_or_default(),
+            run.cpus.to_string(),
+            format!("`{}`", run.seed),
+            run.repeat.to_string(),
+            run.selection.clone(),
+            run.build(),
+            run.started.clone(),
+        ];
+        let _ = writeln!(out, "| {} |", cells.map(|cell| table_cell(&cell)).join(" | "));
+    }
+}
+
+/// One line per reason: the cells differ in nothing else.
+fn unsupported(out: &mut String, results: &Results) {
+    let mut reasons: BTreeMap<&str, (usize, BTreeSet<&str>)> = BTreeMap::new();
+    for cell in results.cells.iter().filter(|cell| cell.status == Status::Unsupported) {
+        let (count, targets) =
+            reasons.entry(cell.reason.as_deref().unwrap_or("no reason given")).or_default();
+        *count += 1;
+        targets.insert(&cell.target);
+    }
+    if !reasons.is_empty() {
+        let here = if results.has_several_targets() { "" } else { " here" };
+        let _ = writeln!(out, "\n## Unsupported{here}\n");
+    }
+    for (reason, (count, targets)) in reasons {
+        let targets: Vec<_> = targets.into_iter().collect();
+        let on =
+            if results.has_several_targets() { format!(" on {}", targets.join(", ")) } else { String::new() };
+        let _ = writeln!(out, "- {count} cells{on}: {reason}");
+    }
+}
+
+fn detail(cell: &CellResult, several_targets: bool) -> String {
+    let on = if several_targets { format!(" on {}", cell.target) } else { String::new() };
+    let mut out = format!("\n### {} `{}`{on}\n\n", cell.status, cell.id);
     if let Some(reason) = &cell.reason {
         let _ = writeln!(out, "{}\n", code_block(reason));
     }
@@ -104,33 +207,75 @@ fn detail(cell: &CellResult) -> String {
     out
 }
 
-/// A fence longer than any in the text, so that no text can end it.
-fn code_block(text: &str) -> String {
-    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
-    let fence = "`".repeat(longest.max(2) + 1);
-    format!("{fence}text\n{}\n{fence}", text.trim_end())
-}
-
-/// At most the last `bytes` bytes, from the beginning of a character.
-fn tail(text: &str, bytes: usize) -> &str {
-    let start = (text.len().saturating_sub(bytes)..text.len()).find(|start| text.is_char_boundary(*start));
-    &text[start.unwrap_or(text.len())..]
-}
-
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use Status::{Fail, Pass, Unsupported};
 
-    #[test]
-    fn a_fence_is_longer_than_any_in_the_text() {
-        assert!(code_block("a ```` b").starts_with("`````text\n"));
-        assert!(code_block("plain").starts_with("```text\n"));
+    use super::*;
+    use crate::merge::{Input, Rules, merge};
+    use crate::results::NotRun;
+    use crate::samples;
+
+    fn merged() -> Results {
+        let rows = [("a", "epoll", Pass), ("a", "kqueue", Unsupported), ("a", "poll", Fail)];
+        let inputs = ["one", "two"].map(|target| {
+            let mut results = samples::results(target, &rows);
+            results.runs[0].emulator = Some("a | b".into());
+            Input { name: target.into(), results }
+        });
+        let mut results = merge(inputs.into(), Rules::default()).unwrap().results;
+        results.not_run.push(NotRun {
+            target: "bsd".into(),
+            os: "freebsd".into(),
+            reason: "no machine".into(),
+        });
+        results
     }
 
     #[test]
-    fn a_tail_begins_at_a_character() {
-        assert_eq!(tail("aéb", 2), "b");
-        assert_eq!(tail("abc", 9), "abc");
-        assert_eq!(tail("", 9), "");
+    fn a_merged_report_has_a_column_per_target_and_backend() {
+        let text = report(&merged());
+        for part in [
+            "| | epoll | kqueue | poll |\n|---|---|---|---|\n| one | P1 | n/a | F1 |\n| two | P1 | n/a | F1 |\n| bsd | not run | not run | not run |\n",
+            "| | one<br>epoll | one<br>poll | two<br>epoll | two<br>poll | bsd |\n",
+            "| group | P1 | F1 | P1 | F1 | not run |\n",
+            "\n## Not run\n\n- bsd (freebsd): no machine\n",
+            "- 2 cells on one, two: why unsupported\n",
+            "### fail `group/name/a@poll` on two\n",
+        ] {
+            assert!(text.contains(part), "{part:?} is not in:\n{text}");
+        }
+    }
+
+    #[test]
+    fn every_table_row_has_as_many_cells_as_its_heading() {
+        let text = report(&merged());
+        let mut columns = None;
+        for line in text.lines() {
+            let cells = line.starts_with('|').then(|| line.replace("\\|", "").matches('|').count());
+            assert!(columns.is_none() || cells.is_none() || columns == cells, "{line}\n{text}");
+            columns = cells;
+        }
+        assert_eq!(text.matches("native `a \\| b`").count(), 2, "{text}");
+    }
+
+    #[test]
+    fn tables_of_many_targets_are_folded() {
+        let inputs = (10..24).map(|number| {
+            let target = format!("armv{number}-linux-gnueabihf");
+            let results = samples::results(&target, &[("a", "epoll", Pass), ("a", "poll", Pass)]);
+            Input { name: target, results }
+        });
+        let text = report(&merge(inputs.collect(), Rules::default()).unwrap().results);
+        let widest =
+            text.lines().filter(|line| line.contains("<br>")).map(|line| line.matches("<br>").count()).max();
+        assert_eq!((widest, text.matches("<br>").count()), (Some(6), 28), "{text}");
+    }
+
+    #[test]
+    fn interrupted_runs_are_named() {
+        let mut results = merged();
+        results.runs[1].interrupted = true;
+        assert!(report(&results).contains("**Runs of two were interrupted"));
     }
 }

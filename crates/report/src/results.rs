@@ -1,6 +1,6 @@
 //! What `results.json` holds.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -10,18 +10,33 @@ use crate::seed::Seed;
 use crate::status::Status;
 
 /// The version of the format. It goes up when a reader of the last one would misread this one.
-pub const SCHEMA_VERSION: u32 = 1;
+pub const SCHEMA_VERSION: u32 = 2;
 
-/// The results of one run.
+/// The results of one run, or of several runs joined.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(title = "pollmatrix results")]
 pub struct Results {
     /// The version of this format.
     pub schema: u32,
-    /// What was run, where and when.
-    pub run: Run,
-    /// One row per planned cell, sorted by id. There is nothing time-dependent in a row but its durations.
+    /// What was run, where, when and in which way, sorted by target. One entry, unless reports were merged.
+    pub runs: Vec<Run>,
+    /// The targets that belong to this report and were not run, sorted.
+    #[serde(default)]
+    pub not_run: Vec<NotRun>,
+    /// One row per planned cell and target, sorted by id, then by target. There is nothing time-dependent in a row
+    /// but its durations.
     pub cells: Vec<CellResult>,
+}
+
+/// A target without a run.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct NotRun {
+    /// The target in matrix.yml.
+    pub target: String,
+    /// Its operating system.
+    pub os: String,
+    /// Why it was not run, and what was done with it instead.
+    pub reason: String,
 }
 
 /// What was run, where and when.
@@ -40,6 +55,12 @@ pub struct Run {
     pub selection: String,
     /// The target in matrix.yml.
     pub target: String,
+    /// The way its cells were run: `native`, `prefix`, `container`, `ssh`, `import`.
+    #[serde(default = "native")]
+    pub via: String,
+    /// The command or the image that the cells were run in, for people.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub emulator: Option<String>,
     /// What rustc calls the target.
     pub triple: String,
     /// The operating system.
@@ -72,6 +93,29 @@ pub struct Run {
     pub interrupted: bool,
 }
 
+/// The only way there was in version 1 of the format.
+fn native() -> String {
+    "native".to_owned()
+}
+
+impl Run {
+    /// `native`, or `prefix (qemu-s390x-static)`.
+    pub fn way(&self) -> String {
+        match &self.emulator {
+            Some(emulator) => format!("{} ({emulator})", self.via),
+            None => self.via.clone(),
+        }
+    }
+
+    /// The version of pollmatrix, and the commit if that is known.
+    pub fn build(&self) -> String {
+        match &self.commit {
+            Some(commit) => format!("{} ({commit})", self.pollmatrix),
+            None => self.pollmatrix.clone(),
+        }
+    }
+}
+
 impl Results {
     /// The results of a run: one row per planned cell, in the order of ids. A planned cell without a row gets
     /// one that says so.
@@ -87,7 +131,27 @@ impl Results {
             missing.map(|subject| CellResult::without_attempt(subject, Status::NotRun, why)).collect();
         let mut cells: Vec<_> = rows.into_iter().chain(missing).collect();
         cells.sort_by(|a, b| a.id.cmp(&b.id));
-        Self { schema: SCHEMA_VERSION, run, cells }
+        Self { schema: SCHEMA_VERSION, runs: vec![run], not_run: Vec::new(), cells }
+    }
+
+    /// The targets that have a run, sorted.
+    pub fn targets(&self) -> BTreeSet<&str> {
+        self.runs.iter().map(|run| run.target.as_str()).collect()
+    }
+
+    /// Whether it is about more than one target.
+    pub fn has_several_targets(&self) -> bool {
+        self.targets().len() + self.not_run.len() > 1
+    }
+
+    /// The fault that was switched on. Runs with different ones are never in the same report.
+    pub fn fault(&self) -> Option<&str> {
+        self.runs.iter().find_map(|run| run.fault.as_deref())
+    }
+
+    /// Whether some run was interrupted and is not complete.
+    pub fn interrupted(&self) -> bool {
+        self.runs.iter().any(|run| run.interrupted)
     }
 
     /// How many cells have each status. Statuses without cells are not there.
@@ -132,50 +196,14 @@ fn pretty<T: Serialize>(value: &T) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cell::VariantParams;
-    use crate::markdown;
+    use crate::{markdown, samples};
 
     fn subject(number: usize) -> Subject {
-        Subject {
-            id: format!("group/name/tcp-level-{number}t1g@epoll"),
-            scenario: "group/name".into(),
-            backend: "epoll".into(),
-            target: "x86_64-linux-gnu".into(),
-            layer: "contract".into(),
-            params: VariantParams {
-                transport: "tcp".into(),
-                trigger: "level".into(),
-                threads: number,
-                groups: 1,
-            },
-            command: "pollmatrix run".into(),
-        }
+        samples::subject("here", &format!("tcp-level-{number}t1g"), "epoll")
     }
 
     fn run(interrupted: bool) -> Run {
-        let text = || "text".to_owned();
-        Run {
-            pollmatrix: text(),
-            commit: None,
-            executable: text(),
-            matrix: text(),
-            selection: text(),
-            target: text(),
-            triple: text(),
-            os: text(),
-            kernel: text(),
-            machine: text(),
-            arch: text(),
-            cpus: 1,
-            libc: None,
-            seed: Seed(1),
-            repeat: 1,
-            fault: None,
-            started: text(),
-            finished: text(),
-            resumed: 0,
-            interrupted,
-        }
+        Run { interrupted, ..samples::run("here") }
     }
 
     #[test]
@@ -203,7 +231,7 @@ mod tests {
     #[test]
     fn results_read_back() {
         let results = Results::new(run(false), vec![subject(1)], Vec::new());
-        assert_eq!(serde_json::from_str::<Results>(&results.to_json()).unwrap(), results);
+        assert_eq!(Results::read(results.to_json().as_bytes()).unwrap(), results);
     }
 
     #[test]

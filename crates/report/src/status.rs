@@ -83,6 +83,28 @@ impl Status {
         }
     }
 
+    /// Whether the subject answers as it should, or as it is documented to.
+    pub const fn is_pass(self) -> bool {
+        matches!(self, Self::Pass | Self::Permitted | Self::KnownFail)
+    }
+
+    /// How bad it is beside the others: two answers about one cell are ordered by it.
+    pub const fn severity(self) -> u8 {
+        match self {
+            Self::Pass => 0,
+            Self::Permitted => 1,
+            Self::KnownFail => 2,
+            Self::Unsupported => 3,
+            Self::NotRun => 4,
+            Self::Broken => 5,
+            Self::UnexpectedPass => 6,
+            Self::Flaky => 7,
+            Self::Fail => 8,
+            Self::Timeout => 9,
+            Self::Crash => 10,
+        }
+    }
+
     /// Whether it makes a run exit non-zero.
     pub const fn is_failure(self) -> bool {
         !matches!(self, Self::Pass | Self::Permitted | Self::KnownFail | Self::Unsupported)
@@ -100,6 +122,15 @@ mod tests {
     use std::collections::HashSet;
 
     use super::*;
+
+    #[test]
+    fn no_two_statuses_are_equally_bad_and_every_failure_is_worse_than_none() {
+        let severities: HashSet<_> = Status::ALL.iter().map(|status| status.severity()).collect();
+        assert_eq!(severities.len(), Status::ALL.len());
+        for (a, b) in Status::ALL.iter().flat_map(|a| Status::ALL.iter().map(move |b| (a, b))) {
+            assert!(!a.is_failure() || b.is_failure() || a.severity() > b.severity(), "{a} {b}");
+        }
+    }
 
     #[test]
     fn every_status_has_its_own_letter_and_the_name_that_json_has() {

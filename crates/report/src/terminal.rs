@@ -1,31 +1,96 @@
 //! The matrix as a table for a terminal.
 
+use std::fmt::Write;
+use std::ops::Range;
+
 use comfy_table::{Cell, CellAlignment, Color, ContentArrangement, Table, presets};
 
-use crate::grid::{Grid, Tally};
-use crate::results::Results;
+use crate::cell::CellResult;
+use crate::grid::{Absent, Grid, Overview, Tally};
+use crate::results::{Results, Run};
 use crate::status::Status;
+use crate::text::shortened;
+
+/// Tables of several targets are folded to this width, whatever the terminal's is: the same results look the same
+/// everywhere.
+const WIDTH: usize = 100;
+/// Between columns.
+const GAP: u16 = 2;
+/// The longest name of an emulator in the table of runs. The whole of it is in the report.
+const LONGEST_WAY: usize = 40;
 
 /// Scenarios as rows, backends as columns, a letter and a count per status, and the legend.
+///
+/// With several targets: first the targets as rows, then the scenarios with the backends of each target side by side,
+/// as many targets in one table as there is room for; then the runs, and the targets that were not run.
 pub fn matrix(results: &Results, colour: bool) -> String {
-    let grid = Grid::new(&results.cells, |cell| &cell.scenario);
+    let mut out = String::new();
+    let grid = if results.has_several_targets() {
+        let absent = Absent::of(&results.cells);
+        overview(&mut out, results, &absent, colour);
+        let present = results.cells.iter().filter(|cell| !absent.has(&cell.target, &cell.backend));
+        Grid::new(present, scenario)
+    } else {
+        Grid::new(results.cells.iter(), scenario)
+    };
+    let wide = |target: &str, columns: &Range<usize>| {
+        let (wide, lacking) = room(&grid, target, columns);
+        wide + lacking
+    };
+    let width = if results.has_several_targets() { WIDTH } else { usize::MAX };
+    for lot in grid.folded(width, wide) {
+        let columns = lot.iter().flat_map(|(_, columns)| columns.clone()).collect::<Vec<_>>();
+        if results.has_several_targets() {
+            let _ = writeln!(out, "{}", headings(&grid, &lot));
+        }
+        let rows = grid.rows.iter().map(|(scenario, tallies)| {
+            let tallies = columns.iter().map(|column| &tallies[*column]);
+            std::iter::once(Cell::new(scenario))
+                .chain(tallies.map(|tally| coloured(tally.to_string(), tally)))
+        });
+        let backend = |column: &usize| grid.columns[*column].backend.clone().unwrap_or_default();
+        let header: Vec<_> = columns.iter().map(backend).collect();
+        let mut table = table(&header, rows, colour);
+        if results.has_several_targets() {
+            widen(&mut table, &grid, &lot);
+        }
+        let _ = writeln!(out, "{}\n", text_of(&table));
+    }
+    let _ = writeln!(out, "{}", grid.legend());
+    provenance(&mut out, results);
+    out
+}
+
+fn scenario(cell: &CellResult) -> &str {
+    &cell.scenario
+}
+
+/// A table without lines.
+fn table<R: Iterator<Item = Cell>>(header: &[String], rows: impl Iterator<Item = R>, colour: bool) -> Table {
     let mut table = Table::new();
     // The caller knows the stream that this goes to; comfy-table would look at standard output.
     table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled).force_no_tty();
     if colour {
         table.enforce_styling();
     }
-    table.set_header(std::iter::once("").chain(grid.backends.iter().map(String::as_str)));
-    for (scenario, tallies) in &grid.rows {
-        let cells = tallies.iter().map(|tally| Cell::new(tally).fg(colour_of(tally)));
-        table.add_row(std::iter::once(Cell::new(scenario)).chain(cells));
+    table.set_header(std::iter::once("").chain(header.iter().map(String::as_str)));
+    for row in rows {
+        table.add_row(row);
     }
     for column in table.column_iter_mut() {
         column.set_cell_alignment(CellAlignment::Left);
-        column.set_padding((0, 2));
+        column.set_padding((0, GAP));
     }
+    table
+}
+
+fn text_of(table: &Table) -> String {
     let lines: Vec<_> = table.lines().map(|line| line.trim_end().to_owned()).collect();
-    format!("{}\n\n{}\n", lines.join("\n"), grid.legend())
+    lines.join("\n")
+}
+
+fn coloured(text: String, tally: &Tally) -> Cell {
+    Cell::new(text).fg(colour_of(tally))
 }
 
 fn colour_of(tally: &Tally) -> Color {
@@ -37,5 +102,178 @@ fn colour_of(tally: &Tally) -> Color {
         Color::Yellow
     } else {
         Color::Green
+    }
+}
+
+/// How wide the columns of a target are together, and how much its name lacks to fit over them.
+fn room(grid: &Grid, target: &str, columns: &Range<usize>) -> (usize, usize) {
+    let wide: usize = columns.clone().map(|column| grid.width(column) + usize::from(GAP)).sum();
+    (wide, (target.chars().count() + usize::from(GAP)).saturating_sub(wide))
+}
+
+/// The line of targets over the backends.
+fn headings(grid: &Grid, lot: &[(&str, Range<usize>)]) -> String {
+    let mut line = " ".repeat(grid.heading_width() + usize::from(GAP));
+    for (target, columns) in lot {
+        let (wide, lacking) = room(grid, target, columns);
+        let _ = write!(line, "{target:0$}", wide + lacking);
+    }
+    line.trim_end().to_owned()
+}
+
+/// Makes the last column of each target so wide that the target's name fits over all of them.
+fn widen(table: &mut Table, grid: &Grid, lot: &[(&str, Range<usize>)]) {
+    // Column 0 has the rows' headings: the last column of a target has the number of columns so far.
+    let mut last = 0;
+    for (target, columns) in lot {
+        last += columns.len();
+        let (_, lacking) = room(grid, target, columns);
+        if let Some(column) = table.column_mut(last) {
+            column.set_padding((0, GAP + u16::try_from(lacking).unwrap_or(0)));
+        }
+    }
+}
+
+/// Targets × backends, and why some backends are not there.
+fn overview(out: &mut String, results: &Results, absent: &Absent<'_>, colour: bool) {
+    let overview = Overview::of(results, absent);
+    let rows = overview.targets.iter().map(|(target, cells)| {
+        let cells = cells.iter().map(|(text, tally)| match text.as_str() {
+            "n/a" | "not run" => Cell::new(text).fg(Color::DarkGrey),
+            _ => coloured(text.clone(), tally),
+        });
+        std::iter::once(Cell::new(target)).chain(cells)
+    });
+    let _ = writeln!(out, "{}\n", text_of(&table(&overview.backends, rows, colour)));
+    for (reason, targets) in absent.reasons() {
+        let _ = writeln!(out, "n/a  {reason} ({} targets)", targets.len());
+    }
+    if !absent.reasons().is_empty() {
+        out.push('\n');
+    }
+}
+
+/// Where the rows come from, if that is not one run, and what has none.
+fn provenance(out: &mut String, results: &Results) {
+    if results.runs.len() > 1 {
+        let rows = results.runs.iter().map(|run| {
+            let interrupted = if run.interrupted { "interrupted" } else { "" };
+            let way = shortened(&run.way(), LONGEST_WAY);
+            let (seed, cpus) = (run.seed.to_string(), run.cpus.to_string());
+            [run.target.clone(), way, kernel(run), cpus, seed, interrupted.to_owned()]
+                .map(Cell::new)
+                .into_iter()
+        });
+        let header = ["via", "kernel", "CPUs", "seed", ""].map(str::to_owned);
+        let _ = writeln!(out, "\n{}", text_of(&table(&header, rows, false)));
+    }
+    if !results.not_run.is_empty() {
+        out.push('\n');
+    }
+    for not_run in &results.not_run {
+        let _ = writeln!(out, "not run  {}: {}", not_run.target, not_run.reason);
+    }
+}
+
+fn kernel(run: &Run) -> String {
+    format!("{} {}, {}", run.os, run.kernel, run.machine)
+}
+
+#[cfg(test)]
+mod tests {
+    use Status::{Fail, Pass, Unsupported};
+
+    use super::*;
+    use crate::merge::{Input, Rules, merge};
+    use crate::results::NotRun;
+    use crate::samples;
+
+    const ROWS: [(&str, &str, Status); 5] = [
+        ("a", "epoll", Pass),
+        ("a", "kqueue", Unsupported),
+        ("a", "poll", Pass),
+        ("b", "poll", Fail),
+        ("a", "select", Pass),
+    ];
+
+    /// As many targets as matrix.yml has.
+    fn many() -> Results {
+        let inputs = (0..14).map(|number| {
+            let target = format!("armv{number:02}-linux-gnueabihf");
+            let mut results = samples::results(&target, &ROWS);
+            results.runs[0].emulator = Some(format!("qemu-arm -L {}", "x".repeat(200)));
+            Input { name: target, results }
+        });
+        merge(inputs.collect(), Rules::default()).unwrap().results
+    }
+
+    #[test]
+    fn one_target_is_one_table_with_every_backend() {
+        let text = matrix(&samples::results("here", &ROWS), false);
+        let expected = "            epoll  kqueue  poll   select\n\
+                        group/name  P1     U1      P1 F1  P1\n\
+                        \n\
+                        P pass  F fail  U unsupported\n";
+        assert_eq!(text, expected);
+    }
+
+    #[test]
+    fn two_targets_stand_side_by_side_with_the_backends_that_they_have() {
+        let inputs = ["one", "a-target-with-quite-a-long-name"]
+            .map(|target| Input { name: target.into(), results: samples::results(target, &ROWS) });
+        let mut results = merge(inputs.into(), Rules::default()).unwrap().results;
+        let not_run = NotRun {
+            target: "bsd".into(),
+            os: "freebsd".into(),
+            reason: "built, not run: no machine".into(),
+        };
+        results.not_run.push(not_run);
+        let text = matrix(&results, false);
+        let lines: Vec<_> = text.lines().collect();
+        let expected = [
+            "                                 epoll    kqueue   poll     select",
+            "a-target-with-quite-a-long-name  P1       n/a      P1 F1    P1",
+            "one                              P1       n/a      P1 F1    P1",
+            "bsd                              not run  not run  not run  not run",
+            "",
+            "n/a  why unsupported (2 targets)",
+            "",
+            "            a-target-with-quite-a-long-name  one",
+            "            epoll  poll   select             epoll  poll   select",
+            "group/name  P1     P1 F1  P1                 P1     P1 F1  P1",
+            "",
+            "P pass  F fail",
+            "",
+        ];
+        assert_eq!(lines[..expected.len()], expected, "{text}");
+        assert!(text.ends_with("\nnot run  bsd: built, not run: no machine\n"), "{text}");
+    }
+
+    #[test]
+    fn fourteen_targets_fit_into_100_columns() {
+        let text = matrix(&many(), false);
+        let widest = text.lines().map(|line| line.chars().count()).max();
+        assert!(widest <= Some(WIDTH), "{text}");
+        for number in 0..14 {
+            let target = format!("armv{number:02}-linux-gnueabihf");
+            // In the overview, over its columns, in the table of runs.
+            assert_eq!(text.matches(&target).count(), 3, "{text}");
+        }
+    }
+
+    #[test]
+    fn colours_do_not_move_anything() {
+        let plain = matrix(&many(), false);
+        let coloured = matrix(&many(), true);
+        let mut stripped = String::new();
+        let mut rest = coloured.as_str();
+        while let Some((before, after)) = rest.split_once('\x1b') {
+            stripped.push_str(before);
+            rest = after.split_once('m').unwrap().1;
+        }
+        stripped.push_str(rest);
+        let trimmed = |text: &str| text.lines().map(|line| line.trim_end().to_owned()).collect::<Vec<_>>();
+        assert_ne!(plain, coloured);
+        assert_eq!(trimmed(&stripped), trimmed(&plain));
     }
 }

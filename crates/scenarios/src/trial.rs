@@ -191,8 +191,12 @@ pub fn run(
         Err(Failure::Broken(reason)) => Verdict::Broken(reason),
         // A check that did not hold says more than what it led to.
         Err(Failure::Wrong(what)) => Verdict::Fail(match trial.outcome.first_wrong() {
-            Some(wrong) if wrong != what => format!("{wrong}; then: {what}"),
-            _ => what,
+            Some(wrong) if wrong == what => what,
+            wrong => {
+                // Every failure is a check, so that nobody who looks at the checks overlooks it.
+                trial.check("the run", "goes on to its end", &what, "liveness", false);
+                wrong.map_or_else(|| what.clone(), |wrong| format!("{wrong}; then: {what}"))
+            }
         }),
         Ok(()) => match trial.outcome.first_wrong() {
             Some(wrong) => Verdict::Fail(wrong),
@@ -201,4 +205,43 @@ pub fn run(
         },
     };
     (verdict, trial.outcome)
+}
+
+#[cfg(test)]
+mod tests {
+    use fd_core::poller::Trigger;
+
+    use super::*;
+    use crate::catalogue::Layer;
+    use crate::params::Transport;
+
+    fn ran(run: fn(&mut Trial) -> Result<(), Failure>) -> (Verdict, Vec<Check>) {
+        let scenario = Scenario { id: "a/b", title: "T", layer: Layer::Contract, clauses: &[], run };
+        let params = Params { transport: Transport::Tcp, trigger: Trigger::Level, threads: 1, groups: 1 };
+        let make: MakeBackend = |_| Err(BackendError::Capacity { backend: "none", limit: 0, capacity: 0 });
+        let (verdict, outcome) = super::run(&scenario, "none", make, params, 1);
+        (verdict, outcome.checks)
+    }
+
+    #[test]
+    fn a_failure_that_is_no_check_becomes_one() {
+        let (verdict, checks) = ran(|trial| {
+            trial.check("a", "1", "2", "S", false);
+            Err(Failure::Wrong("it hangs".into()))
+        });
+        assert_eq!(verdict, Verdict::Fail("a: expected 1, observed 2; then: it hangs".into()));
+        assert_eq!(checks.iter().map(|check| check.observed.as_str()).collect::<Vec<_>>(), ["2", "it hangs"]);
+        assert!(checks.iter().all(|check| !check.holds));
+        let (verdict, checks) = ran(|_| Err(Failure::Wrong("it hangs".into())));
+        assert_eq!((verdict, checks.len()), (Verdict::Fail("it hangs".into()), 1));
+    }
+
+    #[test]
+    fn a_failure_that_is_a_check_is_not_counted_twice() {
+        let (verdict, checks) = ran(|trial| {
+            trial.check("a", "1", "2", "S", false);
+            trial.all_hold()
+        });
+        assert_eq!((verdict, checks.len()), (Verdict::Fail("a: expected 1, observed 2".into()), 1));
+    }
 }

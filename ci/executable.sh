@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# ci/executable.sh TARGET [FILE]: builds the release executable for a target of matrix.yml, in the way that `build` says there.
+# It stays where `pollmatrix run --target TARGET` looks for it; a copy goes to FILE.
+set -euo pipefail
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+id=${1:?usage: ci/executable.sh TARGET [FILE]}
+select_matrix_target "$id"
+folder=${CARGO_TARGET_DIR:-target}
+if [ "$triple" = "$(rustc -vV | sed -n 's/^host: //p')" ]; then
+  cargo build --release --bin pollmatrix
+  built=$folder/release/pollmatrix
+else
+  built=$folder/cross/$triple/release/pollmatrix
+  case $build in
+    gcc)
+      need_packages "$linker" "gcc-${linker%-gcc}" "libc6-dev-$(debian_architecture "$linker")-cross"
+      variable=$(printf '%s' "CARGO_TARGET_${triple}_LINKER" | tr 'a-z-' 'A-Z_')
+      export "$variable=$linker"
+      ci/targets.sh release "$triple"
+      ;;
+    zig) ci/targets.sh zig "$triple" ;;
+    host) not_run "the executable for $id is made on such a machine" ;;
+    check) not_run "$id is type-checked only (ci/targets.sh check $triple)" ;;
+  esac
+fi
+if [ $# -gt 1 ]; then
+  mkdir -p "$(dirname "$2")"
+  cp "$built" "$2"
+fi

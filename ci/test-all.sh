@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# ci/test-all.sh [OPTION...]: builds the executable of every target that can be built here, gets what is needed to run them,
+# runs the whole matrix on all that this machine can run, and joins the results into one report in pollmatrix-report.
+# Options go to `pollmatrix run`: --resume goes on after an interruption, --filter '*-2t1g@*' runs a part.
+# What cannot be built or run is a target of the report all the same, with the reason.
+set -euo pipefail
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+# try COMMAND...: goes on without it, if it cannot be done here.
+try() {
+  local code=0
+  "$@" || code=$?
+  case $code in
+    0 | 77) ;;
+    *) echo "ci/test-all.sh: failed ($code), going on without: $*" >&2 ;;
+  esac
+}
+
+cargo build --release --bin pollmatrix
+while IFS=$'\t' read -r id _ build linker; do
+  case $build in
+    host | check) continue ;;
+  esac
+  echo "== $id"
+  try ci/executable.sh "$id" </dev/null
+  if [ "$linker" != - ]; then try ci/emulator.sh "$id" </dev/null; fi
+done <ci/targets.tsv
+engine=${CONTAINER:-docker}
+if have "$engine" && "$engine" info >/dev/null 2>&1 && [ -z "${POLLMATRIX_BASE:-}" ]; then
+  # Where no registry can be reached; one that is there already is used.
+  "$engine" image inspect pollmatrix-base >/dev/null 2>&1 || try ci/base-image.sh
+fi
+exec "${CARGO_TARGET_DIR:-target}/release/pollmatrix" run --target all "$@"

@@ -1,0 +1,65 @@
+#!/usr/bin/env bash
+# ci/ways.sh prefix|container|ssh [OPTION...]: runs cells in a way that is not native, with what this machine has for it:
+#   prefix     big-endian s390x under qemu-user
+#   container  statically linked in a container FROM scratch
+#   ssh        on this machine, through an sshd that is started for it
+# Options go to `pollmatrix run`; without any, a part of the matrix is run.
+set -euo pipefail
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+way=${1:?usage: ci/ways.sh prefix|container|ssh [OPTION...]}
+shift
+[ $# -gt 0 ] || set -- --filter '*-2t?g@*'
+folder=${CARGO_TARGET_DIR:-target}
+
+# prepare SCRIPT ARGUMENT...: leaves with its reason if it cannot be done here.
+prepare() {
+  local code=0
+  "$@" || code=$?
+  if [ "$code" = 77 ]; then not_run "$(cat "${CI_REASON_FILE:-/dev/null}")"; fi
+  [ "$code" = 0 ] || exit "$code"
+}
+
+run() { "$folder/release/pollmatrix" run --report-dir "$folder/ways/$way" "$@"; }
+
+cargo build --release --bin pollmatrix
+case $way in
+  prefix)
+    prepare ci/executable.sh s390x-linux-gnu
+    prepare ci/emulator.sh s390x-linux-gnu
+    run --target s390x-linux-gnu --via prefix "$@"
+    ;;
+  container)
+    engine=${CONTAINER:-docker}
+    have "$engine" || not_run "$engine is not installed"
+    "$engine" info >/dev/null 2>&1 || not_run "no container engine answers ($engine info)"
+    prepare ci/executable.sh x86_64-linux-musl
+    run --target x86_64-linux-musl --via container "$@"
+    ;;
+  ssh)
+    need_packages sshd openssh-server
+    need_packages ssh openssh-client
+    home=$(mktemp -d)
+    port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+    ssh-keygen -q -t ed25519 -N '' -f "$home/host"
+    ssh-keygen -q -t ed25519 -N '' -f "$home/user"
+    cp "$home/user.pub" "$home/authorized"
+    printf '%s\n' "Port $port" 'ListenAddress 127.0.0.1' "HostKey $home/host" "AuthorizedKeysFile $home/authorized" \
+      'StrictModes no' 'UsePAM no' "PidFile $home/pid" >"$home/config"
+    # Where Debian's looks for it, whatever the configuration says.
+    if [ "$(id -u)" = 0 ]; then mkdir -p /run/sshd; fi
+    "$(command -v sshd || echo /usr/sbin/sshd)" -D -f "$home/config" &
+    sshd=$!
+    trap 'kill "$sshd"; rm -rf "$home"' EXIT
+    ssh="ssh -i $home/user -p $port -o BatchMode=yes -o StrictHostKeyChecking=no -o UserKnownHostsFile=$home/known -o LogLevel=ERROR"
+    for _ in {1..50}; do
+      if $ssh 127.0.0.1 true 2>/dev/null; then break; fi
+      sleep 0.2
+    done
+    run --via ssh --host 127.0.0.1 --ssh "$ssh" "$@"
+    ;;
+  *)
+    echo "ci/ways.sh: unknown way '$way'" >&2
+    exit 2
+    ;;
+esac

@@ -1,0 +1,37 @@
+//! `pollmatrix diff`: what is different between two reports.
+
+use std::process::ExitCode;
+
+use report::{Diff, Results};
+
+use crate::args::{DiffArgs, DiffFormat, FailOn};
+use crate::error::{self, Error};
+use crate::{exit, input, output};
+
+/// Prints the differences.
+pub fn run(args: &DiffArgs) -> Result<ExitCode, Error> {
+    let (old, new) = (input::read(&args.old)?, input::read(&args.new)?);
+    warn_about_faults(&old, &new);
+    let diff = Diff::new(&old, &new);
+    output::print(&match args.format {
+        DiffFormat::Text => diff.text(),
+        DiffFormat::Markdown => diff.markdown(),
+        DiffFormat::Json => format!("{:#}\n", serde_json::json!(diff)),
+    })?;
+    let failed = match args.fail_on {
+        FailOn::Any => !diff.is_empty(),
+        FailOn::Regression => diff.regressions > 0,
+    };
+    Ok(if failed { ExitCode::from(exit::FAILED) } else { ExitCode::SUCCESS })
+}
+
+/// To compare a fault with the truth is a thing to do; to do so by accident is not.
+fn warn_about_faults(old: &Results, new: &Results) {
+    for (name, results) in [("old", old), ("new", new)] {
+        if let Some(fault) = results.fault()
+            && old.fault() != new.fault()
+        {
+            error::warning(&format!("the {name} one was run with the fault {fault} switched on"));
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! `pollmatrix run --target all`: every target that can be run from here, one after the other, and one report of all.
+
+use std::process::ExitCode;
+
+use matrix::{Target, Way};
+use report::{Input, NotRun, Results, Rules, SCHEMA_VERSION};
+
+use crate::args::RunArgs;
+use crate::error::{self, Error};
+use crate::journal::{self, Lock};
+use crate::plan::Source;
+use crate::progress::Progress;
+use crate::run::{self, write_report};
+use crate::signals::Stop;
+use crate::ways::{self, Chosen};
+use crate::{exit, merge, targets};
+
+/// What stands for every target.
+pub const ALL: &str = "all";
+
+/// Runs them, and writes the report of all. Each has a report of its own in the folder `targets`, from which an
+/// interrupted run goes on.
+pub fn run(source: &Source, args: &RunArgs) -> Result<ExitCode, Error> {
+    // A typing mistake must not cost the first target's time.
+    let selection = args.selection.selection();
+    selection.apply(&source.matrix)?;
+    let (chosen, mut not_run) = sort(source, args)?;
+    let mut cells = 0;
+    for one in &chosen {
+        error::note(&format!("{} via {}", one.target.id, ways::label(&one.way)));
+        cells += source.plan(one.target, &selection)?.len();
+    }
+    for one in &not_run {
+        error::note(&format!("not run: {}: {}", one.target, one.reason));
+    }
+
+    let dir = args.report_dir.path.as_path();
+    let _lock = Lock::take(dir)?;
+    let stop = Stop::install().map_err(run::cannot_start)?;
+    let mut progress = Progress::overall(cells);
+    let mut inputs = Vec::new();
+    let (mut ended, mut failed) = (None, false);
+    for one in &chosen {
+        if stop.asked() {
+            not_run.push(entry(one.target, "interrupted".to_owned()));
+            continue;
+        }
+        let mut own = args.clone();
+        own.report_dir.path = dir.join("targets").join(&one.target.id);
+        own.resume &= journal::exists(&own.report_dir.path);
+        own.elsewhere.target = Some(one.target.id.clone());
+        own.elsewhere.via = Some(ways::label(&one.way));
+        match run::one(source, one, &own, &stop, Some(&mut progress)) {
+            Ok((results, code)) => {
+                inputs.push(Input { name: one.target.id.clone(), results });
+                ended = code;
+            }
+            // One machine that is not as it should be says nothing about the others.
+            Err(why) if why.is_of_one_target() => {
+                why.print();
+                not_run.push(entry(one.target, why.to_string()));
+                failed = true;
+            }
+            Err(why) => return Err(why),
+        }
+    }
+    progress.end();
+    inputs.push(Input {
+        name: "not run".to_owned(),
+        results: Results { schema: SCHEMA_VERSION, runs: Vec::new(), not_run, cells: Vec::new() },
+    });
+    // Each target has one executable and one run: there is nothing to disagree on.
+    let merged = report::merge(inputs, Rules::default())?;
+    write_report(dir, &merged.results)?;
+    merge::print(&merged.results, dir, args.format)?;
+    Ok(match ended {
+        Some(code) => ExitCode::from(code),
+        None if failed || merged.results.has_failures() => ExitCode::from(exit::FAILED),
+        None => ExitCode::SUCCESS,
+    })
+}
+
+/// The targets that can be run from here, each in the first of its ways that is possible, and the others.
+fn sort<'a>(source: &'a Source, args: &RunArgs) -> Result<(Vec<Chosen<'a>>, Vec<NotRun>), Error> {
+    let mut chosen = Vec::new();
+    let mut not_run = Vec::new();
+    for target in &source.matrix.targets {
+        let here = |way: &&Way| ways::missing(target, way, &args.elsewhere).is_none();
+        // One host, one file: they are of one target, which must be named.
+        let ways = target.ways.iter().filter(|way| !matches!(way, Way::Ssh | Way::Import));
+        match ways.clone().find(here) {
+            Some(way) => chosen.push(ways::with(target, way.clone(), &args.elsewhere)?),
+            None => not_run.push(entry(target, targets::not_run(target, &args.elsewhere))),
+        }
+    }
+    Ok((chosen, not_run))
+}
+
+fn entry(target: &Target, reason: String) -> NotRun {
+    NotRun { target: target.id.clone(), os: target.os.name().to_owned(), reason }
+}

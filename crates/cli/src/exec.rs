@@ -1,0 +1,344 @@
+//! `pollmatrix exec`: the executor. Runs cells on the machine that it is started on and streams the results. It needs
+//! nothing there but its own file: no directory to write to, no /proc, no terminal.
+
+use std::collections::HashMap;
+use std::ffi::OsString;
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufRead, Read, Write};
+use std::num::NonZeroU32;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use report::{CellResult, Run, Status};
+
+use crate::args::ExecArgs;
+use crate::error::Error;
+use crate::plan::{Planned, Source};
+use crate::schedule::{self, Settings};
+use crate::signals::Stop;
+use crate::stream::{self, Line};
+use crate::{error, exit, faults, provenance, run_cell, self_start};
+
+/// Runs the cells that were asked for and writes their results as lines.
+pub fn run(matrix: Option<&Path>, args: &ExecArgs) -> Result<ExitCode, Error> {
+    let source = Source::load(matrix)?;
+    if let Some(fault) = &args.fault {
+        faults::find(fault)?;
+    }
+    let planned = chosen(&source, args)?;
+    // Not before the cells are read: they may come from standard input, too.
+    if args.lifeline {
+        run_cell::watch_lifeline();
+    }
+    let executable = own_file(args.executable.as_deref())?;
+    let (prefix, took) = self_start::find(&executable, args.prefix.as_ref().map(|words| words.0.as_slice()))?;
+    let settings = Settings {
+        prefix: &prefix,
+        executable: &executable,
+        matrix: source.path.as_deref(),
+        seed: args.seed.unwrap_or_else(provenance::new_seed),
+        fault: args.fault.as_deref(),
+        repeat: args.repeat.get(),
+        slow: args.slow.times.unwrap_or_else(|| self_start::slowness(took)),
+        jobs: args.jobs.map_or_else(provenance::cpus, usize::from),
+    };
+    let here = about(&source, args, &settings)?;
+    let mut kept = args.keep.as_deref().map(|path| Kept::open(path, &here)).transpose()?;
+    let mut output = Output::open(&args.output)?;
+    output.write(&Line::Begin {
+        format: stream::FORMAT,
+        run: Box::new(here),
+        slow: settings.slow,
+        cells: planned.len(),
+    })?;
+
+    let mut statuses = Vec::with_capacity(planned.len());
+    let mut left = Vec::new();
+    for cell in planned {
+        let known = kept.as_mut().and_then(|kept| kept.rows.remove(&cell.subject.id));
+        match (known, &cell.unsupported) {
+            (None, None) => left.push(cell),
+            (None, Some(why)) => {
+                let row = CellResult::without_attempt(cell.subject, Status::Unsupported, why.clone());
+                statuses.push(row.status);
+                output.write(&Line::Cell(Box::new(row)))?;
+            }
+            (Some(row), _) => {
+                statuses.push(row.status);
+                output.write(&Line::Cell(Box::new(row)))?;
+            }
+        }
+    }
+    let stop = Stop::install().map_err(|source| start_failed(&executable, source))?;
+    let mut problem = None;
+    schedule::run(&left, &settings, &stop, |row| {
+        statuses.push(row.status);
+        let line = Line::Cell(Box::new(row));
+        let written =
+            kept.as_mut().map_or(Ok(()), |kept| kept.write(&line)).and_then(|()| output.write(&line));
+        if let Err(error) = written {
+            problem.get_or_insert(error);
+            stop.halt();
+        }
+    });
+    if let Some(error) = problem {
+        return Err(error);
+    }
+    if let Some(code) = stop.signal() {
+        return Ok(ExitCode::from(code));
+    }
+    output.write(&Line::End { cells: statuses.len() })?;
+    Ok(ExitCode::from(verdict(&statuses)))
+}
+
+fn verdict(statuses: &[Status]) -> u8 {
+    if statuses.iter().any(|status| status.is_failure()) {
+        exit::FAILED
+    } else if !statuses.is_empty() && statuses.iter().all(|status| *status == Status::Unsupported) {
+        exit::CELL_UNSUPPORTED
+    } else {
+        0
+    }
+}
+
+/// The cells that the arguments name. Everything only if it was said: an executor is often started by hand, on a slow
+/// machine.
+fn chosen(source: &Source, args: &ExecArgs) -> Result<Vec<Planned>, Error> {
+    let selection = args.selection.selection();
+    let Some(list) = &args.cells else {
+        if selection == matrix::Selection::default() && !args.all {
+            return Err(Error::NoCells);
+        }
+        return source.plan(source.target()?, &selection);
+    };
+    let failed = |source| Error::Io {
+        action: "read the cells in",
+        path: list.clone(),
+        source,
+        help: "give a file with one cell's id a line, or `-`",
+    };
+    let ids = if list.as_os_str() == "-" {
+        read_ids(io::stdin().lock())
+    } else {
+        File::open(list).and_then(|file| read_ids(io::BufReader::new(file)))
+    };
+    let (ids, ended) = ids.map_err(failed)?;
+    if args.lifeline && !ended {
+        return Err(Error::CutCells);
+    }
+    let planned = source.plan(source.target()?, &selection)?;
+    let mut by_id: HashMap<_, _> = planned.into_iter().map(|cell| (cell.subject.id.clone(), cell)).collect();
+    let mut chosen = Vec::with_capacity(ids.len());
+    for id in ids {
+        match by_id.remove(&id) {
+            Some(cell) => chosen.push(cell),
+            // The other of two equal lines.
+            None if chosen.iter().any(|cell: &Planned| cell.subject.id == id) => {}
+            None => return Err(run_cell::unknown_cell(&id, &source.matrix.cells())),
+        }
+    }
+    Ok(chosen)
+}
+
+/// The ids, and whether an empty line is behind them.
+fn read_ids(from: impl BufRead) -> io::Result<(Vec<String>, bool)> {
+    let mut ids = Vec::new();
+    for line in from.lines() {
+        let line = line?;
+        match line.trim() {
+            "" => return Ok((ids, true)),
+            id => ids.push(id.to_owned()),
+        }
+    }
+    Ok((ids, false))
+}
+
+/// This program's file: as given, as the system says, or as the shell must have found it. The system may not say it:
+/// Linux only knows with a /proc.
+fn own_file(given: Option<&Path>) -> Result<PathBuf, Error> {
+    if let Some(path) = given {
+        return Ok(path.to_path_buf());
+    }
+    let found = std::env::current_exe().or_else(|error| {
+        let name = std::env::args_os().next();
+        name.and_then(|name| on_path(&name, std::env::var_os("PATH"))).ok_or(error)
+    });
+    found.map_err(|source| Error::Io {
+        action: "find the file of",
+        path: PathBuf::from("this program"),
+        source,
+        help: "name it with --self FILE",
+    })
+}
+
+/// What a shell starts when `name` is typed.
+fn on_path(name: &OsString, path: Option<OsString>) -> Option<PathBuf> {
+    let name = Path::new(name);
+    if name.components().count() > 1 {
+        return Some(name.to_path_buf());
+    }
+    let path = path?;
+    std::env::split_paths(&path).map(|folder| folder.join(name)).find(|file| file.is_file())
+}
+
+fn about(source: &Source, args: &ExecArgs, settings: &Settings<'_>) -> Result<Run, Error> {
+    let now = provenance::now();
+    Ok(Run {
+        selection: args.selection.selection().describe(),
+        matrix: source.hash.clone(),
+        // Only a keep file needs it to be right.
+        executable: provenance::hash_of(settings.executable).unwrap_or_else(|_| "unknown".into()),
+        seed: settings.seed,
+        repeat: settings.repeat,
+        fault: args.fault.clone(),
+        ..provenance::run_here(source.target()?.id.clone(), now)
+    })
+}
+
+fn start_failed(executable: &Path, source: io::Error) -> Error {
+    Error::Io {
+        action: "start cells of",
+        path: executable.to_path_buf(),
+        source,
+        help: "start pollmatrix again",
+    }
+}
+
+/// Where the lines go.
+struct Output {
+    to: Box<dyn Write>,
+    path: PathBuf,
+}
+
+impl Output {
+    fn open(path: &Path) -> Result<Self, Error> {
+        let to: Box<dyn Write> = if path.as_os_str() == "-" {
+            Box::new(io::stdout())
+        } else {
+            Box::new(File::create(path).map_err(|source| write_failed(path, source))?)
+        };
+        Ok(Self { to, path: path.to_path_buf() })
+    }
+
+    /// One call per line, so that nothing of another program gets into the middle of it.
+    fn write(&mut self, line: &Line) -> Result<(), Error> {
+        let written = self.to.write_all(line.to_text().as_bytes()).and_then(|()| self.to.flush());
+        written.map_err(|source| write_failed(&self.path, source))
+    }
+}
+
+fn write_failed(path: &Path, source: io::Error) -> Error {
+    let help = "the results until now have been written; give --keep FILE to go on from them";
+    Error::Io { action: "write the results to", path: path.to_path_buf(), source, help }
+}
+
+/// The results that `--keep` keeps.
+struct Kept {
+    file: File,
+    path: PathBuf,
+    rows: HashMap<String, CellResult>,
+}
+
+impl Kept {
+    /// Opens the file, and reads what it has of the same run.
+    fn open(path: &Path, here: &Run) -> Result<Self, Error> {
+        let failed = |source| Error::Io {
+            action: "keep results in",
+            path: path.to_path_buf(),
+            source,
+            help: "choose another place with --keep FILE, or leave it out",
+        };
+        let mut file = OpenOptions::new().read(true).append(true).create(true).open(path).map_err(failed)?;
+        let mut text = String::new();
+        file.read_to_string(&mut text).map_err(failed)?;
+        let mut kept = Self { file, path: path.to_path_buf(), rows: HashMap::new() };
+        // A line that was cut is no line; a new one must not continue it.
+        let whole = text.rfind('\n').map_or(0, |end| end + 1);
+        if whole < text.len() {
+            kept.file.set_len(whole as u64).map_err(failed)?;
+            error::warning(&format!(
+                "the last line of {} is not whole: that cell is run again",
+                path.display()
+            ));
+        }
+        let mut lines = text[..whole].lines().map(|line| Line::find(line).0);
+        match lines.next() {
+            None => kept.write(&Line::Begin {
+                format: stream::FORMAT,
+                run: Box::new(here.clone()),
+                slow: NonZeroU32::MIN,
+                cells: 0,
+            })?,
+            Some(Some(Line::Begin { format: stream::FORMAT, run, .. })) => {
+                if let Some(difference) = difference(&run, here) {
+                    return Err(Error::ForeignKeep { path: path.to_path_buf(), difference });
+                }
+                for row in lines.filter_map(|line| match line {
+                    Some(Line::Cell(row)) => Some(*row),
+                    _ => None,
+                }) {
+                    kept.rows.insert(row.id.clone(), row);
+                }
+            }
+            Some(_) => {
+                let difference = "its first line is not that of an executor of this version".into();
+                return Err(Error::ForeignKeep { path: path.to_path_buf(), difference });
+            }
+        }
+        Ok(kept)
+    }
+
+    fn write(&mut self, line: &Line) -> Result<(), Error> {
+        self.file.write_all(line.to_text().as_bytes()).map_err(|source| write_failed(&self.path, source))
+    }
+}
+
+/// What makes the kept results another run's, if something does.
+fn difference(kept: &Run, here: &Run) -> Option<String> {
+    let differs = [
+        ("matrix", kept.matrix == here.matrix),
+        ("executable", kept.executable == here.executable),
+        ("--seed", kept.seed == here.seed),
+        ("--repeat", kept.repeat == here.repeat),
+        ("--fault", kept.fault == here.fault),
+    ];
+    differs.into_iter().find(|(_, same)| !same).map(|(what, _)| format!("it is of a run with another {what}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_exit_code_says_what_there_was() {
+        use Status::{Fail, Pass, Unsupported};
+        for (statuses, code) in [
+            (&[][..], 0),
+            (&[Pass, Unsupported][..], 0),
+            (&[Unsupported, Unsupported][..], 127),
+            (&[Unsupported, Fail][..], 1),
+        ] {
+            assert_eq!(verdict(statuses), code, "{statuses:?}");
+        }
+    }
+
+    #[test]
+    fn ids_end_at_an_empty_line() {
+        let read = |text: &str| read_ids(text.as_bytes()).unwrap();
+        assert_eq!(read("a\r\n  b \n\nc\n"), (vec!["a".into(), "b".into()], true));
+        assert_eq!(read("a"), (vec!["a".into()], false));
+        assert_eq!(read(""), (Vec::new(), false));
+    }
+
+    #[test]
+    fn a_name_is_looked_up_as_a_shell_does() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("program");
+        std::fs::write(&file, "").unwrap();
+        let path = || Some(folder.path().into());
+        assert_eq!(on_path(&"program".into(), path()), Some(file));
+        assert_eq!(on_path(&"other".into(), path()), None);
+        assert_eq!(on_path(&"program".into(), None), None);
+        assert_eq!(on_path(&"./program".into(), path()), Some("./program".into()));
+    }
+}

@@ -1,0 +1,291 @@
+//! `pollmatrix expectations`: what each system is expected to answer, side by side.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::path::Path;
+use std::process::ExitCode;
+
+use expectations::{Answer, Answers, Compared, Divergences, Range, macos_of_darwin};
+use matrix::{Os, did_you_mean, nearest};
+use serde_json::{Value, json};
+
+use crate::args::{ExpectationsArgs, Format};
+use crate::error::Error;
+use crate::output;
+use crate::plan::Source;
+
+/// Prints the answers, or checks the files.
+pub fn run(matrix: Option<&Path>, dir: Option<&Path>, args: &ExpectationsArgs) -> Result<ExitCode, Error> {
+    let loaded;
+    let answers = match dir {
+        Some(dir) => {
+            loaded = Answers::load(dir)?;
+            &loaded
+        }
+        None => Answers::built_in()?,
+    };
+    let text = if args.check {
+        check(answers, dir, matrix)?
+    } else {
+        let questions = asked(answers, args)?;
+        match args.format {
+            Format::Text => side_by_side(&questions),
+            Format::Json => format!("{:#}\n", Value::from_iter(questions.iter().map(Question::describe))),
+        }
+    };
+    output::print(&text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Checks what only the matrix knows; everything else was checked by reading.
+fn check(answers: &Answers, dir: Option<&Path>, matrix: Option<&Path>) -> Result<String, Error> {
+    let loaded;
+    let divergences = match dir {
+        Some(dir) => {
+            loaded = Divergences::load(dir)?;
+            &loaded
+        }
+        None => Divergences::built_in()?,
+    };
+    divergences.check_cells(&Source::load(matrix)?.matrix)?;
+    let mut text = String::new();
+    for (os, answers) in answers.systems() {
+        let hypotheses = answers.iter().filter(|answer| answer.source.evidence.is_hypothesis()).count();
+        let _ = writeln!(text, "{os}: {} measured, {hypotheses} hypotheses", answers.len() - hypotheses);
+    }
+    let _ = writeln!(text, "divergences: {}", divergences.iter().count());
+    Ok(text)
+}
+
+/// One question, and what the systems answer to it.
+struct Question<'a> {
+    row: &'a str,
+    variant: &'a str,
+    /// What is asked; `queue` stands for epoll and kqueue.
+    asked: String,
+    answers: BTreeMap<Os, Vec<&'a Answer>>,
+}
+
+/// The questions that are asked for, in the order of the catalogue.
+fn asked<'a>(answers: &'a Answers, args: &ExpectationsArgs) -> Result<Vec<Question<'a>>, Error> {
+    let key = |answer: &Answer| format!("{}/{}", answer.row, answer.variant);
+    for prefix in &args.rows {
+        let mut all = answers.systems().flat_map(|(_, answers)| answers);
+        if !all.any(|answer| key(answer).starts_with(prefix.as_str())) {
+            return Err(Error::UnknownRow { prefix: prefix.clone(), help: suggest(prefix, answers) });
+        }
+    }
+    let wanted = |answer: &Answer| {
+        args.rows.is_empty() || args.rows.iter().any(|prefix| key(answer).starts_with(prefix.as_str()))
+    };
+    let mut questions: BTreeMap<(&str, &str, String), BTreeMap<Os, Vec<&Answer>>> = BTreeMap::new();
+    for (os, answers) in answers.systems() {
+        if !args.systems.is_empty() && !args.systems.contains(&os) {
+            continue;
+        }
+        for answer in answers.iter().filter(|answer| wanted(answer)) {
+            let same = questions.entry((&answer.row, &answer.variant, question(answer))).or_default();
+            same.entry(os).or_default().push(answer);
+        }
+    }
+    if questions.is_empty() {
+        let names: Vec<_> = args.systems.iter().map(|os| os.name()).collect();
+        return Err(Error::NoAnswers(names.join(" and ")));
+    }
+    let question = |((row, variant, asked), answers)| Question { row, variant, asked, answers };
+    Ok(questions.into_iter().map(question).collect())
+}
+
+/// What to type in place of a prefix that nothing begins with.
+fn suggest(prefix: &str, answers: &Answers) -> String {
+    let rows = || expectations::ROWS.iter().map(|(id, _)| *id);
+    // A row that exists in the catalogue has no answer: it is nobody's typing mistake.
+    if let Some(title) = expectations::title(prefix) {
+        return format!("the catalogue has it ({title}), but nobody has recorded an answer");
+    }
+    if !prefix.contains('/') {
+        return match nearest(prefix, rows()) {
+            Some(_) => did_you_mean(prefix, rows()),
+            None => {
+                "rows are 2.7 and a letter with two digits, such as V26; `pollmatrix expectations` shows all"
+                    .into()
+            }
+        };
+    }
+    let all = answers.systems().flat_map(|(_, answers)| answers);
+    let mut keys: Vec<_> = all.map(|answer| format!("{}/{}", answer.row, answer.variant)).collect();
+    keys.dedup();
+    match nearest(prefix, keys.iter().map(String::as_str)) {
+        Some(near) => format!("did you mean '{near}'?"),
+        None => "`pollmatrix expectations ROW` shows the states of a row".into(),
+    }
+}
+
+/// What is asked, under a name that systems share.
+fn question(answer: &Answer) -> String {
+    let asked = answer.asked();
+    for queue in ["epoll", "kqueue"] {
+        match asked.strip_prefix(queue) {
+            Some(rest) if !rest.starts_with('_') => return format!("queue{rest}"),
+            _ => {}
+        }
+    }
+    asked
+}
+
+impl Question<'_> {
+    /// Whether two systems answer differently. What an unstable answer says, and two notations, are not compared.
+    fn differs(&self) -> bool {
+        let answers: Vec<_> = self
+            .answers
+            .iter()
+            .flat_map(|(os, answers)| answers.iter().map(move |answer| (os, answer)))
+            .collect();
+        let pairs = answers
+            .iter()
+            .enumerate()
+            .flat_map(|(index, one)| answers[index + 1..].iter().map(move |two| (one, two)));
+        pairs.into_iter().any(|((one_os, one), (two_os, two))| one_os != two_os && differ(one, two))
+    }
+
+    fn describe(&self) -> Value {
+        let answers: BTreeMap<_, Vec<_>> = self
+            .answers
+            .iter()
+            .map(|(os, answers)| (os.name(), answers.iter().map(|answer| describe(answer)).collect()))
+            .collect();
+        json!({
+            "row": self.row,
+            "title": expectations::title(self.row),
+            "variant": self.variant,
+            "asked": self.asked,
+            "differs": self.differs(),
+            "answers": answers,
+        })
+    }
+}
+
+fn differ(one: &Answer, two: &Answer) -> bool {
+    let agree = |one: &Answer, two: &Answer| {
+        two.allowed.iter().any(|allowed| one.compare(allowed) != Compared::Different)
+    };
+    // epoll's bits and kqueue's filters say the same in different words. Silence and errors are the same in both.
+    let plain = |answer: &Answer| {
+        let words =
+            |text: &String| text.starts_with("silent") || text.starts_with('E') && !text.contains(' ');
+        answer.allowed.iter().all(words)
+    };
+    let comparable = one.api == two.api || plain(one) || plain(two);
+    comparable && !agree(one, two) && !agree(two, one)
+}
+
+fn describe(answer: &Answer) -> Value {
+    json!({
+        "api": answer.api,
+        "trigger": answer.trigger,
+        "answers": answer.allowed,
+        "seen": answer.seen,
+        "unstable": answer.unstable.map(|why| why.name()),
+        "evidence": answer.source.evidence.letter(),
+        "hypothesis": answer.source.evidence.is_hypothesis(),
+        "source": answer.source.text,
+        "measured_on": answer.source.version.as_ref().map(ToString::to_string),
+        "url": answer.source.url,
+        "since": answer.range.since.as_ref().map(ToString::to_string),
+        "until": answer.range.until.as_ref().map(ToString::to_string),
+        "note": answer.note,
+    })
+}
+
+/// One table per state: questions as rows, systems as columns.
+fn side_by_side(questions: &[Question<'_>]) -> String {
+    let mut out = String::new();
+    let mut row = "";
+    for state in questions.chunk_by(|one, two| (one.row, one.variant) == (two.row, two.variant)) {
+        let first = &state[0];
+        if first.row != row {
+            let _ = writeln!(out, "{}: {}\n", first.row, expectations::title(first.row).unwrap_or_default());
+            row = first.row;
+        }
+        table(&mut out, state);
+    }
+    let differing = questions.iter().filter(|question| question.differs()).count();
+    let _ = writeln!(out, "{} questions, {differing} with different answers", questions.len());
+    out.push_str(
+        "M measured  K kernel source  T another test suite  I issue or commit  D manual page  ? unknown\n",
+    );
+    out
+}
+
+fn table(out: &mut String, state: &[Question<'_>]) {
+    let mut systems: Vec<Os> = state.iter().flat_map(|question| question.answers.keys().copied()).collect();
+    systems.sort_unstable();
+    systems.dedup();
+    let mut lines = vec![vec![state[0].variant.to_owned()]];
+    lines[0].extend(systems.iter().map(|os| os.name().to_owned()));
+    for question in state {
+        let mut line = vec![format!("  {}", question.asked)];
+        line.extend(
+            systems
+                .iter()
+                .map(|os| question.answers.get(os).map_or(String::new(), |answers| cell(*os, answers))),
+        );
+        if question.differs() {
+            line.push("differs".into());
+        }
+        lines.push(line);
+    }
+    let width = |column: usize| {
+        lines.iter().filter_map(|line| line.get(column)).map(|text| text.chars().count()).max()
+    };
+    let widths: Vec<_> = (0..=systems.len()).map(|column| width(column).unwrap_or(0)).collect();
+    for line in &lines {
+        let text = line.iter().enumerate().fold(String::new(), |mut text, (column, cell)| {
+            let _ = write!(text, "{cell:width$}  ", width = widths.get(column).copied().unwrap_or(0));
+            text
+        });
+        let _ = writeln!(out, "{}", text.trim_end());
+    }
+    for question in state {
+        for (os, answers) in &question.answers {
+            for remark in answers.iter().filter_map(|answer| remark(answer)) {
+                let _ = writeln!(out, "  {os}, {}: {remark}", question.asked);
+            }
+        }
+    }
+    out.push('\n');
+}
+
+/// What else there is to say about an answer: for one that was not measured, where it comes from.
+fn remark(answer: &Answer) -> Option<String> {
+    let mut parts = Vec::new();
+    parts.extend(answer.note.clone());
+    parts.extend(answer.seen.as_ref().map(|seen| format!("seen: {seen}")));
+    if answer.source.evidence.is_hypothesis() {
+        parts.push(answer.source.text.clone());
+        parts.extend(answer.source.url.clone());
+    }
+    (!parts.is_empty()).then(|| parts.join("; "))
+}
+
+/// `IN|HUP (M)`, with whatever else limits it.
+fn cell(os: Os, answers: &[&Answer]) -> String {
+    let texts: Vec<_> = answers
+        .iter()
+        .map(|answer| {
+            let mut about = vec![answer.source.evidence.letter().to_owned()];
+            about.extend(answer.unstable.map(|why| format!("varies: {}", why.name())));
+            about.extend((answer.range != Range::default()).then(|| range(os, &answer.range)));
+            format!("{} ({})", answer.allowed.join(" or "), about.join(", "))
+        })
+        .collect();
+    texts.join("; ")
+}
+
+fn range(os: Os, range: &Range) -> String {
+    let since = range.since.as_ref().filter(|_| os == Os::MacOs).and_then(macos_of_darwin);
+    match since {
+        Some(macos) => format!("{range}, {macos}"),
+        None => range.to_string(),
+    }
+}

@@ -1,0 +1,44 @@
+//! Reading the results of other runs.
+
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use report::Results;
+
+use crate::error::Error;
+
+/// The name of the results in a report directory.
+pub const NAME: &str = "results.json";
+
+/// The file that is meant: a report directory stands for its results.
+pub fn file(path: &Path) -> PathBuf {
+    if path.is_dir() { path.join(NAME) } else { path.to_path_buf() }
+}
+
+/// Reads results that must be there.
+pub fn read(path: &Path) -> Result<Results, Error> {
+    let path = file(path);
+    let failed = |source| Error::Io {
+        action: "read",
+        path: path.clone(),
+        source,
+        help: "give a results.json, or a report directory that has one: `pollmatrix run` and `pollmatrix merge` write it",
+    };
+    parse(&path, &std::fs::read(&path).map_err(failed)?)
+}
+
+/// Reads the results in a report directory, if there are some.
+pub fn find(dir: &Path) -> Result<Option<Results>, Error> {
+    match std::fs::read(dir.join(NAME)) {
+        Ok(text) => parse(&dir.join(NAME), &text).map(Some),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(source) => {
+            let help = "make it readable, or name another place with --report-dir DIR";
+            Err(Error::Io { action: "read", path: dir.join(NAME), source, help })
+        }
+    }
+}
+
+fn parse(path: &Path, text: &[u8]) -> Result<Results, Error> {
+    Results::read(text).map_err(|error| Error::NotResults { path: path.to_path_buf(), error })
+}

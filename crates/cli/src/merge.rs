@@ -1,0 +1,132 @@
+//! `pollmatrix merge`: one report from the results of several runs.
+
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use matrix::did_you_mean;
+use report::{Input, NotRun, Results, Rules, SCHEMA_VERSION, Status, first_line, markdown, terminal};
+
+use crate::args::{DEFAULT_REPORT_DIR, MergeArgs, Prefer, RunFormat};
+use crate::error::{self, Error};
+use crate::journal::{self, Lock};
+use crate::plan::Source;
+use crate::run::{NAMED, write_report};
+use crate::{exit, input, output};
+
+/// Joins the inputs, writes the report, prints a summary.
+pub fn run(matrix: Option<&Path>, args: &MergeArgs) -> Result<ExitCode, Error> {
+    let mut inputs = Vec::new();
+    for path in &args.inputs {
+        let file = input::file(path);
+        inputs.push(Input { results: input::read(&file)?, name: file.display().to_string() });
+    }
+    inputs.extend(not_run(matrix, &args.not_run)?);
+    let dir = args.report_dir.path.as_path();
+    if !args.force {
+        keep_inputs(dir, &args.inputs)?;
+    }
+    let rules = Rules { prefer: args.prefer.map(Into::into), mixed: args.allow_mixed };
+    let merged = report::merge(inputs, rules)?;
+    for note in &merged.notes {
+        error::note(note);
+    }
+
+    let _lock = Lock::take(dir)?;
+    // The journal of a run that was here is older than this report; nothing must take it for newer.
+    if let Some(aside) = journal::move_aside(dir)? {
+        error::note(&format!("the interrupted run that was here is kept as {}", aside.display()));
+    }
+    let results = merged.results;
+    write_report(dir, &results)?;
+    print(&results, dir, args.format)?;
+    Ok(if results.has_failures() { ExitCode::from(exit::FAILED) } else { ExitCode::SUCCESS })
+}
+
+/// Prints the report of several targets.
+pub fn print(results: &Results, dir: &Path, format: RunFormat) -> Result<(), Error> {
+    output::print(&match format {
+        RunFormat::Json => results.to_json(),
+        RunFormat::Markdown => markdown::report(results),
+        RunFormat::Text => summary(results, dir),
+    })
+}
+
+impl From<Prefer> for report::Prefer {
+    fn from(prefer: Prefer) -> Self {
+        match prefer {
+            Prefer::First => Self::First,
+            Prefer::Last => Self::Last,
+            Prefer::Worst => Self::Worst,
+        }
+    }
+}
+
+/// The targets that were named as not run, as one more input.
+fn not_run(matrix: Option<&Path>, typed: &[String]) -> Result<Option<Input>, Error> {
+    if typed.is_empty() {
+        return Ok(None);
+    }
+    let targets = Source::load(matrix)?.matrix.targets;
+    let entry = |typed: &String| {
+        let wrong = |why, help| Error::NotRunArg { typed: typed.clone(), why, help };
+        let Some((id, reason)) = typed.split_once('=').filter(|(_, reason)| !reason.trim().is_empty()) else {
+            return Err(wrong("there is no reason", "write TARGET='the reason'".to_owned()));
+        };
+        let target = targets.iter().find(|target| target.id == id).ok_or_else(|| {
+            wrong(
+                "there is no such target",
+                did_you_mean(id, targets.iter().map(|target| target.id.as_str())),
+            )
+        })?;
+        Ok(NotRun {
+            target: id.to_owned(),
+            os: target.os.name().to_owned(),
+            reason: reason.trim().to_owned(),
+        })
+    };
+    let not_run = typed.iter().map(entry).collect::<Result<_, _>>()?;
+    let results = Results { schema: SCHEMA_VERSION, runs: Vec::new(), not_run, cells: Vec::new() };
+    Ok(Some(Input { name: "--not-run".to_owned(), results }))
+}
+
+/// An error if the report would replace one of the inputs.
+fn keep_inputs(dir: &Path, inputs: &[PathBuf]) -> Result<(), Error> {
+    // Nothing is replaced where nothing is.
+    let Ok(output) = dir.join(input::NAME).canonicalize() else { return Ok(()) };
+    let same = |path: &&PathBuf| input::file(path).canonicalize().is_ok_and(|path| path == output);
+    match inputs.iter().find(same) {
+        Some(path) => Err(Error::InputIsOutput(input::file(path))),
+        None => Ok(()),
+    }
+}
+
+/// The tables, what did not pass, the totals, and where the rest is.
+fn summary(results: &Results, dir: &Path) -> String {
+    let mut out = terminal::matrix(results, output::colour());
+    let failed = results.cells.iter().filter(|cell| cell.status.is_failure());
+    // What an interrupted run did not reach is counted, not named.
+    let (missing, named): (Vec<_>, Vec<_>) = failed.partition(|cell| cell.status == Status::NotRun);
+    if !named.is_empty() {
+        out.push('\n');
+    }
+    for cell in named.iter().take(NAMED) {
+        let reason = cell.reason.as_deref().map(first_line).unwrap_or_default();
+        let _ = writeln!(out, "{} {} on {}: {reason}", cell.status, cell.id, cell.target);
+    }
+    if named.len() > NAMED {
+        let _ = writeln!(out, "and {} more", named.len() - NAMED);
+    }
+    if let Some(first) = named.iter().chain(&missing).next() {
+        let place = match dir == Path::new(DEFAULT_REPORT_DIR) {
+            true => String::new(),
+            false => format!(" --report-dir '{}'", dir.display()),
+        };
+        let _ = writeln!(out, "\nIn full: pollmatrix show '{}' --target {}{place}", first.id, first.target);
+    }
+    let fault = results.fault().map(|fault| format!(" (fault {fault})")).unwrap_or_default();
+    let runs = format!("{} runs of {} targets", results.runs.len(), results.targets().len());
+    let _ = writeln!(out, "\n{runs}: {}{fault}", results.totals_line());
+    let _ = writeln!(out, "Report: {}", dir.join("report.md").display());
+    out
+}

@@ -1,0 +1,112 @@
+//! How a program that was started through a command starts itself again, and how fast the machine is.
+
+use std::io::Read;
+use std::num::NonZeroU32;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::error::Error;
+use crate::provenance::VERSION;
+
+/// How long an ordinary machine takes to start this program, when it has other things to do.
+const ORDINARY: Duration = Duration::from_millis(10);
+/// No machine is slower than that; it has something else to do.
+const SLOWEST: u32 = 60;
+/// For one start. A command that waits for a password has no answer.
+const LIMIT: Duration = Duration::from_secs(60);
+/// The fastest of so many starts counts.
+const STARTS: usize = 3;
+const LOOK: Duration = Duration::from_millis(1);
+
+/// What must be put in front of the executable, and how long a start takes then. The command itself comes first: under
+/// an emulator nothing else works. Behind a command that leads to another machine there is no such command, and no need.
+pub fn find(executable: &Path, prefix: Option<&[String]>) -> Result<(Vec<String>, Duration), Error> {
+    let mut why = Vec::new();
+    for prefix in prefix.into_iter().chain([&[][..]]) {
+        match fastest(executable, prefix) {
+            Ok(took) => return Ok((prefix.to_vec(), took)),
+            Err(said) => {
+                let name = executable.display();
+                let words = prefix.iter().map(|word| format!("{word} ")).collect::<String>();
+                why.push((format!("{words}{name}"), said));
+            }
+        }
+    }
+    Err(Error::CannotStart { why })
+}
+
+/// How many times slower than an ordinary machine one is that takes so long.
+pub fn slowness(took: Duration) -> NonZeroU32 {
+    let times = took.as_micros().div_ceil(ORDINARY.as_micros());
+    let times = u32::try_from(times).unwrap_or(SLOWEST).min(SLOWEST);
+    NonZeroU32::new(times).unwrap_or(NonZeroU32::MIN)
+}
+
+fn fastest(executable: &Path, prefix: &[String]) -> Result<Duration, String> {
+    let mut fastest = Duration::MAX;
+    for _ in 0..STARTS {
+        fastest = fastest.min(start(executable, prefix)?);
+    }
+    Ok(fastest)
+}
+
+/// One start, up to the version, which nothing else prints.
+fn start(executable: &Path, prefix: &[String]) -> Result<Duration, String> {
+    let mut command = match prefix.split_first() {
+        None => Command::new(executable),
+        Some((program, arguments)) => {
+            let mut command = Command::new(program);
+            command.args(arguments).arg(executable);
+            command
+        }
+    };
+    command.arg("--version").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let began = Instant::now();
+    let mut child = command.spawn().map_err(|error| error.to_string())?;
+    let status = loop {
+        match child.try_wait().map_err(|error| error.to_string())? {
+            Some(status) => break status,
+            None if began.elapsed() < LIMIT => thread::sleep(LOOK),
+            None => {
+                let _ = child.kill();
+                let _ = child.wait();
+                return Err(format!("no answer within {} s", LIMIT.as_secs()));
+            }
+        }
+    };
+    let took = began.elapsed();
+    let mut said = String::new();
+    if let Some(mut pipe) = child.stdout.take() {
+        // What it left behind may hold the other end: a line is enough.
+        let mut buffer = [0; 256];
+        let read = pipe.read(&mut buffer).unwrap_or(0);
+        said = String::from_utf8_lossy(&buffer[..read]).into_owned();
+    }
+    match said.trim_end().ends_with(&format!("pollmatrix {VERSION}")) {
+        true => Ok(took),
+        false => Err(format!("it is another program ({status})")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_ordinary_machine_is_not_slow() {
+        for (millis, times) in [(0, 1), (3, 1), (10, 1), (11, 2), (200, 20), (100_000, SLOWEST)] {
+            assert_eq!(slowness(Duration::from_millis(millis)).get(), times, "{millis} ms");
+        }
+    }
+
+    #[test]
+    fn what_cannot_start_it_is_named() {
+        let Err(Error::CannotStart { why }) = find(Path::new("/no/such/file"), Some(&["true".into()])) else {
+            panic!("it starts");
+        };
+        assert_eq!(why[0], ("true /no/such/file".into(), "it is another program (exit status: 0)".into()));
+        assert_eq!(why[1].0, "/no/such/file");
+    }
+}

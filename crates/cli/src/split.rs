@@ -1,0 +1,165 @@
+//! `pollmatrix plan`: the cells split over several machines, for engines that start machines.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use matrix::{Cell, Durations, Matrix, Target, did_you_mean};
+use report::Status;
+use serde_json::{Value, json};
+
+use crate::args::{PlanArgs, PlanFormat};
+use crate::error::Error;
+use crate::plan::Source;
+use crate::{generate, input, output};
+
+/// Where durations are recorded, from the top of the source tree.
+const DURATIONS: &str = "crates/matrix/durations.json";
+
+/// Prints the split, or records durations for the splits to come.
+pub fn run(matrix: Option<&Path>, args: &PlanArgs) -> Result<ExitCode, Error> {
+    let Some(of) = args.shards else { return record(args) };
+    let source = Source::load(matrix)?;
+    let target = target(&source, args)?;
+    let selection = args.selection.selection();
+    let parts = selection.split(&source.matrix, of)?;
+    let parts = parts.iter().zip(1..).map(|(cells, number)| {
+        json!({
+            "shard": number,
+            "of": of,
+            "cells": cells.len(),
+            "seconds": seconds(cells, &source.matrix, target),
+        })
+    });
+    let shards: Vec<_> = parts.collect();
+    output::print(&match args.format {
+        PlanFormat::Json => format!("{:#}\n", json!(shards)),
+        PlanFormat::Github => format!("matrix={}\n", json!({ "include": shards })),
+        PlanFormat::K8sJob => {
+            let job = job(of, &args.image, &arguments(&source, &selection));
+            serde_saphyr::to_string(&job).expect("JSON values are YAML values")
+        }
+    })?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn target<'a>(source: &'a Source, args: &PlanArgs) -> Result<&'a Target, Error> {
+    let Some(id) = &args.target else { return source.target() };
+    source.matrix.target(id).ok_or_else(|| {
+        let ids = source.matrix.targets.iter().map(|target| target.id.as_str());
+        Error::UnknownTarget { id: id.clone(), help: did_you_mean(id, ids) }
+    })
+}
+
+/// How long the cells take, one by one. Those of backends that the target does not have take no time.
+fn seconds(cells: &[Cell], matrix: &Matrix, target: &Target) -> f64 {
+    let durations = Durations::built_in();
+    let runs = |cell: &&Cell| {
+        matrix.backend(&cell.id.backend).is_some_and(|backend| backend.exists_on(target.os.name()))
+    };
+    let milliseconds: u64 = cells.iter().filter(runs).map(|cell| durations.of(&cell.id.scenario)).sum();
+    milliseconds as f64 / 1000.0
+}
+
+/// The selection as `pollmatrix run` takes it, one argument each.
+fn arguments(source: &Source, selection: &matrix::Selection) -> Vec<String> {
+    let mut words = selection.prefixes.clone();
+    let mut option = |name: &str, value: String| words.extend([name.to_owned(), value]);
+    if let Some(path) = &source.path {
+        option("--matrix", path.display().to_string());
+    }
+    for backend in &selection.backends {
+        option("--backend", backend.clone());
+    }
+    for filter in &selection.filters {
+        option("--filter", filter.clone());
+    }
+    if let Some(layer) = selection.layer {
+        option("--layer", layer.to_string());
+    }
+    words
+}
+
+/// The Job. Kubernetes counts from 0; a pod that was evicted goes on where it was, because its results are on the volume;
+/// one whose cells failed is not started again, because it has its results.
+fn job(of: usize, image: &str, arguments: &[String]) -> Value {
+    // A dollar that is not Kubernetes' own is doubled.
+    let script = "shard=$(($JOB_COMPLETION_INDEX + 1))
+exec pollmatrix run --shard \"$shard/$0\" --resume --report-dir \"/results/shard-$shard-of-$0\" \"$@\"
+";
+    let words = ["sh".to_owned(), "-c".into(), script.into(), of.to_string()];
+    let command = words.iter().chain(arguments).map(|word| word.replace('$', "$$"));
+    let command: Vec<_> = command.collect();
+    json!({
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": { "name": "pollmatrix" },
+        "spec": {
+            "completionMode": "Indexed",
+            "completions": of,
+            "parallelism": of,
+            "backoffLimitPerIndex": 2,
+            "podFailurePolicy": { "rules": [
+                { "action": "Ignore", "onPodConditions": [{ "type": "DisruptionTarget", "status": "True" }] },
+                // Cells failed, or the command is wrong.
+                {
+                    "action": "FailIndex",
+                    "onExitCodes": { "containerName": "pollmatrix", "operator": "In", "values": [1, 2] },
+                },
+            ]},
+            "template": { "spec": {
+                "restartPolicy": "Never",
+                "securityContext": { "runAsNonRoot": true, "runAsUser": 65532, "fsGroup": 65532 },
+                "containers": [{
+                    "name": "pollmatrix",
+                    "image": image,
+                    "command": command,
+                    "workingDir": "/results",
+                    "securityContext": { "allowPrivilegeEscalation": false, "capabilities": { "drop": ["ALL"] } },
+                    "volumeMounts": [
+                        { "name": "results", "mountPath": "/results" },
+                        { "name": "tmp", "mountPath": "/tmp" },
+                    ],
+                }],
+                "volumes": [
+                    { "name": "results", "persistentVolumeClaim": { "claimName": "pollmatrix-results" } },
+                    { "name": "tmp", "emptyDir": {} },
+                ],
+            }},
+        },
+    })
+}
+
+/// Records how long the cells of each scenario took, from results of one or several runs.
+fn record(args: &PlanArgs) -> Result<ExitCode, Error> {
+    let root = match &args.root {
+        Some(root) => root.clone(),
+        None => generate::find_root()?,
+    };
+    let (matrix, _) = Matrix::load(&root.join("matrix.yml"))?;
+    let mut rows = Vec::new();
+    for path in &args.record {
+        rows.extend(passed(path)?);
+    }
+    let newer = Durations::measured(rows.iter().map(|(scenario, time)| (scenario.as_str(), *time)));
+    let path = root.join(DURATIONS);
+    // What cannot be read is written anew.
+    let older = std::fs::read_to_string(&path).ok();
+    let older = older.and_then(|text| Durations::from_json(&text).ok()).unwrap_or_default();
+    let updated = older.update(newer, matrix.scenarios.iter().map(|scenario| scenario.id.as_str()));
+    output::write_file(&path, &updated.to_json())?;
+    output::print(&format!(
+        "wrote: {DURATIONS}, from {} cells; they count from the next build on\n",
+        rows.len()
+    ))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The scenario of each cell that passed, and the milliseconds of one attempt. What failed may have taken any time.
+fn passed(path: &Path) -> Result<Vec<(String, u64)>, Error> {
+    let results = input::read(path)?;
+    let cells =
+        results.cells.into_iter().filter(|cell| cell.status == Status::Pass && cell.attempts.total > 0);
+    let rows: Vec<_> =
+        cells.map(|cell| (cell.scenario, cell.duration_ms / u64::from(cell.attempts.total))).collect();
+    if rows.is_empty() { Err(Error::NothingToRecord(path.to_path_buf())) } else { Ok(rows) }
+}

@@ -1,0 +1,258 @@
+//! That the data are what was measured, and that what is wrong is refused.
+
+use sha2::{Digest, Sha256};
+
+use super::*;
+
+fn built_in() -> &'static Answers {
+    Answers::built_in().unwrap_or_else(|error| panic!("{error}\n{}", error.help()))
+}
+
+fn of(os: Os) -> &'static [Answer] {
+    built_in().systems().find(|(known, _)| *known == os).map(|(_, answers)| answers).unwrap()
+}
+
+fn measured(os: Os) -> Vec<&'static Answer> {
+    of(os).iter().filter(|answer| !answer.source.evidence.is_hypothesis()).collect()
+}
+
+/// The recordings as the lines of a table: id, variant, api, trigger, observed.
+fn lines(os: Os) -> Vec<String> {
+    let line = |answer: &&Answer| {
+        let trigger = answer.trigger.as_deref().unwrap_or("-");
+        format!("{}\t{}\t{}\t{trigger}\t{}\n", answer.row, answer.variant, answer.api, answer.recorded())
+    };
+    let mut lines: Vec<_> = measured(os).iter().map(line).collect();
+    lines.sort();
+    lines
+}
+
+fn sha256(lines: &[String]) -> String {
+    Sha256::digest(lines.concat().as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// How many measured answers each family has: `2` stands for 2.7.
+fn families(os: Os) -> String {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for answer in measured(os) {
+        *counts.entry(&answer.row[..1]).or_default() += 1;
+    }
+    counts.iter().map(|(family, count)| format!("{family}{count}")).collect::<Vec<_>>().join(" ")
+}
+
+// The numbers and checksums are those of the recordings that the files were made from. They change when a system is
+// measured again, and at no other time.
+
+#[test]
+fn every_recording_of_freebsd_is_there_as_it_was_made() {
+    assert_eq!(families(Os::FreeBsd), "2130 A229 C55 E236 F79 T58 V1594 W55 X133");
+    let lines = lines(Os::FreeBsd);
+    assert_eq!(lines.len(), 2569);
+    assert_eq!(sha256(&lines), "d711807a08d7375b42217af25c7c358a0ca1fffc4094902796c169890dd6da8b");
+}
+
+#[test]
+fn every_recording_of_linux_is_there_as_it_was_made() {
+    assert_eq!(families(Os::Linux), "2130 A204 C70 E188 F66 T52 V1590 W29 X98");
+    let lines = lines(Os::Linux);
+    assert_eq!(lines.len(), 2427);
+    assert_eq!(sha256(&lines), "cbca47e9d61a2e504d33486f0e095d46954c4c8e29d8193229f1500db03f57aa");
+}
+
+#[test]
+fn what_is_known_of_some_states_is_found() {
+    for (os, row, variant, asked, allowed) in [
+        (Os::FreeBsd, "V26", "pipe:read-end-drained", "poll@level", "IN|HUP"),
+        (Os::Linux, "V26", "pipe:read-end-drained", "poll@level", "HUP"),
+        (Os::MacOs, "V26", "pipe:read-end-drained", "poll@level", "IN|HUP"),
+        (Os::FreeBsd, "V26", "pipe:read-end-drained", "kqueue-add-before@level", "R(data=0)+EOF"),
+        (Os::FreeBsd, "V01", "tcp:fresh", "poll@level", "-"),
+        (Os::Linux, "V01", "tcp:fresh", "poll-events0@level", "HUP"),
+        (Os::FreeBsd, "V07", "unix", "kqueue-add-before@level", "W+EOF"),
+        (Os::MacOs, "V07", "tcp", "poll@level", "HUP"),
+        (
+            Os::FreeBsd,
+            "A22",
+            "unix:blocked-then-peer-closes",
+            "poll-events0@level",
+            "ret=0 - NOT WOKEN(1.2s); a fresh poll says HUP",
+        ),
+        (Os::FreeBsd, "2.7", "fifo:state-6b-second-reader(its-view)", "poll-events0@level", "HUP"),
+        (Os::FreeBsd, "A13", "fifo", "select@level", "after close: EBADF"),
+        (Os::FreeBsd, "F02", "device:/dev/null", "kqueue-R@level", "silent [R add:ENODEV]"),
+        (Os::FreeBsd, "F05", "pipe", "kqueue-add R on write end@level", "0"),
+        (Os::OpenBsd, "F05", "pipe", "kqueue-add R on write end@level", "EINVAL"),
+        (Os::Linux, "A04", "tcp", "epoll-DEL-closed", "EBADF"),
+        (Os::Linux, "C10", "tcp", "epoll-MOD-of-exclusive", "EINVAL"),
+        (Os::FreeBsd, "W08", "pipe:became-ready-2031-order", "kqueue@level", "2 0 3 1 "),
+        (Os::NetBsd, "V27", "pipe:write-end-space", "poll@level", "OUT|HUP"),
+        (Os::DragonFly, "A14", "unix#1", "kqueue@level", "close=0; waiter: not woken(*)"),
+    ] {
+        let (api, trigger) =
+            asked.split_once('@').map_or((asked, None), |(api, trigger)| (api, Some(trigger)));
+        let found = built_in().find(os, None, (row, variant, api, trigger));
+        let found = found.unwrap_or_else(|| panic!("{os} {row} {variant} {asked}"));
+        assert_eq!(found.allowed, [allowed], "{os} {row} {variant} {asked}");
+        assert_eq!(found.asked(), asked);
+    }
+}
+
+#[test]
+fn nothing_is_said_to_be_measured_where_nothing_was_run() {
+    for (os, answers) in built_in().systems() {
+        let hypotheses = answers.iter().filter(|answer| answer.source.evidence.is_hypothesis()).count();
+        match os {
+            Os::Linux => assert_eq!(hypotheses, 0),
+            Os::FreeBsd => assert_eq!(hypotheses, 1, "F07 could not be measured"),
+            _ => assert_eq!(hypotheses, answers.len(), "{os}"),
+        }
+    }
+}
+
+#[test]
+fn what_came_in_several_ways_is_several_answers_with_their_counts() {
+    let refused = built_in().find(Os::FreeBsd, None, ("V14", "tcp:W-only", "kqueue", Some("level"))).unwrap();
+    assert_eq!(refused.allowed.len(), 2);
+    assert!(
+        refused.recorded().ends_with("x11; connect=ECONNREFUSED W+EOF SO_ERROR=0 x9"),
+        "{}",
+        refused.recorded()
+    );
+    assert_eq!(refused.compare("connect=ECONNREFUSED W+EOF SO_ERROR=0"), Compared::Same);
+    assert_eq!(refused.compare("connect=ECONNREFUSED W SO_ERROR=0"), Compared::Different);
+}
+
+#[test]
+fn other_numbers_of_an_unstable_answer_mean_nothing() {
+    let herd = built_in()
+        .find(Os::Linux, None, ("C06", "tcp:one-poller-per-thread", "epoll", Some("level")))
+        .unwrap();
+    assert_eq!(herd.unstable, Some(Unstable::Scheduling));
+    assert_eq!(herd.compare("wakes=8/8 x20"), Compared::Same);
+    assert_eq!(herd.compare("wakes=7/8 x20"), Compared::Unclear);
+}
+
+#[test]
+fn no_answer_that_counts_buffers_or_threads_is_said_to_repeat() {
+    let wanted = |text: &str| {
+        ["writable after 1531904", "capacity=", "SO_SNDBUF=", "100 connects:", "wakes=8/8"]
+            .iter()
+            .any(|part| text.contains(part))
+    };
+    let counted: Vec<_> = [Os::FreeBsd, Os::Linux]
+        .into_iter()
+        .flat_map(of)
+        .filter(|answer| wanted(answer.recorded()))
+        .collect();
+    assert!(counted.len() > 50, "{}", counted.len());
+    let stable = counted.iter().filter(|answer| answer.unstable.is_none());
+    let wrong: Vec<_> = stable.map(|answer| (&answer.row, &answer.variant, answer.asked())).collect();
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn a_measurement_is_one_of_its_own_version_only() {
+    let answer = of(Os::FreeBsd).first().unwrap();
+    let on = |release| {
+        Version::of_release(Os::FreeBsd, release).is_some_and(|version| answer.is_measured_on(&version))
+    };
+    assert!(on("12.3-RELEASE-p5"));
+    assert!(!on("12.3-RELEASE-p6") && !on("14.1-RELEASE"));
+    assert!(of(Os::MacOs).iter().all(|answer| !answer.is_measured_on(&"24.1".parse().unwrap())));
+}
+
+const FILE: &str = "os: netbsd
+source: usual
+sources:
+  usual: { evidence: M, text: measured, version: '10.1' }
+  other: { evidence: T, text: a test suite, url: https://example.org/ }
+rows:
+  V01:
+    'tcp:fresh':
+      poll@level: '-'
+      read: 'ENOTCONN'
+  V02:
+    'unix':
+      poll@level:
+        - { answers: ['HUP'], until: '9' }
+        - { answers: ['OUT|HUP', 'OUT'], source: other, since: '10', note: changed }
+";
+
+fn parse(text: &str) -> Result<Answers, ExpectationsError> {
+    let mut answers = Answers::default();
+    answers.read(text, "x/netbsd.yml").map(|()| answers)
+}
+
+#[track_caller]
+fn refused(replace: &str, by: &str, texts: &[&str]) {
+    assert!(FILE.contains(replace), "{replace}");
+    let error = parse(&FILE.replacen(replace, by, 1)).expect_err("it is accepted");
+    let said = format!("{error}\n{}", error.help());
+    for text in texts {
+        assert!(said.contains(text), "expected {text:?} in {said}");
+    }
+}
+
+#[test]
+fn each_version_has_its_answer() {
+    let answers = parse(FILE).unwrap();
+    let says = |release: &str| {
+        let version = Version::of_release(Os::NetBsd, release);
+        answers
+            .find(Os::NetBsd, version.as_ref(), ("V02", "unix", "poll", Some("level")))
+            .map(|answer| &answer.allowed[0])
+    };
+    assert_eq!(says("9.3").map(String::as_str), Some("HUP"));
+    assert_eq!(says("10.0_STABLE").map(String::as_str), Some("OUT|HUP"));
+    assert_eq!(says("unknown"), None);
+    let read = answers.find(Os::NetBsd, None, ("V01", "tcp:fresh", "read", None)).unwrap();
+    assert_eq!((read.asked().as_str(), read.source.text.as_str()), ("read", "measured"));
+    assert_eq!(answers.find(Os::NetBsd, None, ("V01", "tcp:fresh", "read", Some("level"))), None);
+    assert_eq!(answers.find(Os::Linux, None, ("V01", "tcp:fresh", "read", None)), None);
+}
+
+#[test]
+fn what_is_mistyped_gets_a_place_and_the_nearest_word() {
+    refused("until:", "untill:", &["x/netbsd.yml:14:31: unknown key 'untill'", "did you mean 'until'?"]);
+    refused(
+        "evidence: T",
+        "evidence: Q",
+        &["netbsd.yml:5:22: unknown evidence 'Q'", "T (another test suite)"],
+    );
+    refused(
+        "os: netbsd",
+        "os: netbsb",
+        &["netbsd.yml:1:5:", "unknown operating system 'netbsb'", "'netbsd'?"],
+    );
+    refused("source: other", "source: othr", &["15:50: there is no source 'othr'", "did you mean 'other'?"]);
+    refused("  V01:", "  V35:", &["7:3: there is no row 'V35'", "did you mean 'V05'?"]);
+    refused("poll@level: '-'", "poll@levl: '-'", &["9:7: unknown trigger 'levl'", "did you mean 'level'?"]);
+    refused("since: '10'", "since: ten", &["'ten' is not a version"]);
+    refused("poll@level: '-'", "poll@level: 3", &["9:7:", "an answer in quotes"]);
+    refused("note: changed", "unstable: tming", &["unknown value 'tming'", "did you mean 'timing'?"]);
+}
+
+#[test]
+fn what_is_there_twice_or_out_of_order_is_refused() {
+    refused("      read:", "      poll@level:", &["10:7: poll@level is there twice"]);
+    refused("  V02:", "  V01:", &["11:3: V01 is there twice"]);
+    refused("      read:", "      accept:", &["10:7: 'accept' comes after 'poll@level'", "LC_ALL=C sort"]);
+    refused("  V02:", "  A01:", &["11:3: 'A01' comes after 'V01'"]);
+    refused(
+        "since: '10'",
+        "since: '9.1'",
+        &["15:11: two answers of 'poll@level' hold for the same versions"],
+    );
+}
+
+#[test]
+fn what_says_nothing_or_too_much_is_refused() {
+    refused("'-'", "{ answers: [] }", &["an answer that says nothing"]);
+    refused("'-'", "'*'", &["an answer that says nothing"]);
+    refused("'-'", "[]", &["9:7: 'poll@level' has no answer"]);
+    refused("'-'", "{ answers: ['-', 'HUP'] }", &["several answers were measured", "add `seen`"]);
+    refused("until: '9'", "since: '9', until: '8.2'", &["14:50: no version is in 9 to 8.2"]);
+    refused("version: '10.1'", "url: https://example.org/", &["'usual' is measured without a version"]);
+    refused("url: https://example.org/", "version: '10'", &["the source 'other' is measured without"]);
+    refused("os: netbsd", "os: openbsd", &["the file netbsd.yml says that it is about openbsd"]);
+}

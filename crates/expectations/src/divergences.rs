@@ -1,0 +1,360 @@
+//! Contract checks that are known not to hold somewhere: `expectations/divergences.yml`.
+
+use std::path::Path;
+
+use matrix::{Matrix, Os, did_you_mean};
+use serde::Deserialize;
+use serde_saphyr::{Location, Spanned};
+
+use crate::error::ExpectationsError;
+use crate::evidence::Evidence;
+use crate::file::fits;
+use crate::version::{Range, Version};
+
+/// A check of some cells that does not hold on some versions of an OS, and why that is accepted.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Divergence {
+    /// The cells: an id in which each `*` stands for anything.
+    pub cells: String,
+    /// The system.
+    pub os: Os,
+    /// The versions of its kernel.
+    pub range: Range,
+    /// The check: what it looks at, in which each `*` stands for anything.
+    pub check: String,
+    /// What may be observed there in place of what is expected; each `*` stands for anything.
+    pub observed: Vec<String>,
+    /// What it is.
+    pub kind: Kind,
+    /// How often.
+    pub expect: Expect,
+    /// Where it is documented, in words.
+    pub source: String,
+    /// How well it is known.
+    pub evidence: Evidence,
+    /// Where to read more. A bug has one.
+    pub url: Option<String>,
+    /// Where it is written: the file, line and column.
+    place: Place,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Place {
+    file: String,
+    at: Location,
+}
+
+/// What a divergence is.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// The system is different, and may be.
+    Permitted,
+    /// It is a bug that somebody knows of.
+    KnownFail,
+}
+
+/// How often a divergence shows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Expect {
+    /// A cell that passes is worth looking at: the entry is out of date.
+    Always,
+    /// It depends on a race, or on something else that is not forced.
+    Sometimes,
+}
+
+impl Divergence {
+    /// Whether it is about this cell on this version of this system.
+    pub(crate) fn is_about(&self, cell: &str, os: Os, version: Option<&Version>) -> bool {
+        self.os == os && self.range.contains(version) && fits(&self.cells, cell)
+    }
+
+    /// The file and line.
+    pub fn place(&self) -> String {
+        format!("{}:{}", self.place.file, self.place.at.line())
+    }
+
+    /// Source, evidence and URL, as a reason gives them.
+    pub(crate) fn documented(&self) -> String {
+        let url = self.url.as_deref().map(|url| format!(", {url}")).unwrap_or_default();
+        format!("{} ({}: {}{url})", self.place(), self.evidence.meaning(), self.source)
+    }
+}
+
+/// All divergences, in the order of the file.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Divergences(Vec<Divergence>);
+
+impl Divergences {
+    /// Reads `divergences.yml` in `dir`.
+    ///
+    /// # Errors
+    /// It cannot be read, or see [`Divergences::parse`].
+    pub fn load(dir: &Path) -> Result<Self, ExpectationsError> {
+        let path = dir.join("divergences.yml");
+        let text = std::fs::read_to_string(&path)
+            .map_err(|source| ExpectationsError::Read { path: path.clone(), source })?;
+        Self::parse(&text, &path.display().to_string())
+    }
+
+    /// Reads and checks divergences. `file` is the name to use in errors and reasons.
+    ///
+    /// # Errors
+    /// The first thing that is wrong, with line, column and what to do.
+    pub fn parse(text: &str, file: &str) -> Result<Self, ExpectationsError> {
+        let parsed: DivergencesText =
+            serde_saphyr::from_str(text).map_err(|error| ExpectationsError::from_yaml(&error, file))?;
+        let mut divergences: Vec<Divergence> = Vec::new();
+        for Spanned { value, referenced: at, .. } in parsed.divergences {
+            let divergence = value.check(file, at)?;
+            let same = |other: &&Divergence| {
+                (&other.cells, other.os, &other.check)
+                    == (&divergence.cells, divergence.os, &divergence.check)
+                    && other.range.overlaps(&divergence.range)
+            };
+            if let Some(other) = divergences.iter().find(same) {
+                let message = format!("the same cells and check as in line {}", other.place.at.line());
+                let help = "put them together, or give them `since` and `until` that leave no doubt";
+                return Err(ExpectationsError::at(file, at, message, help));
+            }
+            divergences.push(divergence);
+        }
+        Ok(Self(divergences))
+    }
+
+    /// The divergences.
+    pub fn iter(&self) -> std::slice::Iter<'_, Divergence> {
+        self.0.iter()
+    }
+
+    /// Checks that each is about cells that exist, must hold everywhere, and can be run on its system.
+    ///
+    /// # Errors
+    /// The first one that is not.
+    pub fn check_cells(&self, matrix: &Matrix) -> Result<(), ExpectationsError> {
+        let cells = matrix.cells();
+        for divergence in &self.0 {
+            let wrong = |message: String, help: String| {
+                Err(ExpectationsError::at(&divergence.place.file, divergence.place.at, message, help))
+            };
+            let meant: Vec<_> =
+                cells.iter().filter(|cell| fits(&divergence.cells, &cell.id.to_string())).collect();
+            if meant.is_empty() {
+                let ids: Vec<_> = cells.iter().map(|cell| cell.id.to_string()).collect();
+                let help = match matrix::nearest(&divergence.cells, ids.iter().map(String::as_str)) {
+                    Some(near) => did_you_mean(near, [near]),
+                    None => "`pollmatrix list` shows every id; `*` stands for anything".to_owned(),
+                };
+                return wrong(format!("no cell fits '{}'", divergence.cells), help);
+            }
+            if let Some(cell) = meant.iter().find(|cell| cell.layer != matrix::Layer::Contract) {
+                let message = format!("{} is a {} cell", cell.id, cell.layer);
+                return wrong(
+                    message,
+                    "those record what is answered and cannot diverge: fit contract cells only".into(),
+                );
+            }
+            let exists = |backend: &str| {
+                matrix.backend(backend).is_some_and(|backend| backend.exists_on(divergence.os.name()))
+            };
+            if let Some(cell) = meant.iter().find(|cell| !exists(&cell.id.backend)) {
+                let message = format!("{} cannot be run on {}", cell.id, divergence.os);
+                return wrong(
+                    message,
+                    format!("name the backend: '…@BACKEND', one that {} has", divergence.os),
+                );
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The file as it is written.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct DivergencesText {
+    divergences: Vec<Spanned<DivergenceText>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct DivergenceText {
+    cells: Spanned<String>,
+    os: Os,
+    since: Option<Version>,
+    until: Option<Spanned<Version>>,
+    check: Spanned<String>,
+    observed: Vec<Spanned<String>>,
+    kind: Kind,
+    expect: Expect,
+    source: Spanned<String>,
+    evidence: Evidence,
+    url: Option<String>,
+}
+
+impl DivergenceText {
+    fn check(self, file: &str, at: Location) -> Result<Divergence, ExpectationsError> {
+        let wrong =
+            |at: Location, message: String, help: &str| Err(ExpectationsError::at(file, at, message, help));
+        if !self.cells.value.contains('@') || self.cells.value.starts_with('*') {
+            let message = format!("'{}' does not say which cells", self.cells.value);
+            return wrong(
+                self.cells.referenced,
+                message,
+                "write GROUP/NAME/VARIANT@BACKEND; `*` stands for anything",
+            );
+        }
+        let says_nothing = |text: &str| text.chars().all(|c| c == '*' || c.is_whitespace());
+        if says_nothing(&self.check.value) {
+            let help = "name the check as `pollmatrix show CELL` does; `*` stands for anything";
+            return wrong(self.check.referenced, "the check is not named".into(), help);
+        }
+        let help = "say what is observed; `*` stands for what may differ in it";
+        match self.observed.iter().find(|observed| says_nothing(&observed.value)) {
+            Some(observed) => return wrong(observed.referenced, "anything is permitted".into(), help),
+            None if self.observed.is_empty() => return wrong(at, "nothing is permitted".into(), help),
+            None => {}
+        }
+        if self.source.value.trim().is_empty() {
+            let help = "say where it is documented: a manual page, a commit, a measurement";
+            return wrong(self.source.referenced, "a divergence without a source".into(), help);
+        }
+        if self.kind == Kind::KnownFail && self.url.is_none() {
+            return wrong(at, "a known bug without a URL".into(), "give the `url` where it is reported");
+        }
+        let until_at = self.until.as_ref().map(|until| until.referenced);
+        let range = Range { since: self.since, until: self.until.map(|until| until.value) };
+        if range.is_empty() {
+            let message = format!("no version is in {range}");
+            return wrong(until_at.unwrap_or(at), message, "`since` is the first and `until` the last one");
+        }
+        Ok(Divergence {
+            cells: self.cells.value,
+            os: self.os,
+            range,
+            check: self.check.value,
+            observed: self.observed.into_iter().map(|observed| observed.value).collect(),
+            kind: self.kind,
+            expect: self.expect,
+            source: self.source.value,
+            evidence: self.evidence,
+            url: self.url,
+            place: Place { file: file.to_owned(), at },
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MATRIX: &str = "version: 1
+defaults: { layer: contract, transports: [tcp], triggers: [level], threads: [1], groups: [1], timeout: 9 }
+backends:
+  - { id: epoll, os: [linux], triggers: [level] }
+  - { id: poll, os: all, triggers: [level] }
+targets:
+  - { id: here, triple: here, os: linux, arch: x86_64, ways: [native] }
+scenarios:
+  - { id: group/one, title: One }
+  - { id: group/two, title: Two, layer: characterisation }
+";
+
+    /// One entry, with `changes` made to its lines: `KEY: VALUE` replaces or adds, `-KEY` removes.
+    fn entry(changes: &[&str]) -> String {
+        let mut lines = vec![
+            "cells: group/one/*@poll",
+            "os: freebsd",
+            "check: the answer",
+            "observed: ['41']",
+            "kind: permitted",
+            "expect: sometimes",
+            "source: poll(2)",
+            "evidence: D",
+        ];
+        for change in changes {
+            let key = change.trim_start_matches('-').split(':').next().unwrap();
+            lines.retain(|line| line.split(':').next() != Some(key));
+            if !change.starts_with('-') {
+                lines.push(change);
+            }
+        }
+        format!("  - {}\n", lines.join("\n    "))
+    }
+
+    fn parse(entries: &[String]) -> Result<Divergences, ExpectationsError> {
+        Divergences::parse(&format!("divergences:\n{}", entries.concat()), "d.yml")
+    }
+
+    #[track_caller]
+    fn refused(result: Result<impl Sized, ExpectationsError>, texts: &[&str]) {
+        let Err(error) = result else { panic!("it is accepted") };
+        let said = format!("{error}\n{}", error.help());
+        for text in texts {
+            assert!(said.contains(text), "expected {text:?} in {said}");
+        }
+    }
+
+    #[test]
+    fn an_entry_is_read() {
+        let read = parse(&[entry(&["since: '14'", "until: 14.1"])]).unwrap();
+        let only = read.iter().next().unwrap();
+        assert_eq!((only.os, only.kind, only.expect), (Os::FreeBsd, Kind::Permitted, Expect::Sometimes));
+        assert_eq!((only.range.to_string(), only.place()), ("14 to 14.1".into(), "d.yml:2".into()));
+        assert!(parse(&["  []\n".into()]).unwrap().iter().next().is_none());
+    }
+
+    #[test]
+    fn what_is_mistyped_gets_a_place_and_the_nearest_word() {
+        refused(
+            parse(&[entry(&["sinse: '14'"])]),
+            &["d.yml:10:5: unknown key 'sinse'", "did you mean 'since'?"],
+        );
+        refused(
+            parse(&[entry(&["os: frebsd"])]),
+            &["d.yml:9:9:", "unknown operating system 'frebsd'", "'freebsd'?"],
+        );
+        refused(
+            parse(&[entry(&["kind: knwon-fail"])]),
+            &["unknown value 'knwon-fail'", "did you mean 'known-fail'?"],
+        );
+        refused(parse(&[entry(&["expect: alway"])]), &["did you mean 'always'?"]);
+        refused(parse(&[entry(&["evidence: X"])]), &["unknown evidence 'X'", "M (measured)"]);
+        refused(parse(&[entry(&["since: soon"])]), &["'soon' is not a version"]);
+    }
+
+    #[test]
+    fn what_says_nothing_is_refused() {
+        refused(parse(&[entry(&["cells: '*@poll'"])]), &["d.yml:9:12: '*@poll' does not say which cells"]);
+        refused(parse(&[entry(&["cells: group/one"])]), &["GROUP/NAME/VARIANT@BACKEND"]);
+        refused(parse(&[entry(&["check: '*'"])]), &["the check is not named"]);
+        refused(parse(&[entry(&["observed: ['41', '*']"])]), &["anything is permitted"]);
+        refused(parse(&[entry(&["observed: []"])]), &["nothing is permitted"]);
+        refused(parse(&[entry(&["source: ' '"])]), &["without a source"]);
+        refused(parse(&[entry(&["-source"])]), &["missing field", "source"]);
+        refused(parse(&[entry(&["kind: known-fail"])]), &["a known bug without a URL"]);
+    }
+
+    #[test]
+    fn ranges_must_have_versions_and_not_overlap() {
+        refused(
+            parse(&[entry(&["since: '14.1'", "until: '14.0'"])]),
+            &["d.yml:11:12: no version is in 14.1 to 14.0"],
+        );
+        refused(parse(&[entry(&["until: '14'"]), entry(&["since: '14.1'"])]), &["as in line 2", "d.yml:11:"]);
+        assert_eq!(parse(&[entry(&["until: '14'"]), entry(&["since: '15'"])]).unwrap().iter().count(), 2);
+        assert_eq!(parse(&[entry(&[]), entry(&["os: macos"])]).unwrap().iter().count(), 2);
+    }
+
+    #[test]
+    fn cells_must_exist_be_contract_cells_and_run_on_the_system() {
+        let matrix = Matrix::parse(MATRIX, "m.yml").unwrap();
+        let check = |changes: &[&str]| parse(&[entry(changes)]).unwrap().check_cells(&matrix);
+        check(&[]).unwrap();
+        refused(check(&["cells: group/oen/*@poll"]), &["d.yml:2:", "no cell fits", "'group/one/"]);
+        refused(check(&["cells: group/*@poll"]), &["is a characterisation cell"]);
+        refused(check(&["cells: group/one/*@*"]), &["@epoll cannot be run on freebsd"]);
+        check(&["cells: group/one/*@*", "os: linux"]).unwrap();
+    }
+}

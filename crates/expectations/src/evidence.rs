@@ -1,0 +1,104 @@
+//! How well something is known.
+
+use std::fmt;
+
+use serde::{Deserialize, Deserializer, de};
+
+/// How well an answer is known. Only what was measured is more than a hypothesis.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Evidence {
+    /// Measured on a real system, whose version the source names.
+    Measured,
+    /// Read in the kernel's own code, and not run.
+    Kernel,
+    /// Asserted by somebody else's test suite that runs on that system.
+    Tested,
+    /// Reported in an issue, a pull request or a commit.
+    Issue,
+    /// Documented: a manual page or a standard.
+    Documented,
+    /// Nobody whom we could name states it.
+    Unknown,
+}
+
+impl Evidence {
+    /// Every tag.
+    pub const ALL: [Self; 6] =
+        [Self::Measured, Self::Kernel, Self::Tested, Self::Issue, Self::Documented, Self::Unknown];
+
+    /// The letter that stands for it in the files.
+    pub const fn letter(self) -> &'static str {
+        match self {
+            Self::Measured => "M",
+            Self::Kernel => "K",
+            Self::Tested => "T",
+            Self::Issue => "I",
+            Self::Documented => "D",
+            Self::Unknown => "?",
+        }
+    }
+
+    /// What the letter means.
+    pub const fn meaning(self) -> &'static str {
+        match self {
+            Self::Measured => "measured",
+            Self::Kernel => "kernel source",
+            Self::Tested => "another test suite",
+            Self::Issue => "issue or commit",
+            Self::Documented => "manual page or standard",
+            Self::Unknown => "unknown",
+        }
+    }
+
+    /// Whether a real run has yet to confirm it.
+    pub fn is_hypothesis(self) -> bool {
+        self != Self::Measured
+    }
+}
+
+/// `M (measured)`.
+impl fmt::Display for Evidence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({})", self.letter(), self.meaning())
+    }
+}
+
+impl<'de> Deserialize<'de> for Evidence {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let found = Self::ALL.into_iter().find(|evidence| evidence.letter() == text);
+        found.ok_or_else(|| {
+            // One letter is as near as another: who typed a wrong one needs all of them.
+            let known = Self::ALL.map(|evidence| evidence.to_string()).join(", ");
+            de::Error::custom(format!("unknown evidence '{text}': known are {known}"))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_was_measured_is_no_hypothesis() {
+        let sure: Vec<_> = Evidence::ALL.into_iter().filter(|evidence| !evidence.is_hypothesis()).collect();
+        assert_eq!(sure, [Evidence::Measured]);
+    }
+
+    #[test]
+    fn each_letter_reads_back() {
+        for evidence in Evidence::ALL {
+            let read: Evidence = serde_saphyr::from_str(&format!("'{}'", evidence.letter())).unwrap();
+            assert_eq!(read, evidence);
+        }
+    }
+
+    #[test]
+    fn a_wrong_letter_is_answered_with_all_of_them() {
+        let error = serde_saphyr::from_str::<Evidence>("X").unwrap_err().to_string();
+        assert!(
+            error.contains("unknown evidence 'X'") && error.contains("K (kernel source), T (another"),
+            "{error}"
+        );
+    }
+}

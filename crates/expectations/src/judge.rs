@@ -1,0 +1,220 @@
+//! What a divergence makes of an answer.
+
+use matrix::Os;
+use report::{Attempt, Check, Status};
+
+use crate::divergences::{Divergence, Divergences, Expect, Kind};
+use crate::file::fits;
+use crate::version::Version;
+
+impl Divergences {
+    /// The attempt as the divergences of this system see it. `version` is that of its kernel.
+    ///
+    /// A failure is permitted, or known, only if every check that did not hold is covered: what else went wrong in the
+    /// same attempt stays a failure. A pass is unexpected where a divergence is said to show always. What was observed
+    /// stays as it is; the reason says where the divergence is documented.
+    ///
+    /// An attempt, not the cell: of several attempts the result shows one, and another one may have failed for a reason
+    /// that nobody documented.
+    pub fn judge(&self, os: Os, version: Option<&Version>, mut attempt: Attempt) -> Attempt {
+        let about: Vec<_> = self.iter().filter(|entry| entry.is_about(&attempt.cell, os, version)).collect();
+        match attempt.status {
+            Status::Fail => {
+                if let Some(covering) = covering(&about, &attempt.checks) {
+                    let kind = covering.iter().map(|entry| entry.kind).max();
+                    attempt.status =
+                        if kind == Some(Kind::KnownFail) { Status::KnownFail } else { Status::Permitted };
+                    let documented: Vec<_> = covering.iter().map(|entry| entry.documented()).collect();
+                    let reason = attempt.reason.take().unwrap_or_default();
+                    attempt.reason = Some(format!("{reason}; documented in {}", documented.join(", ")));
+                }
+            }
+            Status::Pass => {
+                if let Some(entry) = about.iter().find(|entry| entry.expect == Expect::Always) {
+                    attempt.status = Status::UnexpectedPass;
+                    let documented = entry.documented();
+                    attempt.reason = Some(format!(
+                        "'{}' held, which it never does according to {documented}",
+                        entry.check
+                    ));
+                }
+            }
+            _ => {}
+        }
+        attempt
+    }
+}
+
+/// The entries that cover the checks that did not hold: one for each. `None` if one is not covered, or if there is none.
+fn covering<'a>(about: &[&'a Divergence], checks: &[Check]) -> Option<Vec<&'a Divergence>> {
+    let mut found: Vec<&Divergence> = Vec::new();
+    for check in checks.iter().filter(|check| !check.holds) {
+        let covers = |entry: &&&Divergence| {
+            fits(&entry.check, &check.what)
+                && entry.observed.iter().any(|observed| fits(observed, &check.observed))
+        };
+        let entry = about.iter().find(covers)?;
+        if !found.contains(entry) {
+            found.push(entry);
+        }
+    }
+    (!found.is_empty()).then_some(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use report::Seed;
+
+    use super::*;
+
+    const CELL: &str = "group/one/tcp-level-1t1g@poll";
+    const FILE: &str = "divergences:
+  - cells: group/one/tcp-*@poll
+    os: freebsd
+    since: '14.0'
+    until: '14.1'
+    check: the * answer
+    observed: ['41', '4? bytes, *']
+    kind: permitted
+    expect: sometimes
+    source: poll(2)
+    evidence: D
+  - cells: group/one/tcp-*@poll
+    os: freebsd
+    check: the end
+    observed: ['late']
+    kind: known-fail
+    expect: sometimes
+    source: a report
+    evidence: I
+    url: https://example.org/1
+  - cells: group/two/*@poll
+    os: freebsd
+    check: the answer
+    observed: ['41']
+    kind: permitted
+    expect: always
+    source: poll(2)
+    evidence: D
+";
+
+    fn check(what: &str, observed: &str, holds: bool) -> Check {
+        Check {
+            what: what.into(),
+            expected: vec!["42".into()],
+            observed: observed.into(),
+            source: "S".into(),
+            holds,
+        }
+    }
+
+    fn attempt(status: Status, checks: &[Check]) -> Attempt {
+        Attempt {
+            cell: CELL.into(),
+            status,
+            reason: (status == Status::Fail).then(|| "the answer is wrong".into()),
+            seed: Seed(1),
+            fault: None,
+            duration_ms: 2,
+            checks: checks.to_vec(),
+            counters: BTreeMap::new(),
+            notes: Vec::new(),
+            stderr: String::new(),
+        }
+    }
+
+    fn judged_on(os: Os, release: &str, attempt: Attempt) -> Attempt {
+        let divergences = Divergences::parse(FILE, "d.yml").unwrap();
+        divergences.judge(os, Version::of_release(os, release).as_ref(), attempt)
+    }
+
+    fn judged(attempt: Attempt) -> Attempt {
+        judged_on(Os::FreeBsd, "14.1-RELEASE-p3", attempt)
+    }
+
+    #[test]
+    fn a_failure_that_is_documented_is_permitted_and_says_where() {
+        let failed =
+            attempt(Status::Fail, &[check("the first answer", "41", false), check("more", "1", true)]);
+        let result = judged(failed.clone());
+        assert_eq!(result.status, Status::Permitted);
+        assert_eq!(
+            result.reason.as_deref(),
+            Some("the answer is wrong; documented in d.yml:2 (manual page or standard: poll(2))")
+        );
+        assert_eq!(result.checks, failed.checks, "what was observed stays");
+    }
+
+    #[test]
+    fn a_failure_with_one_check_that_is_not_documented_stays_one() {
+        let covered = check("the first answer", "41", false);
+        for other in [check("the weather", "41", false), check("the first answer", "40", false)] {
+            let failed = attempt(Status::Fail, &[covered.clone(), other]);
+            assert_eq!(judged(failed.clone()), failed);
+        }
+    }
+
+    #[test]
+    fn a_failure_without_a_wrong_check_stays_one() {
+        for checks in [&[][..], &[check("the first answer", "41", true)][..]] {
+            let failed = attempt(Status::Fail, checks);
+            assert_eq!(judged(failed.clone()), failed);
+        }
+    }
+
+    #[test]
+    fn it_is_about_its_cells_and_versions_of_its_system_only() {
+        let failed = attempt(Status::Fail, &[check("the first answer", "41", false)]);
+        for (os, release) in [
+            (Os::FreeBsd, "14.2-RELEASE"),
+            (Os::FreeBsd, "13.2-RELEASE-p11"),
+            (Os::FreeBsd, "unknown"),
+            (Os::Linux, "14.1"),
+        ] {
+            assert_eq!(judged_on(os, release, failed.clone()), failed, "{os} {release}");
+        }
+        let elsewhere = Attempt { cell: "group/one/unix-level-1t1g@poll".into(), ..failed };
+        assert_eq!(judged(elsewhere.clone()), elsewhere);
+    }
+
+    #[test]
+    fn a_known_bug_is_a_known_failure_even_beside_what_is_permitted() {
+        let failed = attempt(
+            Status::Fail,
+            &[check("the end", "late", false), check("the last answer", "4? bytes, or so", false)],
+        );
+        let result = judged(failed);
+        assert_eq!(result.status, Status::KnownFail);
+        let reason = result.reason.unwrap();
+        assert!(
+            reason.contains("d.yml:12 (issue or commit: a report, https://example.org/1), d.yml:2 ("),
+            "{reason}"
+        );
+    }
+
+    #[test]
+    fn a_question_mark_is_an_ordinary_character() {
+        let failed = attempt(Status::Fail, &[check("the last answer", "43 bytes, or so", false)]);
+        assert_eq!(judged(failed.clone()), failed);
+    }
+
+    #[test]
+    fn a_pass_is_unexpected_where_it_never_holds() {
+        let pass = attempt(Status::Pass, &[check("the answer", "42", true)]);
+        assert_eq!(judged(pass.clone()), pass, "what shows sometimes may hold");
+        let result = judged(Attempt { cell: "group/two/tcp-level-1t1g@poll".into(), ..pass });
+        assert_eq!(result.status, Status::UnexpectedPass);
+        let reason = result.reason.unwrap();
+        assert!(reason.contains("'the answer' held") && reason.contains("d.yml:21"), "{reason}");
+    }
+
+    #[test]
+    fn nothing_else_is_judged() {
+        for status in [Status::Unsupported, Status::Broken, Status::Timeout, Status::Crash] {
+            let ended = attempt(status, &[check("the first answer", "41", false)]);
+            assert_eq!(judged(ended.clone()), ended);
+        }
+    }
+}

@@ -1,0 +1,239 @@
+//! Versions of kernels: what `uname -r` says, and what the files say.
+
+use std::cmp::Ordering;
+use std::fmt;
+use std::str::FromStr;
+
+use matrix::Os;
+use serde::{Deserialize, Deserializer, de};
+
+/// A kernel's version as numbers: 6.18.44.
+///
+/// They are the system's own release numbers. For FreeBSD a patch level counts as a third number: 14.1-RELEASE-p3 is
+/// 14.1.3. For macOS they are those of the Darwin kernel, which is what a program can ask for: see [`macos_of_darwin`].
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Version(Vec<u32>);
+
+impl Version {
+    /// The version in what `uname -r` says on `os`, if there is one in it.
+    pub fn of_release(os: Os, release: &str) -> Option<Self> {
+        let end = release.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(release.len());
+        let (numbers, rest) = release.split_at(end);
+        let mut version: Self = numbers.trim_end_matches('.').parse().ok()?;
+        let patch = rest.rsplit_once("-p").and_then(|(_, level)| level.parse().ok());
+        if let (Os::FreeBsd, Some(patch)) = (os, patch) {
+            version.0.push(patch);
+        }
+        Some(version)
+    }
+
+    /// Compares the first `parts` numbers, of which those that are not there are 0.
+    fn compare(&self, other: &Self, parts: usize) -> Ordering {
+        let number = |version: &Self, part| version.0.get(part).copied().unwrap_or(0);
+        (0..parts)
+            .map(|part| number(self, part).cmp(&number(other, part)))
+            .find(|o| o.is_ne())
+            .unwrap_or(Ordering::Equal)
+    }
+
+    /// Whether it is `first` or a later one. 14.0 is a later one of 14.
+    fn is_since(&self, first: &Self) -> bool {
+        self.compare(first, self.0.len().max(first.0.len())).is_ge()
+    }
+
+    /// Whether it is `last` or an earlier one. What `last` leaves open belongs to it: 14.2 is a 14.
+    fn is_until(&self, last: &Self) -> bool {
+        self.compare(last, last.0.len()).is_le()
+    }
+
+    /// Whether it is `other` as far as `other` goes.
+    pub fn is_a(&self, other: &Self) -> bool {
+        self.compare(other, other.0.len()).is_eq()
+    }
+}
+
+impl fmt::Display for Version {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.0.iter().map(u32::to_string).collect::<Vec<_>>().join("."))
+    }
+}
+
+impl FromStr for Version {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let numbers: Result<Vec<_>, _> = text.split('.').map(str::parse).collect();
+        numbers
+            .map(Self)
+            .map_err(|_| format!("'{text}' is not a version: write numbers with dots, such as 14.1"))
+    }
+}
+
+impl<'de> Deserialize<'de> for Version {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(de::Error::custom)
+    }
+}
+
+/// The versions that something holds for. Without ends: all of them.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Range {
+    /// The first one.
+    pub since: Option<Version>,
+    /// The last one, with all that it leaves open: 14 includes 14.2.
+    pub until: Option<Version>,
+}
+
+impl Range {
+    /// Whether `version` is in it. A version that is not known is only in a range without ends.
+    pub fn contains(&self, version: Option<&Version>) -> bool {
+        let Some(version) = version else { return *self == Self::default() };
+        self.since.as_ref().is_none_or(|since| version.is_since(since))
+            && self.until.as_ref().is_none_or(|until| version.is_until(until))
+    }
+
+    /// Whether no version can be in it.
+    pub(crate) fn is_empty(&self) -> bool {
+        matches!((&self.since, &self.until), (Some(since), Some(until)) if !since.is_until(until))
+    }
+
+    /// Whether some version may be in both.
+    pub(crate) fn overlaps(&self, other: &Self) -> bool {
+        let before = |one: &Self, two: &Self| matches!((&one.until, &two.since), (Some(until), Some(since)) if !since.is_until(until));
+        !before(self, other) && !before(other, self)
+    }
+}
+
+/// `since 6.10`, `6.1 to 6.9`, `until 14`, or nothing.
+impl fmt::Display for Range {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (&self.since, &self.until) {
+            (None, None) => Ok(()),
+            (Some(since), None) => write!(f, "since {since}"),
+            (None, Some(until)) => write!(f, "until {until}"),
+            (Some(since), Some(until)) => write!(f, "{since} to {until}"),
+        }
+    }
+}
+
+/// The version of macOS that has this version of Darwin: 24.1 is macOS 15.1. `None` before Darwin 20, macOS 11.
+pub fn macos_of_darwin(darwin: &Version) -> Option<String> {
+    let major = *darwin.0.first()?;
+    let macos = match major {
+        20..=24 => major - 9,
+        // Named after the coming year since then.
+        25.. => major + 1,
+        _ => return None,
+    };
+    // The first release of 11, 12 and 13 had a Darwin that was one step ahead.
+    let ahead = u32::from(major < 23);
+    Some(match darwin.0.get(1).and_then(|minor| minor.checked_sub(ahead)) {
+        Some(minor) => format!("macOS {macos}.{minor}"),
+        None => format!("macOS {macos}"),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn version(text: &str) -> Version {
+        text.parse().unwrap()
+    }
+
+    fn range(since: &str, until: &str) -> Range {
+        let end = |text: &str| (!text.is_empty()).then(|| version(text));
+        Range { since: end(since), until: end(until) }
+    }
+
+    #[test]
+    fn releases_of_real_systems_are_understood() {
+        for (os, release, expected) in [
+            (Os::FreeBsd, "14.1-RELEASE-p3", "14.1.3"),
+            (Os::FreeBsd, "14.1-RELEASE", "14.1"),
+            (Os::FreeBsd, "12.3-RELEASE-p5", "12.3.5"),
+            (Os::FreeBsd, "15.0-CURRENT", "15.0"),
+            (Os::FreeBsd, "13.2-STABLE", "13.2"),
+            (Os::Linux, "6.18.44", "6.18.44"),
+            (Os::Linux, "5.15.0-91-generic", "5.15.0"),
+            (Os::Linux, "6.1.0-18-amd64", "6.1.0"),
+            (Os::Linux, "6.6.87.2-microsoft-standard-WSL2", "6.6.87.2"),
+            (Os::Linux, "4.18.0-553.el8_10.x86_64", "4.18.0"),
+            (Os::Linux, "6.18.0-rc7+", "6.18.0"),
+            // A patch level is FreeBSD's: this is the name of somebody's build.
+            (Os::Linux, "6.1.55-p3", "6.1.55"),
+            (Os::MacOs, "24.1.0", "24.1.0"),
+            (Os::NetBsd, "10.0_STABLE", "10.0"),
+            (Os::NetBsd, "9.99.97", "9.99.97"),
+            (Os::OpenBsd, "7.5", "7.5"),
+            (Os::DragonFly, "6.4-RELEASE", "6.4"),
+            (Os::Illumos, "5.11", "5.11"),
+        ] {
+            let read = Version::of_release(os, release).map(|version| version.to_string());
+            assert_eq!(read.as_deref(), Some(expected), "{release}");
+        }
+        for release in ["unknown", "", "-RELEASE", "99999999999.1"] {
+            assert_eq!(Version::of_release(Os::Linux, release), None, "{release}");
+        }
+    }
+
+    #[test]
+    fn versions_are_numbers_and_not_text_or_fractions() {
+        assert!(range("6.10", "").contains(Some(&version("6.18.44"))));
+        assert!(!range("6.10", "").contains(Some(&version("6.9.12"))));
+        assert!(!range("6.10", "").contains(Some(&version("6.2"))));
+    }
+
+    #[test]
+    fn an_end_includes_what_it_leaves_open() {
+        assert!(range("", "14").contains(Some(&version("14.2.1"))));
+        assert!(!range("", "14").contains(Some(&version("15.0"))));
+        assert!(range("", "14.1").contains(Some(&version("14.1.3"))));
+        assert!(!range("", "14.1").contains(Some(&version("14.2"))));
+        assert!(range("14", "").contains(Some(&version("14.0"))));
+        assert!(range("14.0", "").contains(Some(&version("14"))));
+    }
+
+    #[test]
+    fn an_unknown_version_is_in_no_bounded_range() {
+        assert!(range("", "").contains(None));
+        assert!(!range("1", "").contains(None) && !range("", "99").contains(None));
+    }
+
+    #[test]
+    fn ranges_are_empty_or_overlap_as_their_ends_say() {
+        assert!(range("14", "13.2").is_empty() && range("14.1", "14.0").is_empty());
+        assert!(!range("14.1", "14").is_empty() && !range("14.1", "14.1").is_empty());
+        assert!(!range("", "13").overlaps(&range("14", "")));
+        assert!(range("", "13").overlaps(&range("13.1", "")));
+        assert!(range("12", "").overlaps(&range("13", "14")));
+        assert!(range("", "").overlaps(&range("13", "14")));
+        assert!(
+            !range("10", "11").overlaps(&range("12", "12"))
+                && !range("12", "12").overlaps(&range("10", "11"))
+        );
+    }
+
+    #[test]
+    fn darwin_has_a_version_of_macos() {
+        for (darwin, macos) in [
+            ("20.6.0", Some("macOS 11.5")),
+            ("22.1.0", Some("macOS 13.0")),
+            ("23.6.0", Some("macOS 14.6")),
+            ("24.1.0", Some("macOS 15.1")),
+            ("24.4", Some("macOS 15.4")),
+            ("24", Some("macOS 15")),
+            ("25.0.0", Some("macOS 26.0")),
+            ("19.6.0", None),
+        ] {
+            assert_eq!(macos_of_darwin(&version(darwin)).as_deref(), macos, "{darwin}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_version_is_refused() {
+        for text in ["", "14.", "14.x", "v14", "14.1-RELEASE", "-1"] {
+            assert!(text.parse::<Version>().unwrap_err().contains("such as 14.1"), "{text}");
+        }
+    }
+}

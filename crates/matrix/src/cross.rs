@@ -1,0 +1,28 @@
+//! What other tools need to know of the targets: `Cross.toml`, and a table for the scripts in `ci`.
+
+use serde::Serialize;
+
+use crate::axes::Build;
+use crate::file::Matrix;
+use crate::templates::fill_in;
+
+/// The text of `Cross.toml`: `cross test --target TRIPLE` with nothing else set up.
+pub fn cross_file(matrix: &Matrix) -> String {
+    #[derive(Serialize)]
+    struct Values<'a> {
+        triples: Vec<&'a str>,
+    }
+    let targets = matrix.targets.iter().filter(|target| target.build == Build::Gcc);
+    let triples = targets.map(|target| target.triple.as_str()).collect();
+    fill_in(include_str!("../templates/Cross.toml"), Values { triples })
+}
+
+/// The text of `ci/targets.tsv`: shells read lines, not YAML.
+pub fn targets_file(matrix: &Matrix) -> String {
+    let lines = matrix.targets.iter().map(|target| {
+        let linker = target.linker();
+        let linker = linker.as_deref().unwrap_or("-");
+        format!("{}\t{}\t{}\t{linker}\n", target.id, target.triple, target.build)
+    });
+    lines.collect()
+}

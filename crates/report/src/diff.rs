@@ -1,0 +1,412 @@
+//! What is different between two reports.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+
+use serde::Serialize;
+
+use crate::cell::CellResult;
+use crate::grid::Tally;
+use crate::results::Results;
+use crate::status::Status;
+use crate::text::{code_span, first_line};
+
+/// What a change means. The first is the one to look at first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Direction {
+    /// It passed, and does so no more: it fails, or is said to be unsupported.
+    Regression,
+    /// It did not pass, and is worse; or it passes, and less well.
+    Worse,
+    /// It is better.
+    Better,
+}
+
+impl Direction {
+    fn of(old: Status, new: Status) -> Self {
+        match () {
+            () if old.is_pass() && !new.is_pass() => Self::Regression,
+            () if new.severity() > old.severity() => Self::Worse,
+            () => Self::Better,
+        }
+    }
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Regression => "regression",
+            Self::Worse => "worse",
+            Self::Better => "better",
+        }
+    }
+}
+
+/// A cell whose status is not what it was.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Changed {
+    /// Where.
+    pub target: String,
+    /// Which cell.
+    pub id: String,
+    /// What it was.
+    pub old: Status,
+    /// What it is.
+    pub new: Status,
+    /// What the change means.
+    pub direction: Direction,
+    /// The first line of the reason that it has.
+    pub reason: String,
+    /// The first line of the reason that it had.
+    pub old_reason: String,
+}
+
+/// A cell that only one of the reports has.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Lone {
+    /// Where.
+    pub target: String,
+    /// Which cell.
+    pub id: String,
+    /// What it is, or was.
+    pub status: Status,
+    /// The first line of its reason.
+    pub reason: String,
+}
+
+/// A target that only one of the reports has rows of.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Lost {
+    /// The target.
+    pub target: String,
+    /// How many rows.
+    pub cells: usize,
+    /// Why it was not run, if the other report says so.
+    pub not_run: Option<String>,
+}
+
+/// What is different between two reports, by target and id.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Diff {
+    /// How many cells passed, and do so no more or are gone.
+    pub regressions: usize,
+    /// Cells with another status: regressions first, then what is worse, then what is better.
+    pub changed: Vec<Changed>,
+    /// Cells that only the new report has.
+    pub added: Vec<Lone>,
+    /// Cells that only the old report has.
+    pub deleted: Vec<Lone>,
+    /// How many cells have the status that they had.
+    pub unchanged: usize,
+    /// Targets that only the new report has rows of. Their cells are `added`.
+    pub added_targets: Vec<Lost>,
+    /// Targets that only the old report has rows of. Their cells are `deleted`.
+    pub deleted_targets: Vec<Lost>,
+}
+
+impl Diff {
+    /// A comment on a pull request may have 65,536 characters; this leaves room for what else it says.
+    pub const MAX_BYTES: usize = 60 * 1024;
+
+    /// From `old` to `new`.
+    pub fn new(old: &Results, new: &Results) -> Self {
+        let (before, after) = (by_key(old), by_key(new));
+        let (mut changed, mut unchanged) = (Vec::new(), 0);
+        for (key, new) in &after {
+            match before.get(key) {
+                Some(old) if old.status == new.status => unchanged += 1,
+                Some(old) => changed.push(change(old, new)),
+                None => {}
+            }
+        }
+        // Stable: within a direction they stay sorted by target and id.
+        changed.sort_by_key(|change| change.direction);
+        let added = lone(&after, &before);
+        let deleted = lone(&before, &after);
+        let regressed = changed.iter().filter(|change| change.direction == Direction::Regression).count();
+        let lost = deleted.iter().filter(|cell| cell.status.is_pass()).count();
+        Self {
+            regressions: regressed + lost,
+            added_targets: lost_targets(&added, old),
+            deleted_targets: lost_targets(&deleted, new),
+            changed,
+            added,
+            deleted,
+            unchanged,
+        }
+    }
+
+    /// Whether every cell of each report is in the other one, with the same status.
+    pub fn is_empty(&self) -> bool {
+        self.changed.is_empty() && self.added.is_empty() && self.deleted.is_empty()
+    }
+
+    /// For a terminal. A target that only one of the reports has is one line.
+    pub fn text(&self) -> String {
+        let mut out = String::new();
+        for (heading, lines) in self.sections(Lone::line, Changed::line, Lost::line) {
+            let _ = writeln!(out, "{heading}");
+            for line in lines {
+                let _ = writeln!(out, "  {line}");
+            }
+            out.push('\n');
+        }
+        let _ = writeln!(out, "{}", self.totals_line());
+        out
+    }
+
+    /// For a comment on a pull request: at most [`Self::MAX_BYTES`].
+    pub fn markdown(&self) -> String {
+        let mut out = format!("### pollmatrix: {}\n", self.totals_line());
+        let mut left = 0;
+        for (heading, lines) in self.sections(Lone::item, Changed::item, Lost::line) {
+            let mut begun = false;
+            for line in lines {
+                let heading = if begun { String::new() } else { format!("\n**{heading}**\n\n") };
+                // 100: the sentence below. Shorter lines further down might still fit; they would stand for the others.
+                if left > 0 || out.len() + heading.len() + line.len() + 100 > Self::MAX_BYTES {
+                    left += 1;
+                    continue;
+                }
+                begun = true;
+                let _ = writeln!(out, "{heading}- {line}");
+            }
+        }
+        if left > 0 {
+            let _ =
+                writeln!(out, "\n{left} more lines have no room here: `pollmatrix diff` prints all of them.");
+        }
+        out
+    }
+
+    /// `3 changed (1 regressions), 2 added, 0 deleted, 1934 unchanged`.
+    pub fn totals_line(&self) -> String {
+        format!(
+            "{} regressions; {} changed, {} added, {} deleted, {} unchanged",
+            self.regressions,
+            self.changed.len(),
+            self.added.len(),
+            self.deleted.len(),
+            self.unchanged
+        )
+    }
+
+    /// What there is of each kind, as headings and lines. Regressions come first.
+    fn sections(
+        &self,
+        lone: impl Fn(&Lone) -> String,
+        changed: impl Fn(&Changed) -> String,
+        target: impl Fn(&Lost, &Tally) -> String,
+    ) -> Vec<(String, Vec<String>)> {
+        let alone = |cells: &[Lone], targets: &[Lost]| {
+            let whole: BTreeSet<_> = targets.iter().map(|lost| lost.target.as_str()).collect();
+            let mut tallies: BTreeMap<&str, Tally> = BTreeMap::new();
+            for cell in cells.iter().filter(|cell| whole.contains(cell.target.as_str())) {
+                tallies.entry(&cell.target).or_default().count(cell.status);
+            }
+            let targets = targets.iter().map(|lost| target(lost, &tallies[lost.target.as_str()]));
+            let cells = cells.iter().filter(|cell| !whole.contains(cell.target.as_str()));
+            targets.chain(cells.map(&lone)).collect::<Vec<_>>()
+        };
+        let sections = [
+            (format!("Changed: {}", self.changed.len()), self.changed.iter().map(changed).collect()),
+            (format!("Deleted: {}", self.deleted.len()), alone(&self.deleted, &self.deleted_targets)),
+            (format!("Added: {}", self.added.len()), alone(&self.added, &self.added_targets)),
+        ];
+        sections.into_iter().filter(|(_, lines): &(_, Vec<_>)| !lines.is_empty()).collect()
+    }
+}
+
+impl Changed {
+    fn line(&self) -> String {
+        let (direction, old, new) = (self.direction.name(), self.old, self.new);
+        format!("{direction:<10}  {old} → {new}  {} on {}{}", self.id, self.target, self.why(str::to_owned))
+    }
+
+    fn item(&self) -> String {
+        let bold = if self.direction == Direction::Regression { "**" } else { "" };
+        let why = self.why(code_span);
+        format!("{bold}{} → {}{bold} `{}` on {}{why}", self.old, self.new, self.id, self.target)
+    }
+
+    /// The reason that it has; without one, the reason that it had.
+    fn why(&self, shown: impl Fn(&str) -> String) -> String {
+        match (self.reason.as_str(), self.old_reason.as_str()) {
+            ("", "") => String::new(),
+            ("", old) => format!(" (was: {})", shown(old)),
+            (new, _) => format!(": {}", shown(new)),
+        }
+    }
+}
+
+impl Lone {
+    fn line(&self) -> String {
+        format!("{}  {} on {}{}", self.status, self.id, self.target, after(": ", &self.reason))
+    }
+
+    fn item(&self) -> String {
+        let bold = if self.status.is_pass() { "" } else { "**" };
+        format!("{bold}{}{bold} `{}` on {}", self.status, self.id, self.target)
+    }
+}
+
+impl Lost {
+    fn line(&self, tally: &Tally) -> String {
+        let why = self.not_run.as_deref().unwrap_or_default();
+        format!("all of {}: {tally}{}", self.target, after("; not run: ", why))
+    }
+}
+
+/// `text` after `before`, unless there is none.
+fn after(before: &str, text: &str) -> String {
+    if text.is_empty() { String::new() } else { format!("{before}{text}") }
+}
+
+type ByKey<'a> = BTreeMap<(&'a str, &'a str), &'a CellResult>;
+
+fn by_key(results: &Results) -> ByKey<'_> {
+    results.cells.iter().map(|cell| ((cell.target.as_str(), cell.id.as_str()), cell)).collect()
+}
+
+fn change(old: &CellResult, new: &CellResult) -> Changed {
+    let reason = |cell: &CellResult| first_line(cell.reason.as_deref().unwrap_or_default());
+    Changed {
+        target: new.target.clone(),
+        id: new.id.clone(),
+        old: old.status,
+        new: new.status,
+        direction: Direction::of(old.status, new.status),
+        reason: reason(new),
+        old_reason: reason(old),
+    }
+}
+
+/// The cells that only the first has.
+fn lone(here: &ByKey<'_>, there: &ByKey<'_>) -> Vec<Lone> {
+    let alone = here.iter().filter(|(key, _)| !there.contains_key(*key));
+    alone
+        .map(|(_, cell)| Lone {
+            target: cell.target.clone(),
+            id: cell.id.clone(),
+            status: cell.status,
+            reason: first_line(cell.reason.as_deref().unwrap_or_default()),
+        })
+        .collect()
+}
+
+/// The targets of `cells` that `other` has no row of.
+fn lost_targets(cells: &[Lone], other: &Results) -> Vec<Lost> {
+    let has_rows: BTreeSet<_> = other.cells.iter().map(|cell| cell.target.as_str()).collect();
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for cell in cells.iter().filter(|cell| !has_rows.contains(cell.target.as_str())) {
+        *counts.entry(&cell.target).or_default() += 1;
+    }
+    let why = |target: &str| other.not_run.iter().find(|not_run| not_run.target == target);
+    counts
+        .into_iter()
+        .map(|(target, cells)| Lost {
+            target: target.to_owned(),
+            cells,
+            not_run: why(target).map(|not_run| not_run.reason.clone()),
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use Status::{Crash, Fail, Pass, Permitted, Unsupported};
+
+    use super::*;
+    use crate::results::NotRun;
+    use crate::samples;
+
+    #[test]
+    fn every_cell_is_in_one_group_and_regressions_are_first() {
+        let old = samples::results(
+            "here",
+            &[
+                ("better", "poll", Fail),
+                ("gone", "poll", Pass),
+                ("gone-bad", "poll", Fail),
+                ("less", "poll", Pass),
+                ("lost", "poll", Pass),
+                ("same", "poll", Fail),
+                ("worse", "poll", Fail),
+                ("zap", "poll", Pass),
+            ],
+        );
+        let new = samples::results(
+            "here",
+            &[
+                ("better", "poll", Pass),
+                ("less", "poll", Permitted),
+                ("lost", "poll", Unsupported),
+                ("new", "poll", Fail),
+                ("same", "poll", Fail),
+                ("worse", "poll", Crash),
+                ("zap", "poll", Fail),
+            ],
+        );
+        let diff = Diff::new(&old, &new);
+        assert_eq!(diff.totals_line(), "3 regressions; 5 changed, 1 added, 2 deleted, 1 unchanged");
+        let text = diff.text();
+        let expected = "Changed: 5\n\
+            \x20 regression  pass → unsupported  group/name/lost@poll on here: why unsupported\n\
+            \x20 regression  pass → fail  group/name/zap@poll on here: why fail\n\
+            \x20 worse       pass → permitted  group/name/less@poll on here: why permitted\n\
+            \x20 worse       fail → crash  group/name/worse@poll on here: why crash\n\
+            \x20 better      fail → pass  group/name/better@poll on here (was: why fail)\n\
+            \n\
+            Deleted: 2\n\
+            \x20 fail  group/name/gone-bad@poll on here: why fail\n\
+            \x20 pass  group/name/gone@poll on here\n\
+            \n\
+            Added: 1\n\
+            \x20 fail  group/name/new@poll on here: why fail\n\
+            \n\
+            3 regressions; 5 changed, 1 added, 2 deleted, 1 unchanged\n";
+        assert_eq!(text, expected);
+        let markdown = diff.markdown();
+        assert!(
+            markdown.contains("- **pass → fail** `group/name/zap@poll` on here: `why fail`\n"),
+            "{markdown}"
+        );
+    }
+
+    #[test]
+    fn the_same_is_no_difference() {
+        let mut results = samples::results("here", &[("a", "poll", Pass)]);
+        let before = results.clone();
+        results.cells[0].duration_ms = 99;
+        let diff = Diff::new(&before, &results);
+        assert!(diff.is_empty());
+        assert_eq!(diff.text(), "0 regressions; 0 changed, 0 added, 0 deleted, 1 unchanged\n");
+    }
+
+    #[test]
+    fn a_target_that_is_gone_is_one_line_with_the_reason() {
+        let old = samples::results("here", &[("a", "poll", Pass), ("b", "poll", Fail)]);
+        let mut new = samples::results("there", &[("a", "poll", Pass)]);
+        new.not_run.push(NotRun { target: "here".into(), os: "linux".into(), reason: "no way".into() });
+        let diff = Diff::new(&old, &new);
+        assert_eq!(diff.regressions, 1);
+        let text = diff.text();
+        assert!(text.contains("Deleted: 2\n  all of here: P1 F1; not run: no way\n\n"), "{text}");
+        assert!(text.contains("Added: 1\n  all of there: P1\n\n"), "{text}");
+    }
+
+    #[test]
+    fn markdown_fits_into_a_comment_and_counts_what_does_not() {
+        let names: Vec<_> = (0..3000).map(|number| format!("variant-{number}")).collect();
+        let rows = |status| names.iter().map(|name| (name.as_str(), "poll", status)).collect::<Vec<_>>();
+        let mut new = samples::results("here", &rows(Fail));
+        for cell in &mut new.cells {
+            cell.reason = Some("`@somebody` <b>".repeat(100));
+        }
+        let diff = Diff::new(&samples::results("here", &rows(Pass)), &new);
+        let text = diff.markdown();
+        assert!(text.len() <= Diff::MAX_BYTES, "{} bytes", text.len());
+        let shown = text.lines().filter(|line| line.starts_with("- ")).count();
+        assert!(shown > 100, "{shown}");
+        assert!(text.contains(&format!("\n{} more lines have no room here", 3000 - shown)), "{text}");
+    }
+}

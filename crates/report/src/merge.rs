@@ -1,0 +1,442 @@
+//! Joining the results of several runs.
+//!
+//! Runs are kept as they are, each with its provenance; only one that is in several inputs is there once. Rows belong
+//! to a target and an id. What is in the result does not depend on the order of the inputs, unless somebody asks for
+//! the first or the last of several answers.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use crate::cell::CellResult;
+use crate::results::{Results, Run, SCHEMA_VERSION};
+use crate::status::Status;
+
+/// Results to be joined.
+#[derive(Clone, Debug)]
+pub struct Input {
+    /// What to call them in errors: the file.
+    pub name: String,
+    /// The results.
+    pub results: Results,
+}
+
+/// Which of several different answers about one cell counts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Prefer {
+    /// The one of the first input that has one.
+    First,
+    /// The one of the last input that has one.
+    Last,
+    /// The worst.
+    Worst,
+}
+
+/// What is allowed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Rules {
+    /// Different answers about one cell are refused unless this says which of them counts.
+    pub prefer: Option<Prefer>,
+    /// Results of different matrix files, or of different executables for one target, may be joined.
+    pub mixed: bool,
+}
+
+/// Results joined.
+#[derive(Clone, Debug)]
+pub struct Merged {
+    /// The results.
+    pub results: Results,
+    /// What is worth knowing about them.
+    pub notes: Vec<String>,
+}
+
+/// A cell that the inputs disagree on.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Conflict {
+    /// Where.
+    pub target: String,
+    /// Which cell.
+    pub id: String,
+    /// The inputs' names, and what they say.
+    pub answers: Vec<(String, Status)>,
+}
+
+impl fmt::Display for Conflict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let answers: Vec<_> =
+            self.answers.iter().map(|(name, status)| format!("{status} in {name}")).collect();
+        write!(f, "{} on {}: {}", self.id, self.target, answers.join(", "))
+    }
+}
+
+/// Why results cannot be joined.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum MergeError {
+    /// A fault is switched on in some of them only, or not the same.
+    #[error("{0}, and {1}")]
+    Faults(Faulty, Faulty),
+    /// They are of different matrix files.
+    #[error("{0} and {1} were run with different matrix files: their cells may mean different things")]
+    Matrices(String, String),
+    /// One target was run with different executables.
+    #[error("{first} and {second} have runs of {target} with different executables")]
+    Executables {
+        /// The target.
+        target: String,
+        /// The input's name.
+        first: String,
+        /// The input's name.
+        second: String,
+    },
+    /// They disagree on cells.
+    #[error("{} cells have different results in several inputs:\n{}", .0.len(), first_few(.0))]
+    Conflicts(Vec<Conflict>),
+}
+
+/// An input and the fault that was switched on in it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Faulty {
+    name: String,
+    fault: Option<String>,
+}
+
+impl fmt::Display for Faulty {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.fault {
+            Some(fault) => write!(f, "{} was run with the fault {fault} switched on", self.name),
+            None => write!(f, "{} was run without a fault", self.name),
+        }
+    }
+}
+
+fn first_few(conflicts: &[Conflict]) -> String {
+    /// All of them would hide what is wrong.
+    const NAMED: usize = 5;
+    let mut lines: Vec<_> = conflicts.iter().take(NAMED).map(|conflict| format!("  {conflict}")).collect();
+    if conflicts.len() > NAMED {
+        lines.push(format!("  and {} more", conflicts.len() - NAMED));
+    }
+    lines.join("\n")
+}
+
+/// Joins results.
+///
+/// A row that says `not-run` gives way to any other. Of equal answers about one cell, the one with the most attempts
+/// is kept.
+///
+/// # Errors
+/// They do not belong together, or disagree: see [`Rules`].
+pub fn merge(inputs: Vec<Input>, rules: Rules) -> Result<Merged, MergeError> {
+    check_faults(&inputs)?;
+    if !rules.mixed {
+        check_matrices(&inputs)?;
+        check_executables(&inputs)?;
+    }
+    let mut notes = Vec::new();
+    let (mut runs, mut not_run, mut answers) = (Vec::new(), BTreeSet::new(), BTreeMap::new());
+    for Input { name, results } in inputs {
+        runs.extend(results.runs);
+        not_run.extend(results.not_run);
+        for cell in results.cells {
+            let known: &mut Vec<_> = answers.entry((cell.id.clone(), cell.target.clone())).or_default();
+            known.push((name.clone(), cell));
+        }
+    }
+    runs.sort_by_cached_key(|run| (run.target.clone(), run.via.clone(), run.emulator.clone(), text_of(run)));
+    runs.dedup();
+    not_run.retain(|not_run| !runs.iter().any(|run| run.target == not_run.target));
+    notes.extend(several_commits(&runs));
+
+    let mut choice = Choice::default();
+    let cells = answers.into_values().filter_map(|rows| choice.one_of(rows, rules.prefer)).collect();
+    if !choice.conflicts.is_empty() {
+        return Err(MergeError::Conflicts(choice.conflicts));
+    }
+    notes.extend(choice.notes());
+    let not_run = not_run.into_iter().collect();
+    Ok(Merged { results: Results { schema: SCHEMA_VERSION, runs, not_run, cells }, notes })
+}
+
+fn check_faults(inputs: &[Input]) -> Result<(), MergeError> {
+    let faulty =
+        |input: &Input| Faulty { name: input.name.clone(), fault: input.results.fault().map(str::to_owned) };
+    // Inputs of targets that were not run make no statement.
+    let mut with_runs = inputs.iter().filter(|input| !input.results.runs.is_empty());
+    let Some(first) = with_runs.next() else { return Ok(()) };
+    match with_runs.find(|input| input.results.fault() != first.results.fault()) {
+        Some(other) => Err(MergeError::Faults(faulty(first), faulty(other))),
+        None => Ok(()),
+    }
+}
+
+fn check_matrices(inputs: &[Input]) -> Result<(), MergeError> {
+    let mut known: Option<(&str, &Run)> = None;
+    for (name, run) in runs(inputs) {
+        let (first, other) = known.get_or_insert((name, run));
+        // A file that was merged with leave from others is one that is mixed already.
+        if other.matrix != run.matrix && *first != name {
+            return Err(MergeError::Matrices((*first).to_owned(), name.to_owned()));
+        }
+    }
+    Ok(())
+}
+
+fn check_executables(inputs: &[Input]) -> Result<(), MergeError> {
+    let mut known: BTreeMap<&str, (&str, &Run)> = BTreeMap::new();
+    for (name, run) in runs(inputs) {
+        let (first, other) = known.entry(&run.target).or_insert((name, run));
+        if other.executable != run.executable && *first != name {
+            let (target, first, second) = (run.target.clone(), (*first).to_owned(), name.to_owned());
+            return Err(MergeError::Executables { target, first, second });
+        }
+    }
+    Ok(())
+}
+
+/// Every run with the name of its input.
+fn runs(inputs: &[Input]) -> impl Iterator<Item = (&str, &Run)> {
+    inputs.iter().flat_map(|input| input.results.runs.iter().map(|run| (input.name.as_str(), run)))
+}
+
+fn several_commits(runs: &[Run]) -> Option<String> {
+    let builds: BTreeSet<_> = runs.iter().map(Run::build).collect();
+    let named: Vec<_> = builds.iter().map(String::as_str).collect();
+    (builds.len() > 1)
+        .then(|| format!("the runs are of different versions of pollmatrix: {}", named.join(", ")))
+}
+
+/// What was done with cells that several inputs have.
+#[derive(Default)]
+struct Choice {
+    conflicts: Vec<Conflict>,
+    equal: usize,
+    settled: usize,
+    replaced: usize,
+}
+
+impl Choice {
+    /// The row that counts of those that there are about one cell.
+    fn one_of(&mut self, mut rows: Vec<(String, CellResult)>, prefer: Option<Prefer>) -> Option<CellResult> {
+        let answered = |(_, row): &(String, CellResult)| row.status != Status::NotRun;
+        if rows.iter().any(answered) && !rows.iter().all(answered) {
+            rows.retain(answered);
+            self.replaced += 1;
+        }
+        if rows.len() == 1 {
+            return rows.pop().map(|(_, row)| row);
+        }
+        let first = rows.first()?.1.status;
+        let status = if rows.iter().all(|(_, row)| row.status == first) {
+            self.equal += 1;
+            first
+        } else {
+            let mut statuses = rows.iter().map(|(_, row)| row.status);
+            let status = match prefer {
+                Some(Prefer::First) => statuses.next(),
+                Some(Prefer::Last) => statuses.next_back(),
+                Some(Prefer::Worst) => statuses.max_by_key(|status| status.severity()),
+                None => None,
+            };
+            match status {
+                Some(_) => self.settled += 1,
+                None => self.conflicts.push(conflict(&rows)),
+            }
+            status?
+        };
+        rows.into_iter()
+            .map(|(_, row)| row)
+            .filter(|row| row.status == status)
+            // The text decides among rows that are equally good, whatever the order of the inputs.
+            .min_by_key(|row| (std::cmp::Reverse(row.attempts.total), text_of(row)))
+    }
+
+    fn notes(&self) -> Vec<String> {
+        let parts = [
+            (self.equal, "are in several inputs with the same status: one of them is kept"),
+            (self.settled, "are in several inputs with different ones: --prefer decided"),
+            (self.replaced, "were not run in one input and have a result in another"),
+        ];
+        parts
+            .iter()
+            .filter(|(count, _)| *count > 0)
+            .map(|(count, what)| format!("{count} cells {what}"))
+            .collect()
+    }
+}
+
+fn conflict(rows: &[(String, CellResult)]) -> Conflict {
+    let (target, id) = rows.first().map(|(_, row)| (row.target.clone(), row.id.clone())).unwrap_or_default();
+    Conflict { target, id, answers: rows.iter().map(|(name, row)| (name.clone(), row.status)).collect() }
+}
+
+fn text_of<T: serde::Serialize>(value: &T) -> String {
+    serde_json::to_string(value).expect("the types have string keys and no fallible parts")
+}
+
+#[cfg(test)]
+mod tests {
+    use Status::{Crash, Fail, NotRun, Pass};
+
+    use super::*;
+    use crate::results;
+    use crate::samples;
+
+    fn input(name: &str, results: Results) -> Input {
+        Input { name: name.into(), results }
+    }
+
+    fn shard(name: &str, target: &str, rows: &[(&str, &str, Status)]) -> Input {
+        let mut results = samples::results(target, rows);
+        // Each has a run of its own.
+        results.runs[0].started = name.to_owned();
+        input(name, results)
+    }
+
+    fn not_run(name: &str, target: &str) -> Input {
+        let entry =
+            results::NotRun { target: target.into(), os: "freebsd".into(), reason: "built only".into() };
+        let results =
+            Results { schema: SCHEMA_VERSION, runs: Vec::new(), not_run: vec![entry], cells: Vec::new() };
+        input(name, results)
+    }
+
+    fn statuses(merged: &Results) -> Vec<(String, Status)> {
+        merged.cells.iter().map(|row| (format!("{} {}", row.id, row.target), row.status)).collect()
+    }
+
+    fn worst() -> Rules {
+        Rules { prefer: Some(Prefer::Worst), ..Rules::default() }
+    }
+
+    #[test]
+    fn the_order_of_the_inputs_does_not_show() {
+        let mut twice = shard("b", "one", &[("y", "poll", Pass), ("z", "poll", Fail)]);
+        // Equal in status and not in text.
+        twice.results.cells[0].duration_ms = 77;
+        let inputs = [
+            shard("a", "one", &[("x", "epoll", Pass), ("y", "poll", Pass), ("z", "poll", Crash)]),
+            twice,
+            shard("c", "two", &[("x", "epoll", Fail), ("y", "poll", NotRun)]),
+            shard("d", "two", &[("y", "poll", Pass)]),
+            not_run("e", "three"),
+            not_run("f", "two"),
+        ];
+        let expected = merge(inputs.to_vec(), worst()).unwrap().results;
+        let rows = [
+            ("group/name/x@epoll one", Pass),
+            ("group/name/x@epoll two", Fail),
+            ("group/name/y@poll one", Pass),
+            ("group/name/y@poll two", Pass),
+            ("group/name/z@poll one", Crash),
+        ];
+        assert_eq!(statuses(&expected), rows.map(|(row, status)| (row.to_owned(), status)));
+        let targets: Vec<_> = expected.not_run.iter().map(|not_run| not_run.target.as_str()).collect();
+        assert_eq!(targets, ["three"]);
+
+        let mut order: Vec<_> = (0..inputs.len()).collect();
+        for swap in [(0, 5), (1, 3), (2, 4), (0, 1), (3, 5), (0, 2)] {
+            order.swap(swap.0, swap.1);
+            let inputs = order.iter().map(|index| inputs[*index].clone()).collect();
+            assert_eq!(merge(inputs, worst()).unwrap().results.to_json(), expected.to_json(), "{order:?}");
+        }
+    }
+
+    #[test]
+    fn in_steps_or_at_once_is_the_same() {
+        let inputs = [
+            shard("a", "one", &[("x", "epoll", Pass)]),
+            shard("b", "one", &[("x", "epoll", Pass), ("y", "poll", NotRun)]),
+            shard("c", "one", &[("y", "poll", Pass)]),
+        ];
+        let at_once = merge(inputs.to_vec(), Rules::default()).unwrap().results;
+        let first = merge(inputs[..2].to_vec(), Rules::default()).unwrap().results;
+        let steps = vec![input("ab", first), inputs[2].clone(), inputs[0].clone()];
+        assert_eq!(merge(steps, Rules::default()).unwrap().results.to_json(), at_once.to_json());
+        assert_eq!(at_once.runs.len(), 3);
+    }
+
+    #[test]
+    fn disagreements_are_refused_and_named() {
+        let row = |status| [("x", "epoll", status)];
+        let inputs = vec![shard("a.json", "one", &row(Pass)), shard("b.json", "one", &row(Fail))];
+        let text = merge(inputs, Rules::default()).unwrap_err().to_string();
+        assert!(text.starts_with("1 cells have different results"), "{text}");
+        assert!(text.contains("group/name/x@epoll on one: pass in a.json, fail in b.json"), "{text}");
+
+        let names: Vec<_> = (0..9).map(|number| number.to_string()).collect();
+        let rows = |status| names.iter().map(|name| (name.as_str(), "poll", status)).collect::<Vec<_>>();
+        let inputs = vec![shard("a", "one", &rows(Pass)), shard("b", "one", &rows(Fail))];
+        let text = merge(inputs, Rules::default()).unwrap_err().to_string();
+        assert_eq!(text.lines().count(), 7, "{text}");
+        assert!(text.ends_with("and 4 more"), "{text}");
+    }
+
+    #[test]
+    fn the_preferred_answer_counts() {
+        let row = |status| [("x", "epoll", status)];
+        let inputs =
+            [shard("a", "one", &row(Pass)), shard("b", "one", &row(Crash)), shard("c", "one", &row(Fail))];
+        for (prefer, status) in [(Prefer::First, Pass), (Prefer::Last, Fail), (Prefer::Worst, Crash)] {
+            let rules = Rules { prefer: Some(prefer), mixed: false };
+            let merged = merge(inputs.to_vec(), rules).unwrap();
+            assert_eq!(merged.results.cells[0].status, status, "{prefer:?}");
+            assert!(merged.notes.iter().any(|note| note.contains("--prefer decided")), "{:?}", merged.notes);
+        }
+    }
+
+    #[test]
+    fn of_equal_answers_the_one_with_the_most_attempts_is_kept() {
+        let mut inputs: Vec<_> =
+            ["a", "b", "c"].iter().map(|name| shard(name, "one", &[("x", "epoll", Pass)])).collect();
+        for (input, total) in inputs.iter_mut().zip([3, 20, 1]) {
+            input.results.cells[0].attempts.total = total;
+        }
+        let merged = merge(inputs, Rules::default()).unwrap();
+        assert_eq!(merged.results.cells[0].attempts.total, 20);
+        assert!(merged.notes.iter().any(|note| note.contains("the same status")), "{:?}", merged.notes);
+    }
+
+    #[test]
+    fn a_row_without_an_attempt_is_no_answer() {
+        let inputs = vec![
+            shard("a", "one", &[("x", "epoll", NotRun), ("y", "epoll", NotRun)]),
+            shard("b", "one", &[("x", "epoll", Fail), ("y", "epoll", NotRun)]),
+        ];
+        let merged = merge(inputs, Rules::default()).unwrap();
+        assert_eq!(merged.results.cells.iter().map(|row| row.status).collect::<Vec<_>>(), [Fail, NotRun]);
+    }
+
+    #[test]
+    fn results_with_a_fault_are_never_merged_with_others() {
+        let mut inputs =
+            vec![shard("a", "one", &[("x", "epoll", Pass)]), shard("b", "two", &[("x", "epoll", Pass)])];
+        inputs[1].results.runs[0].fault = Some("double-close".into());
+        let rules = Rules { prefer: Some(Prefer::First), mixed: true };
+        let text = merge(inputs.clone(), rules).unwrap_err().to_string();
+        assert_eq!(text, "a was run without a fault, and b was run with the fault double-close switched on");
+        inputs[0].results.runs[0].fault = Some("another".into());
+        assert!(merge(inputs.clone(), rules).is_err());
+        inputs[0].results.runs[0].fault = Some("double-close".into());
+        inputs.push(not_run("c", "three"));
+        assert!(merge(inputs, rules).is_ok());
+    }
+
+    #[test]
+    fn other_matrices_and_executables_need_leave() {
+        let inputs = |edit: fn(&mut Run)| {
+            let mut inputs =
+                vec![shard("a", "one", &[("x", "epoll", Pass)]), shard("b", "one", &[("y", "epoll", Pass)])];
+            edit(&mut inputs[1].results.runs[0]);
+            inputs
+        };
+        let matrix = inputs(|run| run.matrix = "other".into());
+        let executable = inputs(|run| run.executable = "other".into());
+        let refused = |inputs: &Vec<Input>| merge(inputs.clone(), Rules::default()).unwrap_err();
+        assert_eq!(refused(&matrix), MergeError::Matrices("a".into(), "b".into()));
+        assert!(matches!(refused(&executable), MergeError::Executables { target, .. } if target == "one"));
+        let mixed = Rules { mixed: true, ..Rules::default() };
+        assert!(merge(matrix, mixed).is_ok() && merge(executable, mixed).is_ok());
+        // Different targets have different executables anyway.
+        let targets = vec![shard("a", "one", &[]), shard("b", "two", &[])];
+        assert!(merge(targets, Rules::default()).is_ok());
+    }
+}

@@ -1,0 +1,65 @@
+//! Runs and rows for the tests of this crate.
+
+use crate::cell::{Attempts, CellResult, Subject, VariantParams};
+use crate::results::{Results, Run};
+use crate::seed::Seed;
+use crate::status::Status;
+
+/// A native run of this target.
+pub fn run(target: &str) -> Run {
+    let text = || "text".to_owned();
+    Run {
+        pollmatrix: "1.2.3".to_owned(),
+        commit: None,
+        executable: format!("executable of {target}"),
+        matrix: text(),
+        selection: text(),
+        target: target.to_owned(),
+        via: "native".to_owned(),
+        emulator: None,
+        triple: text(),
+        os: "linux".to_owned(),
+        kernel: "6.1".to_owned(),
+        machine: text(),
+        arch: text(),
+        cpus: 1,
+        libc: None,
+        seed: Seed(1),
+        repeat: 1,
+        fault: None,
+        started: text(),
+        finished: text(),
+        resumed: 0,
+        interrupted: false,
+    }
+}
+
+/// A cell of the scenario `group/name`.
+pub fn subject(target: &str, variant: &str, backend: &str) -> Subject {
+    Subject {
+        id: format!("group/name/{variant}@{backend}"),
+        scenario: "group/name".into(),
+        backend: backend.into(),
+        target: target.into(),
+        layer: "contract".into(),
+        params: VariantParams { transport: "tcp".into(), trigger: "level".into(), threads: 1, groups: 1 },
+        command: "pollmatrix run".into(),
+    }
+}
+
+/// A row with this status. Whatever is not a pass has a reason.
+pub fn row(target: &str, variant: &str, backend: &str, status: Status) -> CellResult {
+    let mut row =
+        CellResult::without_attempt(subject(target, variant, backend), status, format!("why {status}"));
+    if status == Status::Pass {
+        row.reason = None;
+    }
+    row.attempts = Attempts { passed: u32::from(status == Status::Pass), total: 1 };
+    row
+}
+
+/// The results of a run of `target` with these rows: variant, backend, status.
+pub fn results(target: &str, rows: &[(&str, &str, Status)]) -> Results {
+    let rows = rows.iter().map(|(variant, backend, status)| row(target, variant, backend, *status));
+    Results::new(run(target), Vec::new(), rows.collect())
+}

@@ -1,0 +1,150 @@
+//! Reports compared.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::sandbox::{Answer, Sandbox, id};
+
+/// `old.json`: the results of these self-tests.
+fn old() -> Sandbox {
+    let sandbox = Sandbox::new(&["pass", "fail", "unsupported"], 20);
+    sandbox.run(&["run"]).expect(1, &[]);
+    fs::copy(sandbox.path("pollmatrix-report/results.json"), sandbox.path("old.json")).expect("writable");
+    sandbox
+}
+
+impl Sandbox {
+    /// The difference to `new.json`, which is `old.json` edited.
+    fn changed(&self, options: &[&str], edit: impl FnOnce(&mut Value)) -> Answer {
+        self.edited("old", "new", edit);
+        self.run(&[&["diff", "old.json", "new.json"], options].concat())
+    }
+}
+
+/// The row of a self-test.
+fn row<'a>(results: &'a mut Value, selftest: &str) -> &'a mut Value {
+    let rows = results["cells"].as_array_mut().expect("cells is a list");
+    rows.iter_mut().find(|row| row["id"] == id(selftest).as_str()).expect("it was run")
+}
+
+fn set(results: &mut Value, selftest: &str, status: &str) {
+    let row = row(results, selftest);
+    row["status"] = status.into();
+    row["reason"] = "first line\nsecond line".into();
+}
+
+fn remove(results: &mut Value, selftest: &str) {
+    let rows = results["cells"].as_array_mut().expect("cells is a list");
+    rows.retain(|row| row["id"] != id(selftest).as_str());
+}
+
+#[test]
+fn no_difference_is_exit_code_0() {
+    let sandbox = old();
+    let same = sandbox.changed(&[], |results| row(results, "fail")["duration_ms"] = 12345.into());
+    same.expect(0, &["0 regressions; 0 changed, 0 added, 0 deleted, 3 unchanged"]);
+    sandbox.run(&["diff", "old.json", "pollmatrix-report"]).expect(0, &["3 unchanged"]);
+}
+
+#[test]
+fn a_regression_is_first_and_fails_in_either_way() {
+    let sandbox = old();
+    let edit = |results: &mut Value| {
+        set(results, "fail", "crash");
+        set(results, "pass", "fail");
+    };
+    for options in [&[] as &[&str], &["--fail-on", "regression"]] {
+        let answer = sandbox.changed(options, edit);
+        answer.expect(1, &["1 regressions; 2 changed, 0 added, 0 deleted, 1 unchanged"]);
+        let expected = format!(
+            "Changed: 2\n  regression  pass → fail  {} on here: first line\n  worse       fail → crash  {} on here: first line\n",
+            id("pass"),
+            id("fail")
+        );
+        assert!(answer.stdout.starts_with(&expected), "{}", answer.stdout);
+    }
+}
+
+#[test]
+fn what_is_no_regression_fails_only_if_any_difference_does() {
+    let sandbox = old();
+    let edits: [fn(&mut Value); 3] = [
+        |results| set(results, "fail", "pass"),
+        |results| set(results, "fail", "timeout"),
+        |results| remove(results, "fail"),
+    ];
+    for edit in edits {
+        sandbox.changed(&[], edit).expect(1, &["0 regressions"]);
+        sandbox.changed(&["--fail-on", "any"], edit).expect(1, &[]);
+        sandbox.changed(&["--fail-on", "regression"], edit).expect(0, &["0 regressions"]);
+    }
+}
+
+#[test]
+fn a_passing_cell_that_is_gone_is_a_regression() {
+    let sandbox = old();
+    let edits: [fn(&mut Value); 2] =
+        [|results| remove(results, "pass"), |results| set(results, "pass", "unsupported")];
+    for edit in edits {
+        sandbox.changed(&["--fail-on", "regression"], edit).expect(1, &["1 regressions", &id("pass")]);
+    }
+    // The other way round it is an addition.
+    sandbox.edited("old", "new", |results| remove(results, "pass"));
+    sandbox
+        .run(&["diff", "new.json", "old.json", "--fail-on", "regression"])
+        .expect(0, &["Added: 1", &format!("pass  {} on here", id("pass"))]);
+}
+
+#[test]
+fn cells_are_compared_on_the_same_target() {
+    let sandbox = old();
+    sandbox.as_target("old", "new", "there");
+    sandbox
+        .run(&["diff", "old.json", "new.json"])
+        .expect(1, &["Deleted: 3\n  all of here: P1 F1 U1", "Added: 3\n  all of there: P1 F1 U1"]);
+}
+
+#[test]
+fn programs_get_every_cell() {
+    let sandbox = old();
+    let answer = sandbox.changed(&["--format", "json"], |results| {
+        set(results, "pass", "fail");
+        remove(results, "fail");
+    });
+    answer.expect(1, &[]);
+    let diff: Value = serde_json::from_str(&answer.stdout).expect("it is JSON");
+    assert_eq!((&diff["regressions"], &diff["unchanged"]), (&1.into(), &1.into()));
+    let changed = &diff["changed"][0];
+    for (field, value) in [
+        ("target", "here"),
+        ("old", "pass"),
+        ("new", "fail"),
+        ("direction", "regression"),
+        ("reason", "first line"),
+    ] {
+        assert_eq!(changed[field], value, "{changed}");
+    }
+    assert_eq!(changed["id"], id("pass").as_str());
+    assert_eq!(diff["deleted"][0]["id"], id("fail").as_str());
+    assert_eq!(diff["added"], Value::Array(Vec::new()));
+}
+
+#[test]
+fn a_pull_request_gets_markdown() {
+    let sandbox = old();
+    let answer = sandbox.changed(&["--format", "markdown"], |results| set(results, "pass", "fail"));
+    let expected = format!(
+        "### pollmatrix: 1 regressions; 1 changed, 0 added, 0 deleted, 2 unchanged\n\n\
+         **Changed: 1**\n\n- **pass → fail** `{}` on here: `first line`\n",
+        id("pass")
+    );
+    assert_eq!((answer.code, answer.stdout), (Some(1), expected));
+}
+
+#[test]
+fn a_fault_on_one_side_is_mentioned() {
+    let sandbox = old();
+    let faulty = sandbox.changed(&[], |results| results["runs"][0]["fault"] = "double-close".into());
+    faulty.expect(0, &["warning: the new one was run with the fault double-close switched on"]);
+}

@@ -1,0 +1,323 @@
+//! Cells that are run elsewhere: through a command, over ssh, by hand. Scripts stand for the other machines.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
+use crate::sandbox::{Sandbox, eventually, id};
+
+/// What its cells answer does not depend on where they run.
+const CELLS: [&str; 6] = ["pass", "fail", "unsupported", "broken", "panic", "flaky"];
+const TOTALS: &str = "6 cells: 2 pass, 1 fail, 1 unsupported, 1 broken, 1 crash";
+
+impl Sandbox {
+    /// A script in the sandbox, as a command.
+    fn script(&self, name: &str, text: &str) -> String {
+        let path = self.path(name);
+        fs::write(&path, format!("#!/bin/sh\n{text}\n")).expect("the sandbox is writable");
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("it can be made executable");
+        path.display().to_string()
+    }
+
+    /// The lines of a file that a script writes.
+    fn lines(&self, name: &str) -> Vec<String> {
+        fs::read_to_string(self.path(name)).unwrap_or_default().lines().map(str::to_owned).collect()
+    }
+
+    /// Every row's status, without what differs from run to run.
+    fn statuses(&self) -> Vec<(String, String, Option<String>)> {
+        let text = |value: &serde_json::Value| value.as_str().map(str::to_owned);
+        let results = self.results();
+        let rows = results["cells"].as_array().expect("cells is a list");
+        rows.iter()
+            .map(|row| (text(&row["id"]).unwrap(), text(&row["status"]).unwrap(), text(&row["reason"])))
+            .collect()
+    }
+}
+
+#[test]
+fn a_prefix_is_in_front_of_the_executor_and_of_every_cell() {
+    let sandbox = Sandbox::new(&CELLS, 300);
+    sandbox.run(&["run", "--seed", "2"]).expect(1, &[TOTALS]);
+    let native = sandbox.statuses();
+    let prefix = sandbox.script("prefix", "shift 0; printf '%s\\n' \"$2\" >>\"${0%/*}/log\"; exec \"$@\"");
+    sandbox.run(&["run", "--seed", "2", "--prefix", &prefix]).expect(1, &[TOTALS]);
+    assert_eq!(sandbox.statuses(), native);
+    let log = sandbox.lines("log");
+    assert_eq!(log.iter().filter(|word| *word == "exec").count(), 1, "{log:?}");
+    assert_eq!(log.iter().filter(|word| *word == "run-cell").count(), CELLS.len(), "{log:?}");
+    let again = sandbox.row("fail")["reproducer"].as_str().expect("it is text").to_owned();
+    assert!(again.contains("--prefix") && again.ends_with("--seed 0x2"), "{again}");
+}
+
+#[test]
+fn behind_a_command_that_leads_to_another_machine_cells_start_without_it() {
+    let sandbox = Sandbox::new(&CELLS, 300);
+    // Over there it is not known.
+    let prefix = sandbox.script("prefix", "[ -z \"$THERE\" ] || exit 1; THERE=1 exec \"$@\"");
+    sandbox.run(&["run", "--seed", "2", "--prefix", &prefix]).expect(1, &[TOTALS]);
+}
+
+#[test]
+fn a_lost_connection_is_not_a_lost_result() {
+    let sandbox = Sandbox::new(&CELLS, 300);
+    // Each connection is cut after the first line and one result; every cell is counted.
+    let text = "case $2 in exec) \"$@\" | head -n 2;; run-cell) echo \"$3\" >>\"${0%/*}/log\"; exec \"$@\";; *) exec \"$@\";; esac";
+    let prefix = sandbox.script("prefix", text);
+    let answer = sandbox.run(&["run", "--seed", "2", "--jobs", "1", "--prefix", &prefix]);
+    answer.expect(
+        1,
+        &[TOTALS, "the executor ended", "5 cells are left, once more", "1 cells are left, once more"],
+    );
+    let journal = sandbox.journal();
+    assert_eq!(journal.iter().filter(|line| line.starts_with("{\"line\":\"cell\"")).count(), CELLS.len());
+}
+
+#[test]
+fn a_machine_that_never_answers_leaves_cells_that_say_why() {
+    let sandbox = Sandbox::new(&["pass", "fail"], 300);
+    let prefix = sandbox.script("prefix", "echo 'no route to host' >&2; exit 255");
+    let answer = sandbox.run(&["run", "--prefix", &prefix]);
+    answer.expect(1, &["2 cells: 2 not-run", "the executor ended (exit status: 255): no route to host"]);
+    assert_eq!(sandbox.row("pass")["status"], "not-run");
+    // It can be asked again, and then answers.
+    sandbox.script("prefix", "exec \"$@\"");
+    let answer = sandbox.run(&["run", "--prefix", &prefix]);
+    answer.expect(1, &["2 cells: 1 pass, 1 fail"]);
+}
+
+#[test]
+fn an_executor_with_another_matrix_or_other_options_is_not_believed() {
+    let sandbox = Sandbox::new(&["pass"], 300);
+    let other = sandbox.path("other.yml");
+    let text = fs::read_to_string(sandbox.path("matrix.yml")).expect("it is there") + "# the same, but\n";
+    fs::write(&other, text).expect("the sandbox is writable");
+    let swap = |from: &str, to: &str| {
+        let text = format!(
+            "[ \"$2\" = exec ] || exec \"$@\"\nfor word do shift; [ \"$word\" = '{from}' ] && word='{to}'; set -- \"$@\" \"$word\"; done\nexec \"$@\""
+        );
+        sandbox.script("prefix", &text)
+    };
+    let matrix = sandbox.path("matrix.yml").display().to_string();
+    let prefix = swap(&matrix, &other.display().to_string());
+    sandbox
+        .run(&["run", "--prefix", &prefix])
+        .expect(1, &["1 cells: 1 not-run", "the executor has another matrix"]);
+    let prefix = swap("0x7", "0x8");
+    sandbox
+        .run(&["run", "--seed", "7", "--prefix", &prefix])
+        .expect(1, &["1 not-run", "the executor was started with other options"]);
+    let prefix = sandbox.script("prefix", "exec \"$@\" </dev/null");
+    sandbox.run(&["run", "--prefix", &prefix]).expect(1, &["1 not-run", "ended before the empty line"]);
+}
+
+#[test]
+fn what_else_comes_over_the_line_is_shown_and_changes_nothing() {
+    let sandbox = Sandbox::new(&["pass"], 300);
+    let prefix =
+        sandbox.script("prefix", "[ \"$2\" = run-cell ] || echo 'Welcome to this machine'; exec \"$@\"");
+    let answer = sandbox.run(&["run", "--prefix", &prefix]);
+    answer.expect(0, &["1 cells: 1 pass", "not from the executor: Welcome to this machine"]);
+}
+
+#[test]
+fn a_killed_driver_takes_the_executor_and_its_cells_with_it() {
+    let sandbox = Sandbox::new(&["pass", "hang"], 300);
+    let prefix = sandbox.script("prefix", "exec \"$@\"");
+    let mut child = sandbox.start(&["run", "--jobs", "1", "--prefix", &prefix]);
+    eventually("a result and a cell that hangs", || {
+        sandbox.journal().len() == 3 && sandbox.cells_alive() >= 1
+    });
+    child.kill().expect("it is there");
+    child.wait().expect("it is reaped");
+    eventually("the cell is gone", || sandbox.cells_alive() == 0);
+    // What it had is there, and the rest is made up for: interrupted once more, it hangs.
+    let mut child = sandbox.start(&["run", "--resume", "--jobs", "1", "--prefix", &prefix]);
+    eventually("the run is resumed", || sandbox.journal().len() == 5 && sandbox.cells_alive() >= 1);
+    kill(Pid::from_raw(i32::try_from(child.id()).expect("it fits")), Signal::SIGINT).expect("it is there");
+    assert_eq!(child.wait().expect("it ends").code(), Some(130));
+    assert_eq!(sandbox.row("pass")["status"], "pass");
+    assert_eq!(sandbox.cells_alive(), 0);
+    sandbox
+        .run(&["run", "--resume"])
+        .expect(2, &["a different one", "it was started with --target here --via prefix"]);
+}
+
+#[test]
+fn over_ssh_the_executable_is_copied_once_and_results_come_back() {
+    let sandbox = Sandbox::new(&CELLS, 300);
+    // A login shell that has a home of its own and says hello.
+    let text = "printf '%s\\n' \"$3\" >>\"${0%/*}/log\"; cd \"${0%/*}\"; mkdir -p home; export HOME=$PWD/home; unset XDG_CACHE_HOME; echo hello; exec sh -c \"$3\"";
+    let ssh = format!("{} -q", sandbox.script("ssh", text));
+    let run = ["run", "--seed", "2", "--host", "somebody@there", "--ssh", &ssh];
+    sandbox.run(&run).expect(1, &[TOTALS, "copying "]);
+    let there: Vec<_> = fs::read_dir(sandbox.path("home/.cache/pollmatrix"))
+        .expect("it was made")
+        .map(|entry| entry.expect("it can be read").file_name().into_string().expect("it is text"))
+        .collect();
+    assert_eq!(there.len(), 2, "the executable and the matrix, and nothing kept: {there:?}");
+    let copies = || sandbox.lines("log").iter().filter(|line| line.contains("cat >")).count();
+    assert_eq!(copies(), 2);
+    sandbox.run(&run).expect(1, &[TOTALS]);
+    assert_eq!(copies(), 3, "the matrix again, the executable not");
+}
+
+#[test]
+fn over_ssh_a_cut_line_costs_no_cell_a_second_run() {
+    let sandbox = Sandbox::new(&CELLS, 300);
+    // The first connection is cut when everything is done there and one result has come back.
+    let text = "cd \"${0%/*}\"; mkdir -p home; export HOME=$PWD/home; unset XDG_CACHE_HOME\n\
+         case $2 in *'exec '*'--cells'*) if mkdir cut 2>/dev/null; then\n\
+         sh -c \"$2\" >all; head -n 2 all; exit 255; fi;; esac\n\
+         exec sh -c \"$2\"";
+    let ssh = sandbox.script("ssh", text);
+    let answer = sandbox.run(&["run", "--seed", "2", "--jobs", "1", "--host", "there", "--ssh", &ssh]);
+    answer.expect(1, &[TOTALS, "5 cells are left, once more"]);
+    let first: Vec<_> = sandbox.lines("all").into_iter().filter(|line| line.contains("\"cell\"")).collect();
+    assert_eq!(first.len(), CELLS.len());
+    // The same rows, durations and all: they were kept there, not run again.
+    for line in first {
+        let row: serde_json::Value = serde_json::from_str(&line).expect("it is JSON");
+        let name = row["scenario"].as_str().expect("it is text").replace("selftest/", "");
+        assert_eq!(sandbox.row(&name)["duration_ms"], row["duration_ms"], "{name}");
+    }
+}
+
+#[test]
+fn what_an_executor_printed_is_imported_whatever_a_console_put_between() {
+    let sandbox = Sandbox::new(&CELLS, 300);
+    let printed = sandbox.run(&["exec", "--all", "--seed", "2"]);
+    printed.expect(1, &["{\"line\":\"begin\"", "{\"line\":\"end\",\"cells\":6}"]);
+    let console = printed.stdout.replace("{\"line\":\"cell\"", "[    7.1] eth0: link up {\"line\":\"cell\"");
+    fs::write(sandbox.path("console"), console.replace('\n', "\r\n")).expect("the sandbox is writable");
+    sandbox.run(&["run", "--import", "console"]).expect(1, &[TOTALS]);
+
+    // A report of a run is as good.
+    fs::copy(sandbox.path("pollmatrix-report/results.json"), sandbox.path("other.json"))
+        .expect("there is one");
+    sandbox.run(&["run", "--import", "other.json"]).expect(1, &[TOTALS]);
+
+    // One that was cut has no result for the rest, and says so.
+    let whole: Vec<_> = printed.stdout.lines().collect();
+    let cut = format!("{}\n{}", whole[..3].join("\n"), &whole[3][..whole[3].len() / 2]);
+    fs::write(sandbox.path("cut"), cut).expect("the sandbox is writable");
+    sandbox.run(&["run", "--import", "cut"]).expect(
+        1,
+        &["the imported results are not complete", "1 lines of the executor are not whole", "4 not-run"],
+    );
+
+    fs::write(sandbox.path("foreign"), "login: ").expect("the sandbox is writable");
+    sandbox
+        .run(&["run", "--import", "foreign"])
+        .expect(2, &["foreign has no results of here", "it seems to be plain text", "help: "]);
+}
+
+#[test]
+fn an_executor_says_in_its_exit_code_what_there_was() {
+    let sandbox = Sandbox::new(&CELLS, 300);
+    sandbox.run(&["exec", "selftest/pass"]).expect(0, &["{\"line\":\"end\",\"cells\":1}"]);
+    sandbox.run(&["exec", "selftest/fail"]).expect(1, &[]);
+    sandbox.run(&["exec", "selftest/unsupported"]).expect(127, &[]);
+    sandbox.run(&["exec"]).expect(2, &["no cells were named", "help: give --all"]);
+    sandbox.run(&["exec", "--all", "selftest/pass"]).expect(2, &["cannot be used with"]);
+    sandbox
+        .run(&["exec", "--all", "--self", "/bin/true"])
+        .expect(2, &["cannot start itself", "another program"]);
+    fs::write(sandbox.path("ids"), id("fali")).expect("the sandbox is writable");
+    sandbox
+        .run(&["exec", "--cells", "ids"])
+        .expect(2, &["did you mean 'selftest/fail/tcp-level-1t1g@poll'?"]);
+}
+
+#[test]
+fn an_executor_goes_on_from_what_it_kept() {
+    let sandbox = Sandbox::new(&["pass", "fail"], 300);
+    let exec = ["exec", "--all", "--seed", "2", "--keep", "kept"];
+    let first = sandbox.run(&exec);
+    first.expect(1, &[]);
+    let kept = fs::read_to_string(sandbox.path("kept")).expect("it is kept");
+    // As if it had been killed in the middle of its last line.
+    fs::write(sandbox.path("kept"), &kept[..kept.len() - 20]).expect("the sandbox is writable");
+    let second = sandbox.run(&exec);
+    second.expect(1, &["the last line of kept is not whole"]);
+    let row = |text: &str, name: &str| {
+        let lines: Vec<_> = text.lines().filter(|line| line.contains(&id(name))).map(str::to_owned).collect();
+        assert_eq!(lines.len(), 1, "{text}");
+        lines[0].clone()
+    };
+    let cut = kept.lines().last().expect("it has lines").contains(&id("fail"));
+    let whole = if cut { "pass" } else { "fail" };
+    assert_eq!(row(&first.stdout, whole), row(&second.stdout, whole));
+    row(&second.stdout, if cut { "fail" } else { "pass" });
+    sandbox
+        .run(&["exec", "--all", "--seed", "3", "--keep", "kept"])
+        .expect(2, &["kept cannot be continued", "another --seed", "help: "]);
+}
+
+#[test]
+fn every_target_that_can_be_run_from_here_is_in_one_report() {
+    let sandbox = Sandbox::new(&CELLS, 300);
+    let prefix = sandbox.script("prefix", "echo \"$2\" >>\"${0%/*}/log\"; exec \"$@\"");
+    let (os, arch, triple) = (std::env::consts::OS, std::env::consts::ARCH, env!("POLLMATRIX_TRIPLE"));
+    sandbox.add_targets(&format!(
+        "  - {{ id: there, triple: {triple}, os: {os}, arch: {arch}, ways: [{{ prefix: {prefix} }}] }}\n  \
+         - {{ id: nowhere, triple: a-b-c, os: freebsd, arch: vax, build: zig, ways: [native, ssh, import] }}\n"
+    ));
+    let run = ["run", "--target", "all", "--seed", "2"];
+    let first = sandbox.run(&run);
+    first.expect(
+        1,
+        &[
+            "there via prefix",
+            "nowhere: not built",
+            "2 runs of 2 targets: 12 cells: 4 pass, 2 fail, 2 unsupported, 2 broken, 2 crash",
+            "[12/12]",
+        ],
+    );
+    let results = sandbox.results();
+    assert_eq!(results["runs"][0]["target"], "here");
+    assert_eq!(
+        (&results["runs"][1]["target"], &results["runs"][1]["via"]),
+        (&"there".into(), &"prefix".into())
+    );
+    assert_eq!(results["not_run"][0]["target"], "nowhere");
+    assert!(sandbox.path("pollmatrix-report/targets/there/results.json").is_file());
+    assert!(!sandbox.lines("log").is_empty());
+
+    // Everything is there already.
+    fs::remove_file(sandbox.path("log")).expect("it was written");
+    let again = sandbox.run(&["run", "--target", "all", "--resume"]);
+    again.expect(1, &["2 runs of 2 targets: 12 cells: 4 pass, 2 fail, 2 unsupported, 2 broken, 2 crash"]);
+    assert_eq!(sandbox.lines("log"), [""; 0]);
+
+    // A machine that does not answer says nothing about the other.
+    sandbox.script("prefix", "exit 1");
+    let answer = sandbox.run(&run);
+    answer.expect(1, &["12 cells: 2 pass, 1 fail, 1 unsupported, 1 broken, 1 crash, 6 not-run"]);
+    // A part of the matrix, and an id that is not there.
+    sandbox.run(&["run", "--target", "all", "selftest/pas"]).expect(1, &["2 cells: 1 pass, 1 not-run"]);
+    sandbox.run(&["run", "--target", "all", "selftest/zzz"]).expect(2, &["help: "]);
+}
+
+#[test]
+fn what_this_machine_lacks_for_a_way_is_said() {
+    let sandbox = Sandbox::new(&["pass"], 300);
+    sandbox
+        .run(&["run", "--target", "heer"])
+        .expect(2, &["there is no target 'heer'", "did you mean 'here'?"]);
+    sandbox.run(&["run", "--via", "sssh"]).expect(2, &["there is no way 'sssh'", "did you mean 'ssh'?"]);
+    sandbox.run(&["run", "--via", "ssh"]).expect(2, &["the way 'ssh' needs --host"]);
+    sandbox.run(&["run", "--via", "prefix"]).expect(2, &["the way 'prefix' needs --prefix COMMAND"]);
+    sandbox
+        .run(&["run", "--prefix", "no-such-emulator"])
+        .expect(2, &["here cannot be run from here", "there is no program no-such-emulator"]);
+    sandbox
+        .run(&["run", "--prefix", "env", "--executable", "nowhere"])
+        .expect(2, &["nowhere is no file", "help: "]);
+    sandbox.run(&["targets"]).expect(0, &["here", "native", "can run"]);
+    let json = sandbox.run(&["targets", "--format", "json"]);
+    let targets: serde_json::Value = serde_json::from_str(&json.stdout).expect("it is JSON");
+    assert_eq!(targets[0]["ways"][0]["possible"], true);
+}

@@ -1,0 +1,191 @@
+//! `pollmatrix expectations`, and what documented divergences make of a run.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::sandbox::{Answer, POLLMATRIX, Sandbox, answer};
+
+/// The executable with everything that is built in.
+fn pollmatrix(arguments: &[&str]) -> Answer {
+    answer(Command::new(POLLMATRIX).args(arguments))
+}
+
+/// A self-test that answers 41 where 42 or forty-two is right.
+const DIVERGENCE: &str = "divergences:
+  - cells: selftest/fail/*@poll
+    os: OS
+    check: the answer
+    observed: ['4*']
+    kind: permitted
+    expect: always
+    source: a book
+    evidence: D
+";
+
+/// A sandbox with this text as divergences.yml, for this system.
+fn sandbox(selftests: &[&str], divergences: &str) -> Sandbox {
+    let sandbox = Sandbox::new(selftests, 20);
+    fs::create_dir_all(sandbox.path("expected/answers")).expect("writable");
+    let text = divergences.replace("OS", std::env::consts::OS);
+    fs::write(sandbox.path("expected/divergences.yml"), text).expect("writable");
+    sandbox
+}
+
+fn run(sandbox: &Sandbox, arguments: &[&str]) -> Answer {
+    let expected = sandbox.path("expected").display().to_string();
+    sandbox.run(&[&["run", "--expectations", &expected], arguments].concat())
+}
+
+#[test]
+fn a_documented_failure_is_permitted_wherever_results_are() {
+    let sandbox = sandbox(&["pass", "fail"], DIVERGENCE);
+    run(&sandbox, &[]).expect(0, &["1 pass", "1 permitted", "D permitted"]);
+    let row = sandbox.row("fail");
+    assert_eq!(row["status"], "permitted");
+    let place = sandbox.path("expected/divergences.yml").display().to_string();
+    let reason = row["reason"].as_str().expect("a reason is text");
+    assert_eq!(reason, format!("the answer; documented in {place}:2 (manual page or standard: a book)"));
+    let again = format!("--expectations '{}'", sandbox.path("expected").display());
+    assert!(row["reproducer"].as_str().is_some_and(|text| text.contains(&again)), "{row}");
+    assert_eq!((&row["checks"][0]["observed"], &row["checks"][0]["holds"]), (&"41".into(), &false.into()));
+    let report =
+        fs::read_to_string(sandbox.path("pollmatrix-report/report.md")).expect("there is a report.md");
+    assert!(report.contains("a book") && report.contains("observed: 41"), "{report}");
+    let junit =
+        fs::read_to_string(sandbox.path("pollmatrix-report/junit.xml")).expect("there is a junit.xml");
+    assert!(junit.contains("failures=\"0\"") && junit.contains("a book"), "{junit}");
+}
+
+#[test]
+fn without_the_divergence_it_is_a_failure() {
+    sandbox(&["fail"], DIVERGENCE).run(&["run"]).expect(1, &["1 fail"]);
+    let elsewhere = DIVERGENCE.replace("observed: ['4*']", "observed: ['40']");
+    run(&sandbox(&["fail"], &elsewhere), &[]).expect(1, &["1 fail"]);
+    let earlier = DIVERGENCE.replace("    check:", "    until: '0.1'\n    check:");
+    run(&sandbox(&["fail"], &earlier), &[]).expect(1, &["1 fail"]);
+}
+
+#[test]
+fn a_known_bug_is_a_known_failure() {
+    let bug = DIVERGENCE.replace("permitted", "known-fail\n    url: https://example.org/bug");
+    let sandbox = sandbox(&["fail"], &bug);
+    run(&sandbox, &[]).expect(0, &["1 known-fail"]);
+    assert!(
+        sandbox.row("fail")["reason"].as_str().is_some_and(|text| text.contains("https://example.org/bug"))
+    );
+}
+
+#[test]
+fn a_pass_where_it_never_holds_is_unexpected_and_fails_the_run() {
+    let sandbox = sandbox(&["pass"], &DIVERGENCE.replace("selftest/fail", "selftest/pass"));
+    run(&sandbox, &[]).expect(1, &["1 unexpected-pass", "'the answer' held, which it never does"]);
+}
+
+#[test]
+fn attempts_of_which_some_differ_as_documented_are_not_flaky() {
+    let sometimes = DIVERGENCE.replace("always", "sometimes").replace("selftest/fail", "selftest/flaky");
+    let sandbox = sandbox(&["flaky"], &sometimes);
+    run(&sandbox, &["--repeat", "4", "--seed", "2"]).expect(0, &["1 permitted"]);
+    let row = sandbox.row("flaky");
+    assert_eq!((&row["attempts"]["passed"], &row["seed"]), (&2.into(), &"0x3".into()));
+}
+
+#[test]
+fn divergences_that_are_wrong_are_refused_before_anything_runs() {
+    let sandbox = sandbox(&["fail"], &DIVERGENCE.replace("expect:", "expct:"));
+    let place = format!("{}:7:5:", sandbox.path("expected/divergences.yml").display());
+    run(&sandbox, &[]).expect(2, &[&place, "unknown key 'expct'", "help: did you mean 'expect'?"]);
+    assert!(!sandbox.path("pollmatrix-report").exists(), "nothing is written");
+    pollmatrix(&["expectations", "--check", "--dir", "/nowhere"])
+        .expect(2, &["cannot read the expectations in /nowhere/divergences.yml", "help: give a folder"]);
+}
+
+#[test]
+fn what_is_built_in_is_in_order() {
+    let counts =
+        ["linux: 2427 measured, 0 hypotheses", "freebsd: 2569 measured, 1 hypotheses", "divergences: "];
+    pollmatrix(&["expectations", "--check"]).expect(0, &counts);
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../expectations").display().to_string();
+    pollmatrix(&["expectations", "--check", "--dir", &dir]).expect(0, &counts);
+}
+
+#[test]
+fn check_knows_the_matrix_and_the_answers() {
+    let check = |sandbox: &Sandbox| {
+        let expected = sandbox.path("expected").display().to_string();
+        sandbox.run(&["expectations", "--check", "--dir", &expected])
+    };
+    check(&sandbox(&["fail"], DIVERGENCE)).expect(0, &["divergences: 1"]);
+    check(&sandbox(&["pass"], DIVERGENCE))
+        .expect(2, &["divergences.yml:2:", "no cell fits 'selftest/fail/*@poll'"]);
+    let sandbox = sandbox(&["fail"], DIVERGENCE);
+    let text = "os: linux\nsource: s\nsources:\n  s: { evidence: K, text: t }\nrows:\n  V99:\n    'x':\n      poll: '-'\n";
+    fs::write(sandbox.path("expected/answers/linux.yml"), text).expect("writable");
+    check(&sandbox).expect(2, &["answers/linux.yml:6:3: there is no row 'V99' in the catalogue"]);
+}
+
+#[test]
+fn answers_stand_side_by_side_and_say_which_differ() {
+    let shown = pollmatrix(&["expectations", "V26/pipe:read-end-drained"]);
+    shown.expect(
+        0,
+        &[
+            "V26: a pipe's read end without data, the writer gone",
+            "R(data=0)+EOF (M)",
+            "R(*)+EOF* (K)",
+            "K kernel source",
+        ],
+    );
+    let line = |asked: &str| {
+        shown.stdout.lines().find(|line| line.trim_start().starts_with(asked)).expect("it is asked")
+    };
+    let words: Vec<_> = line("poll@level").split_whitespace().collect();
+    assert_eq!(words, ["poll@level", "HUP", "(M)", "IN|HUP", "(M)", "IN|HUP", "(K)", "differs"]);
+    assert!(!line("poll-events0@level").ends_with("differs"), "{}", shown.stdout);
+
+    let one = pollmatrix(&["expectations", "V26", "--os", "freebsd"]);
+    one.expect(0, &["fifo:read-end", ", 0 with different answers"]);
+    assert!(!one.stdout.contains("linux"), "{}", one.stdout);
+    pollmatrix(&["expectations", "A22/unix"])
+        .expect(0, &["since 24.4, macOS 15.4", "https://github.com/NixOS/nix"]);
+    pollmatrix(&["expectations", "V14/tcp:W-only"]).expect(0, &["SO_ERROR=0 x9"]);
+    let sizes = pollmatrix(&["expectations", "V29/tcp:full", "V21/unix-dgram"]);
+    let line = |asked: &str| {
+        sizes.stdout.lines().find(|line| line.trim_start().starts_with(asked)).expect("it is asked")
+    };
+    assert!(line("capacity").ends_with("(M, varies: size)"), "{}", sizes.stdout);
+    assert!(
+        line("write").contains("after * x 100 B: ENOBUFS (M)") && line("write").ends_with("differs"),
+        "{}",
+        sizes.stdout
+    );
+}
+
+#[test]
+fn answers_as_json_have_their_sources() {
+    let json = pollmatrix(&["expectations", "V07/tcp", "--format", "json"]);
+    json.expect(0, &[]);
+    let questions: Vec<Value> = serde_json::from_str(&json.stdout).expect("a list");
+    let poll = questions.iter().find(|question| question["asked"] == "poll@level").expect("poll is asked");
+    assert_eq!((&poll["row"], &poll["differs"]), (&"V07".into(), &true.into()));
+    let freebsd = &poll["answers"]["freebsd"][0];
+    assert_eq!((&freebsd["answers"][0], &freebsd["evidence"]), (&"OUT".into(), &"M".into()));
+    assert_eq!((&freebsd["measured_on"], &freebsd["hypothesis"]), (&"12.3.5".into(), &false.into()));
+    let macos = &poll["answers"]["macos"][0];
+    assert_eq!((&macos["answers"][0], &macos["hypothesis"]), (&"HUP".into(), &true.into()));
+}
+
+#[test]
+fn unknown_rows_and_systems_get_the_nearest_ones() {
+    pollmatrix(&["expectations", "V26/pipe:read-edn"]).expect(2, &["did you mean 'V26/pipe:read-end'?"]);
+    pollmatrix(&["expectations", "v26"])
+        .expect(2, &["no answer's row begins with 'v26'", "did you mean 'V26'?"]);
+    pollmatrix(&["expectations", "W13"]).expect(2, &["nobody has recorded an answer"]);
+    pollmatrix(&["expectations", "--os", "frebsd"]).expect(2, &["did you mean 'freebsd'?"]);
+    pollmatrix(&["expectations", "--os", "illumos"])
+        .expect(2, &["no such answers of illumos", "leave --os out"]);
+    pollmatrix(&["expectations", "V26", "--check"]).expect(2, &["cannot be used with"]);
+}

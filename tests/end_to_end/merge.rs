@@ -1,0 +1,321 @@
+//! Reports joined from several runs.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::sandbox::{Answer, Sandbox, id};
+
+const SCHEMA: &str = include_str!("../../crates/report/schema/results.schema.json");
+
+impl Sandbox {
+    /// Runs these self-tests and keeps the results as `NAME.json`.
+    fn shard(&self, name: &str, selftests: &[&str]) {
+        let ids: Vec<_> = selftests.iter().map(|selftest| id(selftest)).collect();
+        let ids = ids.iter().map(String::as_str);
+        self.run(&["run", "--seed", "2"].into_iter().chain(ids).collect::<Vec<_>>());
+        self.write(name, &self.results());
+    }
+
+    fn write(&self, name: &str, results: &Value) {
+        fs::write(self.path(&format!("{name}.json")), format!("{results:#}"))
+            .expect("the sandbox is writable");
+    }
+
+    fn read(&self, name: &str) -> Value {
+        let text = fs::read_to_string(self.path(&format!("{name}.json"))).expect("it was written");
+        serde_json::from_str(&text).expect("it is JSON")
+    }
+
+    /// Writes the results `from` again as `to`, edited.
+    pub fn edited(&self, from: &str, to: &str, edit: impl FnOnce(&mut Value)) {
+        let mut results = self.read(from);
+        edit(&mut results);
+        self.write(to, &results);
+    }
+
+    /// Writes the results `from` again as `to`, as if they were of another target.
+    pub fn as_target(&self, from: &str, to: &str, target: &str) {
+        self.edited(from, to, |results| {
+            let run = &mut results["runs"][0];
+            run["target"] = target.into();
+            run["executable"] = format!("executable of {target}").into();
+            run["via"] = "prefix".into();
+            run["emulator"] = "qemu-some".into();
+            for cell in results["cells"].as_array_mut().expect("cells is a list") {
+                cell["target"] = target.into();
+            }
+        });
+    }
+
+    /// Merges these files into the folder `merged`.
+    fn merge(&self, inputs: &[&str], options: &[&str]) -> Answer {
+        let inputs: Vec<_> = inputs.iter().map(|name| format!("{name}.json")).collect();
+        let inputs = inputs.iter().map(String::as_str);
+        let command = ["merge", "--report-dir", "merged"].into_iter().chain(inputs);
+        self.run(&command.chain(options.iter().copied()).collect::<Vec<_>>())
+    }
+
+    /// The text of a file in the folder `merged`.
+    fn merged(&self, name: &str) -> String {
+        fs::read_to_string(self.path("merged").join(name)).expect("it was written")
+    }
+}
+
+/// Results of one target in two parts, and of another one.
+fn parts() -> Sandbox {
+    let sandbox = Sandbox::new(&["pass", "fail", "unsupported"], 20);
+    sandbox.shard("pass", &["pass"]);
+    sandbox.shard("others", &["fail", "unsupported"]);
+    sandbox.as_target("pass", "there", "there");
+    sandbox
+}
+
+#[test]
+fn targets_and_parts_of_targets_become_one_report() {
+    let sandbox = parts();
+    sandbox.merge(&["pass", "others", "there"], &[]).expect(
+        1,
+        &[
+            "3 runs of 2 targets: 4 cells: 2 pass, 1 fail, 1 unsupported",
+            "fail selftest/fail/tcp-level-1t1g@poll on here: the answer",
+            "prefix (qemu-some)",
+        ],
+    );
+    let results: Value = serde_json::from_str(&sandbox.merged("results.json")).expect("it is JSON");
+    let rows: Vec<_> = results["cells"].as_array().expect("cells is a list").iter().collect();
+    let rows: Vec<_> = rows
+        .iter()
+        .map(|row| [&row["id"], &row["target"]].map(|text| text.as_str().expect("it is text").to_owned()))
+        .collect();
+    let expected = [("fail", "here"), ("pass", "here"), ("pass", "there"), ("unsupported", "here")];
+    assert_eq!(rows, expected.map(|(cell, target)| [id(cell), target.to_owned()]));
+
+    let schema: Value = serde_json::from_str(SCHEMA).expect("the schema is JSON");
+    let validator = jsonschema::validator_for(&schema).expect("the schema is a schema");
+    let errors: Vec<_> = validator.iter_errors(&results).map(|error| error.to_string()).collect();
+    assert!(errors.is_empty(), "{errors:#?}");
+
+    // Every run is there with everything that it said of itself.
+    let runs = results["runs"].as_array().expect("runs is a list");
+    assert_eq!(runs.len(), 3);
+    for name in ["pass", "others", "there"] {
+        assert!(runs.contains(&sandbox.read(name)["runs"][0]), "{name}: {runs:#?}");
+    }
+    assert!(sandbox.merged("report.md").contains("| here<br>poll | there<br>poll |"));
+    assert!(sandbox.merged("junit.xml").contains("name=\"there/poll\""));
+}
+
+#[test]
+fn the_order_of_the_inputs_does_not_show() {
+    let sandbox = parts();
+    let files = ["results.json", "report.md", "junit.xml"];
+    let merged = |order: &[&str]| {
+        sandbox.merge(order, &[]).expect(1, &[]);
+        files.map(|file| sandbox.merged(file))
+    };
+    let first = merged(&["pass", "others", "there"]);
+    assert_eq!(merged(&["there", "pass", "others"]), first);
+    assert_eq!(merged(&["others", "there", "pass", "others"]), first);
+}
+
+#[test]
+fn the_exit_code_is_that_of_a_run_with_these_rows() {
+    let sandbox = parts();
+    sandbox.merge(&["pass", "there"], &[]).expect(0, &["2 cells: 2 pass"]);
+    sandbox.merge(&["pass", "others"], &[]).expect(1, &["1 fail"]);
+}
+
+#[test]
+fn each_format_is_printed_as_it_is_written() {
+    let sandbox = parts();
+    for (format, file) in [("json", "results.json"), ("markdown", "report.md")] {
+        let printed = sandbox.merge(&["pass", "there"], &["--format", format]);
+        assert_eq!(printed.stdout, sandbox.merged(file));
+    }
+}
+
+#[test]
+fn conflicting_results_are_refused_unless_it_is_said_which_counts() {
+    let sandbox = parts();
+    sandbox.edited("pass", "crashed", |results| {
+        results["cells"][0]["status"] = "crash".into();
+        results["cells"][0]["reason"] = "later".into();
+    });
+    let refused = sandbox.merge(&["pass", "crashed"], &[]);
+    refused.expect(
+        2,
+        &[
+            "1 cells have different results",
+            "selftest/pass/tcp-level-1t1g@poll on here: pass in pass.json, crash in crashed.json",
+            "help: say which of them counts with --prefer first, last or worst",
+        ],
+    );
+    assert!(!sandbox.path("merged").exists(), "nothing is written");
+    for (inputs, prefer, code) in [
+        (["pass", "crashed"], "first", 0),
+        (["pass", "crashed"], "last", 1),
+        (["crashed", "pass"], "first", 1),
+        (["pass", "crashed"], "worst", 1),
+        (["crashed", "pass"], "worst", 1),
+    ] {
+        sandbox.merge(&inputs, &["--prefer", prefer]).expect(code, &["--prefer decided"]);
+    }
+}
+
+#[test]
+fn equal_results_are_joined_with_a_note() {
+    let sandbox = parts();
+    sandbox.merge(&["pass", "pass"], &[]).expect(
+        0,
+        &["note: 1 cells are in several inputs with the same status", "1 runs of 1 targets: 1 cells: 1 pass"],
+    );
+}
+
+#[test]
+fn results_with_a_fault_and_without_are_never_merged() {
+    let sandbox = parts();
+    sandbox.edited("there", "faulty", |results| results["runs"][0]["fault"] = "double-close".into());
+    let refused = sandbox.merge(&["pass", "faulty"], &["--allow-mixed", "--prefer", "worst", "--force"]);
+    refused.expect(
+        2,
+        &[
+            "pass.json was run without a fault",
+            "faulty.json was run with the fault double-close switched on",
+            "help: ",
+        ],
+    );
+}
+
+#[test]
+fn other_matrices_and_other_executables_need_leave() {
+    let sandbox = parts();
+    sandbox.edited("there", "matrix", |results| results["runs"][0]["matrix"] = "other".into());
+    sandbox.edited("others", "build", |results| results["runs"][0]["executable"] = "other".into());
+    for (other, why) in [
+        ("matrix", "pass.json and matrix.json were run with different matrix files"),
+        ("build", "pass.json and build.json have runs of here with different executables"),
+    ] {
+        sandbox.merge(&["pass", other], &[]).expect(2, &[why, "--allow-mixed"]);
+        let allowed = sandbox.merge(&["pass", other], &["--allow-mixed"]);
+        assert!(allowed.code < Some(2), "{}", allowed.stderr);
+    }
+}
+
+#[test]
+fn an_input_is_not_replaced_by_accident() {
+    let sandbox = parts();
+    let before = sandbox.results();
+    for input in ["pollmatrix-report", "./pollmatrix-report/results.json"] {
+        sandbox.run(&["merge", "pass.json", input]).expect(
+            2,
+            &["results.json is an input, and where the result goes", "--report-dir DIR", "--force"],
+        );
+        assert_eq!(sandbox.results(), before);
+    }
+    sandbox.run(&["merge", "there.json", "pollmatrix-report", "--force"]).expect(1, &["2 runs of 2 targets"]);
+    assert_eq!(sandbox.results()["runs"].as_array().map(Vec::len), Some(2));
+    // `show` must not take the journal of the run that was here for something newer.
+    sandbox.run(&["show", &id("fail")]).expect(0, &["fail: the answer"]);
+    assert!(!sandbox.path("pollmatrix-report/journal.jsonl").exists());
+}
+
+#[test]
+fn targets_that_were_not_run_are_listed_until_they_are() {
+    let sandbox = parts();
+    sandbox.merge(&["there"], &["--not-run", "here=built, not run: no such machine"]).expect(
+        0,
+        &["not run  here: built, not run: no such machine", "1 runs of 1 targets: 1 cells: 1 pass"],
+    );
+    let results = fs::read_to_string(sandbox.path("merged/results.json")).expect("it was written");
+    fs::write(sandbox.path("listed.json"), results).expect("the sandbox is writable");
+    let entry = json!([{
+        "target": "here",
+        "os": std::env::consts::OS,
+        "reason": "built, not run: no such machine",
+    }]);
+    assert_eq!(sandbox.read("listed")["not_run"], entry);
+    assert!(sandbox.merged("report.md").contains("| selftest | P1 | not run |"));
+
+    sandbox.merge(&["listed", "pass"], &[]).expect(0, &["2 runs of 2 targets"]);
+    assert!(!sandbox.merged("report.md").contains("not run"), "{}", sandbox.merged("report.md"));
+}
+
+#[test]
+fn a_target_is_not_run_only_if_it_is_one_and_there_is_a_reason() {
+    let sandbox = parts();
+    sandbox
+        .merge(&["pass"], &["--not-run", "her=why"])
+        .expect(2, &["no such target", "did you mean 'here'?"]);
+    sandbox
+        .merge(&["pass"], &["--not-run", "here"])
+        .expect(2, &["there is no reason", "help: write TARGET="]);
+    sandbox.merge(&["pass"], &["--not-run", "here= "]).expect(2, &["there is no reason"]);
+}
+
+#[test]
+fn results_of_version_1_are_merged_like_any() {
+    let sandbox = parts();
+    sandbox.edited("pass", "old", |results| {
+        let mut run = results["runs"][0].take();
+        run.as_object_mut().expect("a run is an object").remove("via");
+        *results = json!({ "schema": 1, "run": run, "cells": results["cells"] });
+    });
+    sandbox.merge(&["old", "there"], &[]).expect(0, &["2 runs of 2 targets"]);
+    let results: Value = serde_json::from_str(&sandbox.merged("results.json")).expect("it is JSON");
+    assert_eq!((&results["schema"], &results["runs"][0]["via"]), (&2.into(), &"native".into()));
+}
+
+#[test]
+fn files_that_are_no_results_are_named_with_what_they_seem_to_be() {
+    let sandbox = parts();
+    let refused = |name: &str, text: &[u8], what: &[&str]| {
+        fs::write(sandbox.path(name), text).expect("the sandbox is writable");
+        for command in [["merge", "pass.json", name], ["diff", "pass.json", name]] {
+            sandbox.run(&command).expect(2, &[&[name, "help: "], what].concat());
+        }
+    };
+    let whole = fs::read(sandbox.path("pass.json")).expect("it was written");
+    let half = &whole[..whole.len() / 2];
+    let lines = String::from_utf8_lossy(half).lines().count();
+    refused("half.json", half, &[&format!("half.json:{lines}:"), "results of pollmatrix that end too early"]);
+    refused("empty.json", b"", &["the file is empty"]);
+    refused("page.html", b"<!DOCTYPE html>\n<p>", &["page.html:1:1: ", "an HTML page"]);
+    refused("other.json", b"{\"name\": \"x\"}", &["a JSON object with 'name'"]);
+    let newer = String::from_utf8_lossy(&whole).replace("\"schema\": 2", "\"schema\": 3");
+    refused("newer.json", newer.as_bytes(), &["version 3 of the format", "pollmatrix 0.", "wrote it"]);
+    sandbox.run(&["merge", "pass.json", "nowhere.json"]).expect(2, &["cannot read nowhere.json", "help: "]);
+    sandbox.run(&["merge", "pass.json", "."]).expect(2, &["cannot read ./results.json", "help: "]);
+    sandbox.run(&["merge"]).expect(2, &["<RESULTS>"]);
+}
+
+#[test]
+fn show_prints_a_cell_on_each_target() {
+    let sandbox = parts();
+    sandbox.merge(&["pass", "others", "there"], &["--prefer", "worst"]);
+    let show = |arguments: &[&str]| sandbox.run(&[&["show", "--report-dir", "merged"], arguments].concat());
+    let pass = id("pass");
+    show(&[&pass]).expect(0, &["target      here", "target      there", "from        one of the runs of "]);
+    let one = show(&[&pass, "--target", "there"]);
+    one.expect(0, &["target      there", "from        the run of "]);
+    assert!(!one.stdout.contains("target      here"), "{}", one.stdout);
+    show(&[&pass, "--target", "ther"]).expect(2, &["has no result of", "on ther", "did you mean 'there'?"]);
+    show(&[&id("fail"), "--target", "there"])
+        .expect(2, &["has no result of", "there are results of it on here"]);
+
+    let json = |arguments: &[&str]| -> Value {
+        let answer = show(&[&[pass.as_str(), "--format", "json"], arguments].concat());
+        serde_json::from_str(&answer.stdout).expect("it is JSON")
+    };
+    let rows = json(&[]);
+    assert_eq!(
+        (&rows[0]["target"], &rows[1]["target"], &rows[2]),
+        (&"here".into(), &"there".into(), &Value::Null)
+    );
+    assert_eq!(json(&["--target", "here"])["target"], "here");
+
+    let with_reason = ["merge", "there.json", "--report-dir", "merged", "--not-run", "here=no such machine"];
+    sandbox.run(&with_reason).expect(0, &[]);
+    show(&[&pass]).expect(0, &["target      there", "not run on here: no such machine"]);
+    show(&[&pass, "--target", "here"]).expect(2, &["on here", "help: no such machine"]);
+}

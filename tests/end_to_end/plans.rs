@@ -1,0 +1,237 @@
+//! Cells split over several machines.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::sandbox::{Answer, POLLMATRIX, Sandbox, answer, id};
+
+const CELLS: [&str; 4] = ["pass", "fail", "unsupported", "broken"];
+
+/// The executable with the matrix that is built in.
+fn pollmatrix(arguments: &[&str]) -> Answer {
+    answer(Command::new(POLLMATRIX).args(arguments))
+}
+
+fn plan(arguments: &[&str]) -> Vec<Value> {
+    let printed = pollmatrix(&[&["plan"], arguments].concat());
+    printed.expect(0, &[]);
+    serde_json::from_str(&printed.stdout).expect("a list")
+}
+
+fn ids(sandbox: &Sandbox) -> BTreeSet<String> {
+    let results = sandbox.results();
+    let rows = results["cells"].as_array().expect("cells is a list");
+    rows.iter().map(|row| row["id"].as_str().expect("an id is text").to_owned()).collect()
+}
+
+#[test]
+fn shards_together_list_every_cell_once() {
+    let all = pollmatrix(&["list", "--filter", "idle-takeover"]).stdout;
+    let parts: Vec<_> = ["1/3", "2/3", "3/3"]
+        .iter()
+        .map(|shard| pollmatrix(&["list", "--filter", "idle-takeover", "--shard", shard]).stdout)
+        .collect();
+    let mut joined: Vec<_> = parts.iter().flat_map(|part| part.lines()).collect();
+    let mut lines: Vec<_> = all.lines().collect();
+    joined.sort_unstable();
+    lines.sort_unstable();
+    assert_eq!(joined, lines);
+    assert!(parts.iter().all(|part| part.lines().count() * 2 < lines.len()), "{parts:?}");
+}
+
+#[test]
+fn machines_that_run_their_shards_run_every_cell_once() {
+    let sandbox = Sandbox::new(&CELLS, 20);
+    let mut seen = BTreeSet::new();
+    for shard in ["1/2", "2/2"] {
+        sandbox.run(&["run", "--shard", shard]).expect(1, &[]);
+        assert!(
+            sandbox.results().to_string().contains(&format!("--shard {shard}")),
+            "the report says which part it is"
+        );
+        for id in ids(&sandbox) {
+            assert!(seen.insert(id.clone()), "{id} is in both");
+        }
+    }
+    assert_eq!(seen, CELLS.iter().map(|name| id(name)).collect());
+}
+
+#[test]
+fn a_resumed_shard_is_the_same_shard() {
+    let sandbox = Sandbox::new(&CELLS, 20);
+    sandbox.run(&["run", "--shard", "1/2"]).expect(1, &[]);
+    let first = ids(&sandbox);
+    sandbox.run(&["run", "--resume"]).expect(1, &[]);
+    assert_eq!(ids(&sandbox), first);
+    sandbox.run(&["run", "--resume", "--shard", "2/2"]).expect(2, &["it has other cells: --shard 1/2"]);
+}
+
+#[test]
+fn a_plan_names_the_shards_with_their_cells_and_time() {
+    let all = pollmatrix(&["list"]).stdout.lines().count() as u64;
+    let shards = plan(&["--shards", "4"]);
+    let of: Vec<_> = shards.iter().map(|shard| (shard["shard"].as_u64(), shard["of"].as_u64())).collect();
+    assert_eq!(of, (1..=4).map(|number| (Some(number), Some(4))).collect::<Vec<_>>());
+    assert_eq!(shards.iter().filter_map(|shard| shard["cells"].as_u64()).sum::<u64>(), all);
+    let seconds: Vec<_> = shards.iter().filter_map(|shard| shard["seconds"].as_f64()).collect();
+    let (least, most) =
+        (seconds.iter().copied().fold(f64::MAX, f64::min), seconds.iter().copied().fold(0.0, f64::max));
+    assert!(least > 0.0 && most < 1.25 * least, "{seconds:?}");
+    let cells = pollmatrix(&["list", "--shard", "2/4"]).stdout.lines().count() as u64;
+    assert_eq!(shards[1]["cells"].as_u64(), Some(cells), "list and plan split alike");
+}
+
+#[test]
+fn cells_that_a_target_does_not_have_take_no_time_there() {
+    let seconds =
+        |target| plan(&["--shards", "1", "--backend", "kqueue", "--target", target])[0]["seconds"].as_f64();
+    assert_eq!(seconds("s390x-linux-gnu"), Some(0.0));
+    assert!(seconds("x86_64-freebsd") > Some(1.0));
+}
+
+#[test]
+fn the_plan_for_github_is_one_line_for_its_outputs() {
+    let printed = pollmatrix(&["plan", "--shards", "3", "--format", "github"]);
+    printed.expect(0, &[]);
+    assert_eq!(printed.stdout.lines().count(), 1);
+    let value = printed.stdout.strip_prefix("matrix=").expect("the output's name");
+    let matrix: Value = serde_json::from_str(value).expect("JSON");
+    assert_eq!(matrix["include"], Value::from(plan(&["--shards", "3"])));
+}
+
+/// Kubernetes replaces `$(NAME)` and makes one dollar of two before it starts a command.
+fn as_started(word: &str) -> String {
+    assert!(!word.replace("$$", "").contains('$'), "Kubernetes would look at {word:?}");
+    word.replace("$$", "$")
+}
+
+#[test]
+fn the_plan_for_kubernetes_starts_each_shard() {
+    let printed = pollmatrix(&[
+        "plan",
+        "--shards",
+        "3",
+        "--format",
+        "k8s-job",
+        "deletion",
+        "--backend",
+        "poll",
+        "--filter",
+        "own*",
+    ]);
+    printed.expect(2, &["no cell matches"]);
+    let filter = "*own-handler*";
+    let printed = pollmatrix(&[
+        "plan",
+        "--shards",
+        "3",
+        "--format",
+        "k8s-job",
+        "--image",
+        "registry.example/pollmatrix:1",
+        "deletion",
+        "--backend",
+        "poll",
+        "--filter",
+        filter,
+    ]);
+    printed.expect(0, &[]);
+    let job: Value = serde_saphyr::from_str(&printed.stdout).expect("YAML");
+    assert_eq!((&job["apiVersion"], &job["kind"]), (&"batch/v1".into(), &"Job".into()));
+    let spec = &job["spec"];
+    assert_eq!(spec["completionMode"], "Indexed");
+    assert_eq!((spec["completions"].as_u64(), spec["parallelism"].as_u64()), (Some(3), Some(3)));
+    // Kubernetes refuses a failure policy with any other.
+    assert_eq!(spec["template"]["spec"]["restartPolicy"], "Never");
+    let container = &spec["template"]["spec"]["containers"][0];
+    assert_eq!(container["image"], "registry.example/pollmatrix:1");
+    assert_eq!(container["name"], spec["podFailurePolicy"]["rules"][1]["onExitCodes"]["containerName"]);
+    let mounted = &container["volumeMounts"][0];
+    assert_eq!((&mounted["mountPath"], &mounted["name"]), (&"/results".into(), &"results".into()));
+
+    // The command, as the second of three pods starts it, with a pollmatrix that says what it was told.
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    let fake = folder.path().join("pollmatrix");
+    fs::write(&fake, "#!/bin/sh\nprintf '%s\\n' \"$@\"\n").expect("writable");
+    fs::set_permissions(&fake, fs::Permissions::from_mode(0o755)).expect("ours");
+    let words = container["command"].as_array().expect("a list");
+    let words: Vec<_> = words.iter().map(|word| as_started(word.as_str().expect("a word"))).collect();
+    let path = format!("{}:{}", folder.path().display(), std::env::var("PATH").expect("there is a PATH"));
+    let told =
+        answer(Command::new(&words[0]).args(&words[1..]).env("PATH", path).env("JOB_COMPLETION_INDEX", "1"));
+    let expected = [
+        "run",
+        "--shard",
+        "2/3",
+        "--resume",
+        "--report-dir",
+        "/results/shard-2-of-3",
+        "deletion",
+        "--backend",
+        "poll",
+        "--filter",
+        filter,
+    ];
+    assert_eq!(told.stdout.lines().collect::<Vec<_>>(), expected, "{}", told.stderr);
+}
+
+#[test]
+fn a_dollar_in_a_filter_is_not_for_kubernetes() {
+    let sandbox = Sandbox::new(&["pass"], 20);
+    let printed = sandbox.run(&[
+        "plan",
+        "--shards",
+        "1",
+        "--format",
+        "k8s-job",
+        "--filter",
+        "*$(HOME)*",
+        "--filter",
+        "pass",
+    ]);
+    printed.expect(0, &["$$(HOME)"]);
+}
+
+#[test]
+fn machines_that_would_have_nothing_to_do_are_refused() {
+    pollmatrix(&["plan", "--shards", "0"]).expect(2, &["'0' for '--shards <N>'", "count from 1"]);
+    pollmatrix(&["plan"]).expect(2, &["--shards <N>"]);
+    pollmatrix(&["plan", "--shards", "99999"]).expect(2, &["cannot be split over 99999 machines", "help: "]);
+    pollmatrix(&["plan", "--shards", "2", "--target", "s390-linux-gnu"])
+        .expect(2, &["there is no target", "did you mean 's390x-linux-gnu'?"]);
+    pollmatrix(&["run", "--shard", "5/4"]).expect(2, &["there is no shard 5 of 4: they go from 1/4 to 4/4"]);
+    pollmatrix(&["run", "--shard", "0/4"]).expect(2, &["there is no shard 0 of 4"]);
+    pollmatrix(&["list", "--shard", "1/0"]).expect(2, &["1/0 is a shard of nothing"]);
+    pollmatrix(&["list", "--shard", "half"]).expect(2, &["write K/N, such as 1/4"]);
+    let sandbox = Sandbox::new(&CELLS, 20);
+    sandbox
+        .run(&["run", "--shard", "1/5"])
+        .expect(2, &["4 cells cannot be split over 5 machines", "use at most 4"]);
+}
+
+#[test]
+fn durations_are_recorded_from_what_passed() {
+    let sandbox = Sandbox::new(&["pass", "fail"], 20);
+    let record = |file: &str| sandbox.run(&["plan", "--record", file]);
+    record("nowhere.json").expect(2, &["cannot find the top of the source tree"]);
+    for folder in ["crates/report", "crates/matrix"] {
+        fs::create_dir_all(sandbox.path(folder)).expect("writable");
+    }
+    record("nowhere.json").expect(2, &["cannot read nowhere.json", "help: give "]);
+    record("matrix.yml").expect(2, &["error: matrix.yml", "help: "]);
+    sandbox.run(&["run"]).expect(1, &[]);
+    record("pollmatrix-report/results.json")
+        .expect(0, &["wrote: crates/matrix/durations.json, from 1 cells"]);
+    let read = || -> Value {
+        let text = fs::read_to_string(sandbox.path("crates/matrix/durations.json")).expect("it was written");
+        serde_json::from_str(&text).expect("JSON")
+    };
+    assert!(read()["selftest/pass"].is_u64(), "{}", read());
+    assert!(read().get("selftest/fail").is_none(), "what failed may have taken any time: {}", read());
+    sandbox.run(&["run", "selftest/fail"]).expect(1, &[]);
+    record("pollmatrix-report/results.json").expect(2, &["no cell in pollmatrix-report/results.json passed"]);
+}

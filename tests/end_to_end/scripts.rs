@@ -1,0 +1,139 @@
+//! The scripts in `ci` that CI's jobs are made of, with a pollmatrix that says what it was told.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use tempfile::TempDir;
+
+use crate::sandbox::{Answer, answer};
+
+struct Scripts {
+    dir: TempDir,
+}
+
+impl Scripts {
+    fn new() -> Self {
+        Self { dir: tempfile::tempdir().expect("a temporary folder can be made") }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().expect("it is in the folder")).expect("writable");
+        fs::write(path, text).expect("writable");
+    }
+
+    /// A program that cannot be started yet: artifacts lose their mode.
+    fn program(&self, name: &str, text: &str) {
+        self.write(name, &format!("#!/bin/sh\n{text}\n"));
+        fs::set_permissions(self.path(name), fs::Permissions::from_mode(0o644)).expect("ours");
+    }
+
+    fn run(&self, shell: &str, script: &str, arguments: &[&str]) -> Answer {
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../ci").join(script);
+        let mut command = Command::new(shell);
+        command.arg(script).args(arguments).current_dir(self.dir.path());
+        command
+            .env("GITHUB_STEP_SUMMARY", self.path("summary.md"))
+            .env("POLLMATRIX", self.path("pollmatrix"));
+        command
+            .env_remove("CARGO_TARGET_DIR")
+            .env_remove("EXECUTABLES")
+            .env_remove("DRIVER")
+            .env_remove("REPORT_DIR");
+        answer(&mut command)
+    }
+
+    fn summary(&self) -> String {
+        fs::read_to_string(self.path("summary.md")).unwrap_or_default()
+    }
+}
+
+#[test]
+fn cells_are_run_by_the_targets_own_executable_or_by_the_one_that_drives_it() {
+    let scripts = Scripts::new();
+    for target in ["x86_64-linux-gnu", "s390x-linux-gnu"] {
+        scripts
+            .program(&format!("executables/pollmatrix-{target}"), &format!("echo {target} \"$@\"; exit 1"));
+    }
+    scripts
+        .run("sh", "conformance.sh", &["s390x-linux-gnu", "native"])
+        .expect(1, &["s390x-linux-gnu run --shard 1/1 --report-dir pollmatrix-report\n"]);
+    scripts.run("sh", "conformance.sh", &["s390x-linux-gnu", "prefix", "2/3"]).expect(
+        1,
+        &["x86_64-linux-gnu run --target s390x-linux-gnu --via prefix --executables executables --shard 2/3 --report-dir"],
+    );
+    assert_ne!(scripts.run("sh", "conformance.sh", &["s390x-linux-gnu"]).code, Some(0));
+}
+
+/// A pollmatrix whose commands end with these codes.
+fn judge(merge: i32, diff: i32) -> Scripts {
+    let scripts = Scripts::new();
+    scripts.write("results/a/results.json", "{}");
+    scripts.write("results/b/c/results.json", "{}");
+    scripts.program(
+        "pollmatrix",
+        &format!(
+            "echo \"$@\" >>told\n\
+             case $1 in\n\
+             merge) for last; do :; done; mkdir -p \"$last\"; echo the report >\"$last/report.md\"; echo {{}} >\"$last/results.json\"; exit {merge} ;;\n\
+             diff) echo the difference; exit {diff} ;;\n\
+             esac"
+        )
+        .replace("told", &scripts.path("told").display().to_string()),
+    );
+    scripts
+}
+
+fn report(scripts: &Scripts) -> Answer {
+    let [results, merged, base] =
+        ["results", "merged", "base"].map(|name| scripts.path(name).display().to_string());
+    scripts.run("bash", "report.sh", &[&results, &merged, &base])
+}
+
+#[test]
+fn without_a_base_what_failed_counts() {
+    for (merge, code) in [(0, 0), (1, 1), (2, 2)] {
+        let scripts = judge(merge, 0);
+        report(&scripts).expect(code, &[]);
+        let told = fs::read_to_string(scripts.path("told")).expect("it was started");
+        assert!(
+            told.contains("results/a/results.json") && told.contains("results/b/c/results.json"),
+            "{told}"
+        );
+        assert!(!told.contains("diff"), "{told}");
+        // Results that cannot be joined are no report.
+        assert_eq!(scripts.summary(), if merge < 2 { "the report\n" } else { "" });
+    }
+}
+
+#[test]
+fn with_a_base_what_passed_before_and_does_not_now_counts_as_well() {
+    for (merge, diff, code) in [(0, 0, 0), (1, 0, 1), (0, 1, 1), (1, 1, 1), (0, 2, 2), (1, 2, 2)] {
+        let scripts = judge(merge, diff);
+        scripts.write("base/results.json", "{}");
+        report(&scripts).expect(code, &[]);
+        assert_eq!(scripts.summary(), "the difference\nthe report\n");
+    }
+}
+
+#[test]
+fn no_results_are_no_success() {
+    let scripts = judge(0, 0);
+    fs::remove_dir_all(scripts.path("results")).expect("ours");
+    fs::create_dir(scripts.path("results")).expect("ours");
+    report(&scripts).expect(2, &["there is no results.json below"]);
+}
+
+#[test]
+fn a_target_that_matrix_yml_does_not_have_is_refused_with_those_it_has() {
+    let scripts = Scripts::new();
+    scripts
+        .run("bash", "executable.sh", &["z80-linux-gnu"])
+        .expect(2, &["no target 'z80-linux-gnu'", "s390x-linux-gnu"]);
+}
