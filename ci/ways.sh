@@ -52,10 +52,15 @@ case $way in
     sshd=$!
     trap 'kill "$sshd"; rm -rf "$home"' EXIT
     ssh="ssh -i $home/user -p $port -o BatchMode=yes -o StrictHostKeyChecking=no -o UserKnownHostsFile=$home/known -o LogLevel=ERROR"
+    let_in=
     for _ in {1..50}; do
-      if $ssh 127.0.0.1 true 2>/dev/null; then break; fi
+      if $ssh 127.0.0.1 true 2>"$home/said"; then
+        let_in=yes
+        break
+      fi
       sleep 0.2
     done
+    [ "$let_in" ] || not_run "no way into this machine by ssh: $(tail -n 1 "$home/said")"
     run --via ssh --host 127.0.0.1 --ssh "$ssh" "$@"
     ;;
   *)

@@ -23,11 +23,32 @@ pub(super) type MakeCopy = fn(&Lab, FdHandle) -> Result<Box<dyn Kept>, Failure>;
 /// The deleted descriptor is reported by no thread, neither for data that was there nor for data to come.
 pub(super) fn stays_silent(trial: &mut Trial, copy: MakeCopy) -> Result<(), Failure> {
     let mut lab = Lab::start(trial)?;
-    for pending in [false, true] {
-        deleted(trial, &mut lab, copy, pending)?;
+    for case in [Case::Idle, Case::IdleByItsPoller, Case::Pending] {
+        deleted(trial, &mut lab, copy, case)?;
         trial.all_hold()?;
     }
     lab.finish(trial, &[])
+}
+
+/// What there is when it is deleted, and who deletes it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Case {
+    /// Nothing, by an outsider.
+    Idle,
+    /// Nothing, by one of the threads that poll it: nobody but that thread takes its own registration out.
+    IdleByItsPoller,
+    /// Unread data, by an outsider.
+    Pending,
+}
+
+impl Case {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Idle => "idle",
+            Self::IdleByItsPoller => "idle, deleted by its poller",
+            Self::Pending => "data before the delete",
+        }
+    }
 }
 
 /// Events that the threads' pollers reported for nobody.
@@ -42,8 +63,8 @@ pub(super) fn snapshots(lab: &Lab) -> Vec<ActivitySnapshot> {
     lab.threads().into_iter().map(|thread| lab.activity(thread)).collect()
 }
 
-fn deleted(trial: &mut Trial, lab: &mut Lab, make_copy: MakeCopy, pending: bool) -> Result<(), Failure> {
-    let about = |what: &str| format!("{what} ({})", if pending { "data before the delete" } else { "idle" });
+fn deleted(trial: &mut Trial, lab: &mut Lab, make_copy: MakeCopy, case: Case) -> Result<(), Failure> {
+    let about = |what: &str| format!("{what} ({})", case.name());
     let thread = lab.thread(0);
     let everybody = lab.core().table().threads(thread.group());
     let mut ends = pair(trial.params.transport).map_err(Failure::broken)?;
@@ -59,7 +80,7 @@ fn deleted(trial: &mut Trial, lab: &mut Lab, make_copy: MakeCopy, pending: bool)
     trial.check_eq(about("marked as cloned"), true, entry.state & state::CLONED != 0, "1.2, CLONED");
 
     let mut before = snapshots(lab);
-    if pending {
+    if case == Case::Pending {
         let gates =
             lab.threads().into_iter().map(|thread| lab.hold(thread)).collect::<Result<Vec<_>, _>>()?;
         ends.far.write_all(b"pending,").map_err(Failure::broken)?;
@@ -68,7 +89,11 @@ fn deleted(trial: &mut Trial, lab: &mut Lab, make_copy: MakeCopy, pending: bool)
         // The kernel had it on its lists of what is ready.
         gates.iter().for_each(Gate::open);
     } else {
-        lab.core().fd(handle).delete().map_err(Failure::broken)?;
+        let deleted = match case {
+            Case::IdleByItsPoller => lab.on(thread, move |context| context.fd(handle).delete())?,
+            _ => lab.core().fd(handle).delete(),
+        };
+        deleted.map_err(Failure::broken)?;
         // A thread that was in poll(2) with the number may have found it closed.
         lab.fence_all()?;
         before = snapshots(lab);
@@ -101,7 +126,10 @@ fn deleted(trial: &mut Trial, lab: &mut Lab, make_copy: MakeCopy, pending: bool)
 
     // It had been readable all the time.
     if let Some(text) = copy.read()? {
-        let written = if pending { "pending,for the copy, again" } else { "for the copy, again" };
+        let written = match case {
+            Case::Pending => "pending,for the copy, again",
+            _ => "for the copy, again",
+        };
         trial.check_eq(about("what the copy reads"), written.into(), text, "the scenario");
     }
     drop(copy);

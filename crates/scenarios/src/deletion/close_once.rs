@@ -58,6 +58,7 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
     let after = lab.core().lives();
     trial.count("lives", lives.len() as u64);
     trial.count("steps", STEPS);
+    trial.count("most peers at a time that had not seen the end", storm.most_peers());
     let many = STEPS as usize / 50;
     trial.check("lives", format!("more than {many}"), lives.len(), "a storm", lives.len() > many);
     trial.check_eq("lives begun", lives.len() as u64, after.inserted - before.inserted, "Lives::inserted");

@@ -137,7 +137,16 @@ fn once_more(
     trial.check_eq("handler calls", 1, watch.entered(), "S20, bug 34: registered anew, once");
     let disowned = lab.on(thread, move |context| context.fd(handle).disown())?;
     trial.check_eq("disown", "Ok(())".into(), format!("{disowned:?}"), "Fd::disown");
-    came_back(trial, &watch)
+    let near = came_back(trial, &watch)?;
+
+    // Nobody but this thread takes its own registration out, and no close will.
+    lab.fence_all()?;
+    let before = snapshots(lab);
+    far.write_all(b"unheard").map_err(Failure::broken)?;
+    lab.fence_all()?;
+    trial.check_eq("events for nobody", 0, for_nobody(lab, &before), "S20, bug 34: left in no poller");
+    check_usable(trial, lab, &near, "unheard")?;
+    Ok(near)
 }
 
 fn came_back(trial: &mut Trial, watch: &Watch) -> Result<OwnedFd, Failure> {

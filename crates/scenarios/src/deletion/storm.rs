@@ -3,6 +3,7 @@
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
+use std::time::{Duration, Instant};
 
 use fastrand::Rng;
 use fd_core::ids::ThreadId;
@@ -12,11 +13,15 @@ use super::life::{Life, identity, unpoisoned};
 use crate::lab::Lab;
 use crate::params::Transport;
 use crate::transport::{pair, read_all};
+use crate::trial::patience;
 
 /// What all threads together do.
 pub(super) const STEPS: u64 = 50_000;
 /// Descriptors that live at one time.
 const PLACES: usize = 12;
+/// Peers that have not seen their end yet, and so are still open, at one time. The kernel tells them when it finds the
+/// time; a select must find room for all.
+const PEERS: usize = 200;
 /// What a worker does before it goes round its loop.
 const STEPS_PER_TURN: u64 = 16;
 
@@ -28,6 +33,7 @@ pub(super) struct Storm {
     places: Vec<Mutex<Option<Arc<Life>>>>,
     lives: Mutex<Vec<Arc<Life>>>,
     steps: AtomicU64,
+    most_peers: AtomicUsize,
     wrong: Mutex<Vec<String>>,
 }
 
@@ -42,6 +48,7 @@ impl Storm {
             places: (0..PLACES).map(|_| Mutex::new(None)).collect(),
             lives: Mutex::default(),
             steps: AtomicU64::new(0),
+            most_peers: AtomicUsize::new(0),
             wrong: Mutex::default(),
         })
     }
@@ -52,6 +59,11 @@ impl Storm {
 
     pub(super) fn lives(&self) -> Vec<Arc<Life>> {
         unpoisoned(&self.lives).clone()
+    }
+
+    /// How many peers at the most had not yet seen that their connection is over.
+    pub(super) fn most_peers(&self) -> u64 {
+        self.most_peers.load(Ordering::Relaxed) as u64
     }
 
     pub(super) fn wrong(&self) -> Vec<String> {
@@ -105,8 +117,8 @@ impl Storm {
     }
 
     fn insert(self: &Arc<Self>, place: &Mutex<Option<Arc<Life>>>, random: &mut Rng) {
-        for life in unpoisoned(&self.lives).iter() {
-            life.peer_saw_the_end();
+        if !self.peers_leave() {
+            return self.note(format!("more than {PEERS} peers do not see the end"));
         }
         let thread = self.threads[random.usize(..self.threads.len())];
         let shared = random.u32(..10) < 3;
@@ -136,6 +148,26 @@ impl Storm {
                 *unpoisoned(place) = Some(life);
             }
             Err(refused) => self.note(format!("insert: {refused}")),
+        }
+    }
+
+    /// Closes the peers that have seen their end, and waits for some if too many have not.
+    fn peers_leave(&self) -> bool {
+        let waiting = || {
+            let lives = unpoisoned(&self.lives).clone();
+            lives.iter().filter(|life| !life.peer_saw_the_end() && life.ended() > 0).count()
+        };
+        let began = Instant::now();
+        loop {
+            let now = waiting();
+            self.most_peers.fetch_max(now, Ordering::Relaxed);
+            if now <= PEERS {
+                return true;
+            }
+            if began.elapsed() > patience() {
+                return false;
+            }
+            std::thread::sleep(Duration::from_millis(1));
         }
     }
 

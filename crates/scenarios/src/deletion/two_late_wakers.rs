@@ -108,7 +108,9 @@ fn play(
         .insert(ends.near, watch.recording(), plan.wakers[0].group(), both, options)
         .map_err(Failure::broken)?;
     lab.core().fd(handle).want_recv().map_err(Failure::broken)?;
-    // Both poll it: one was woken for the update, the other learns of it in its next turn.
+    // Whichever thread was woken has done the update, for all if the backend shares what it polls; then both of the two go
+    // to sleep with it.
+    lab.fence_all()?;
     plan.wakers.into_iter().try_for_each(|thread| lab.fence(thread))?;
     let stage = Stage::install(watch.number(), names, plan);
     let closed = lab.core().lives().closed;

@@ -2,7 +2,8 @@
 //!
 //! `ADD` then answers `EEXIST`. HAProxy ignored that, so the registration of long ago stayed in place, with its
 //! interest and its generation (`752c5cba5`, found through a round trip between groups). Here the leftover is made on
-//! purpose: a copy that nobody declared keeps the open file, and with it epoll's registration, over the close.
+//! purpose: a copy that nobody declared keeps the open file, and with it epoll's registration, over the close by the
+//! thread that polls it.
 
 use std::os::fd::AsFd;
 
@@ -41,7 +42,9 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
         trial.held_so_far()?;
         if life < LIVES {
             let Subject { handle, far, .. } = subject;
-            lab.core().fd(handle).delete().map_err(|error| Failure::Wrong(error.to_string()))?;
+            // By the thread that polls it: a close by any other takes the registration out first.
+            let deleted = lab.on(thread, move |context| context.fd(handle).delete())?;
+            deleted.map_err(|error| Failure::Wrong(error.to_string()))?;
             let again = copy.as_fd().try_clone_to_owned().map_err(Failure::broken)?;
             let again = renumber(again, handle.number()).map_err(Failure::broken)?;
             subject = Subject::start_with(&mut lab, thread, again, far)?;

@@ -41,11 +41,17 @@ fn seen_and_left(trial: &mut Trial, lab: &mut Lab, route: Route) -> Result<(), F
     subject.write(b"one")?;
     subject.wait_for_reports(lab, 1)?;
     lab.fence(first)?;
-    // A, B, A: the second owner wants nothing, so that it is the first one's old registration that counts.
+    // A, B, A: the second owner wants nothing, so that it is the first one's old registration that counts. It wants at
+    // once, before a pass could take that out: what is held is then what is wanted.
     answered(trial, at("takeover"), Ok(()), subject.take(lab, second)?, "L9")?;
-    answered(trial, at("takeover back"), Ok(()), subject.take(lab, first)?, "L9")?;
     subject.recorder.leave_unread(false);
-    subject.want(lab, first)?;
+    let (handle, owner) = (subject.handle, subject.owner);
+    let taken = lab.on(first, move |context| {
+        let taken = context.takeover(handle, owner);
+        (taken, context.fd(handle).want_recv().is_ok())
+    })?;
+    answered(trial, at("takeover back"), Ok(()), taken.0, "L9")?;
+    trial.check_eq(at("wanted"), true, taken.1, "Fd::want_recv");
     subject.wait_for_bytes(lab, b"one")?;
 
     subject.recorder.leave_unread(true);
