@@ -20,8 +20,10 @@ need_packages() {
     sudo -n true 2>/dev/null || not_run "please install: $*"
     root=(sudo)
   fi
-  "${root[@]+"${root[@]}"}" apt-get -qq update
-  "${root[@]+"${root[@]}"}" env DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends "$@"
+  if ! "${root[@]+"${root[@]}"}" apt-get -qq update ||
+    ! "${root[@]+"${root[@]}"}" env DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends "$@"; then
+    not_run "apt-get cannot install: $*"
+  fi
 }
 
 # select_matrix_target ID: sets triple, build and linker to what matrix.yml says of a target.
