@@ -9,6 +9,7 @@ use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use matrix::{Layer, Os, Selection, Shard};
 use report::Seed;
 
+use crate::command::quoted;
 use crate::exit;
 use crate::provenance::VERSION;
 
@@ -238,10 +239,7 @@ impl ElsewhereArgs {
             ("host", self.host.clone()),
         ];
         let given = options.into_iter().filter_map(|(name, value)| Some((name, value?)));
-        given.fold(String::new(), |text, (name, value)| {
-            let value = shlex::try_quote(&value).map_or_else(|_| value.clone(), |quoted| quoted.into_owned());
-            format!("{text} --{name} {value}")
-        })
+        given.fold(String::new(), |text, (name, value)| format!("{text} --{name} {}", quoted(&[value])))
     }
 }
 
@@ -507,9 +505,7 @@ impl FromStr for Words {
 
 impl fmt::Display for Words {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Words that came from the command line have no NUL.
-        let quoted = shlex::try_join(self.0.iter().map(String::as_str));
-        f.write_str(&quoted.unwrap_or_else(|_| self.0.join(" ")))
+        f.write_str(&quoted(&self.0))
     }
 }
 

@@ -55,8 +55,8 @@ pub enum Error {
     WayNeeds { way: &'static str, option: &'static str },
     #[error("{target} cannot be run from here{}", listed(why))]
     NoWay { target: String, why: Vec<(String, String)> },
-    #[error("not a command: {0}")]
-    BadPrefix(String),
+    #[error("{command} is no command: {why}")]
+    BadPrefix { command: String, why: String },
     #[error("cannot make a container of the image {image}: {why}")]
     Container { image: String, why: String },
     #[error("{host}: {why}")]
@@ -117,7 +117,7 @@ impl Error {
             Self::NoWay { .. } => {
                 "`pollmatrix targets` shows what this machine can run and what the rest needs".into()
             }
-            Self::BadPrefix(_) => "close its quotes; a word with blanks in it needs some".into(),
+            Self::BadPrefix { .. } => "close its quotes; a word with blanks in it needs some".into(),
             Self::Container { .. } => {
                 "without a registry, ci/base-image.sh makes a base image; POLLMATRIX_BASE names another one"
                     .into()
@@ -153,7 +153,10 @@ impl Error {
 
     /// Whether other targets can be run in spite of it.
     pub fn is_of_one_target(&self) -> bool {
-        matches!(self, Self::NoWay { .. } | Self::BadPrefix(_) | Self::Container { .. } | Self::Ssh { .. })
+        matches!(
+            self,
+            Self::NoWay { .. } | Self::BadPrefix { .. } | Self::Container { .. } | Self::Ssh { .. }
+        )
     }
 
     /// Prints `error: …` and `help: …`, in colour on a terminal.

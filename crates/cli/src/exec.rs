@@ -2,7 +2,6 @@
 //! nothing there but its own file: no directory to write to, no /proc, no terminal.
 
 use std::collections::HashMap;
-use std::ffi::OsString;
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, Read, Write};
 use std::num::NonZeroU32;
@@ -17,7 +16,7 @@ use crate::plan::{Planned, Source};
 use crate::schedule::{self, Settings};
 use crate::signals::Stop;
 use crate::stream::{self, Line};
-use crate::{error, exit, faults, provenance, run_cell, self_start};
+use crate::{command, error, exit, faults, provenance, run_cell, self_start};
 
 /// Runs the cells that were asked for and writes their results as lines.
 pub fn run(matrix: Option<&Path>, args: &ExecArgs) -> Result<ExitCode, Error> {
@@ -161,7 +160,7 @@ fn own_file(given: Option<&Path>) -> Result<PathBuf, Error> {
     }
     let found = std::env::current_exe().or_else(|error| {
         let name = std::env::args_os().next();
-        name.and_then(|name| on_path(&name, std::env::var_os("PATH"))).ok_or(error)
+        name.and_then(|name| command::on_path(&name, std::env::var_os("PATH").as_deref())).ok_or(error)
     });
     found.map_err(|source| Error::Io {
         action: "find the file of",
@@ -169,16 +168,6 @@ fn own_file(given: Option<&Path>) -> Result<PathBuf, Error> {
         source,
         help: "name it with --self FILE",
     })
-}
-
-/// What a shell starts when `name` is typed.
-fn on_path(name: &OsString, path: Option<OsString>) -> Option<PathBuf> {
-    let name = Path::new(name);
-    if name.components().count() > 1 {
-        return Some(name.to_path_buf());
-    }
-    let path = path?;
-    std::env::split_paths(&path).map(|folder| folder.join(name)).find(|file| file.is_file())
 }
 
 fn about(source: &Source, args: &ExecArgs, settings: &Settings<'_>) -> Result<Run, Error> {
@@ -328,17 +317,5 @@ mod tests {
         assert_eq!(read("a\r\n  b \n\nc\n"), (vec!["a".into(), "b".into()], true));
         assert_eq!(read("a"), (vec!["a".into()], false));
         assert_eq!(read(""), (Vec::new(), false));
-    }
-
-    #[test]
-    fn a_name_is_looked_up_as_a_shell_does() {
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("program");
-        std::fs::write(&file, "").unwrap();
-        let path = || Some(folder.path().into());
-        assert_eq!(on_path(&"program".into(), path()), Some(file));
-        assert_eq!(on_path(&"other".into(), path()), None);
-        assert_eq!(on_path(&"program".into(), None), None);
-        assert_eq!(on_path(&"./program".into(), path()), Some("./program".into()));
     }
 }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use matrix::{Cell, Matrix, Selection, Target};
+use matrix::{Cell, Matrix, Selection, Target, did_you_mean};
 use report::{Subject, VariantParams};
 use sha2::{Digest, Sha256};
 
@@ -37,6 +37,15 @@ impl Source {
     /// The target whose cells this program runs by itself.
     pub fn target(&self) -> Result<&Target, Error> {
         self.matrix.native_target(TRIPLE).ok_or(Error::NoTarget(TRIPLE))
+    }
+
+    /// The target of this id, or the one that this program runs by itself.
+    pub fn target_or_own(&self, id: Option<&str>) -> Result<&Target, Error> {
+        let Some(id) = id else { return self.target() };
+        self.matrix.target(id).ok_or_else(|| {
+            let ids = self.matrix.targets.iter().map(|target| target.id.as_str());
+            Error::UnknownTarget { id: id.to_owned(), help: did_you_mean(id, ids) }
+        })
     }
 
     /// The selected cells, as planned for a target.

@@ -11,8 +11,6 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use matrix::Target;
-use nix::sys::signal::{Signal, killpg};
-use nix::unistd::Pid;
 use report::{CellResult, Run, Seed, Status, Subject};
 
 use crate::error;
@@ -20,6 +18,7 @@ use crate::plan::Planned;
 use crate::progress::first_line;
 use crate::signals::Stop;
 use crate::stream::{FORMAT, Line};
+use crate::supervise;
 use crate::ways::Route;
 
 /// How often an executor that brought no result is started again.
@@ -154,7 +153,7 @@ fn talk(
     // The executor lives as long as its standard input is open.
     let lifeline = child.stdin.take().map(|stdin| hand_over(stdin, order));
     let lines = lines(child.stdout.take());
-    let said = tail(child.stderr.take());
+    let said = supervise::collect(child.stderr.take(), STDERR_BYTES);
     let mut silence = GRACE;
     let mut heard = Instant::now();
     let mut complete = false;
@@ -165,7 +164,7 @@ fn talk(
                 heard = Instant::now();
                 match Line::find(&text) {
                     (Some(found), _) => {
-                        wrong = objection(&found, settings, order.len());
+                        wrong = objection(&found, settings);
                         complete = matches!(found, Line::End { .. });
                         if let Line::Begin { slow, .. } = found {
                             silence = longest * slow.get() * settings.repeat + GRACE;
@@ -213,15 +212,16 @@ fn talk(
         return End::Complete;
     }
     let mut why = format!("the executor ended ({status})");
-    if let Some(said) = said.recv_timeout(LEAVE).ok().filter(|said| !said.trim().is_empty()) {
-        let _ = write!(why, ": {}", said.trim());
+    let said = said.recv_timeout(LEAVE).unwrap_or_default();
+    if let said @ [_, ..] = said.trim_ascii() {
+        let _ = write!(why, ": {}", String::from_utf8_lossy(said));
     }
     End::Cut(why)
 }
 
 /// What makes a line that of another executor than the one asked for, if something does.
-fn objection(line: &Line, settings: &Settings<'_>, asked: usize) -> Option<String> {
-    let Line::Begin { format, run, cells, .. } = line else { return None };
+fn objection(line: &Line, settings: &Settings<'_>) -> Option<String> {
+    let Line::Begin { format, run, .. } = line else { return None };
     if *format != FORMAT {
         return Some(format!("the executor speaks format {format}, not {FORMAT}: it is of another version"));
     }
@@ -235,11 +235,6 @@ fn objection(line: &Line, settings: &Settings<'_>, asked: usize) -> Option<Strin
     }
     if (run.seed, run.repeat, run.fault.as_deref()) != (settings.seed, settings.repeat, settings.fault) {
         return Some("the executor was started with other options: the command changes its arguments".into());
-    }
-    if *cells == 0 && asked > 0 {
-        return Some(
-            "the executor was told no cells: the command does not pass its standard input on".into(),
-        );
     }
     None
 }
@@ -300,28 +295,8 @@ fn lines(pipe: Option<impl Read + Send + 'static>) -> Receiver<String> {
     receiver
 }
 
-/// The end of what is written there, once it is closed.
-fn tail(pipe: Option<impl Read + Send + 'static>) -> Receiver<String> {
-    let (sender, receiver) = channel();
-    thread::spawn(move || {
-        let mut text = Vec::new();
-        if let Some(mut pipe) = pipe {
-            let mut buffer = [0; 4096];
-            while let Ok(read @ 1..) = pipe.read(&mut buffer) {
-                text.extend_from_slice(&buffer[..read]);
-                let excess = text.len().saturating_sub(STDERR_BYTES);
-                text.drain(..excess);
-            }
-        }
-        let _ = sender.send(String::from_utf8_lossy(&text).into_owned());
-    });
-    receiver
-}
-
 fn end(child: &mut Child, route: &Route) {
-    if let Ok(group) = i32::try_from(child.id()) {
-        let _ = killpg(Pid::from_raw(group), Signal::SIGKILL);
-    }
+    supervise::kill_group(child);
     let _ = child.wait();
     if let Some((program, arguments)) = route.clean_up.split_first() {
         let _ = Command::new(program).args(arguments).stdin(Stdio::null()).output();

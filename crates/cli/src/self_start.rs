@@ -3,10 +3,11 @@
 use std::io::Read;
 use std::num::NonZeroU32;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use crate::command;
 use crate::error::Error;
 use crate::provenance::VERSION;
 
@@ -54,14 +55,7 @@ fn fastest(executable: &Path, prefix: &[String]) -> Result<Duration, String> {
 
 /// One start, up to the version, which nothing else prints.
 fn start(executable: &Path, prefix: &[String]) -> Result<Duration, String> {
-    let mut command = match prefix.split_first() {
-        None => Command::new(executable),
-        Some((program, arguments)) => {
-            let mut command = Command::new(program);
-            command.args(arguments).arg(executable);
-            command
-        }
-    };
+    let mut command = command::behind(prefix, executable);
     command.arg("--version").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
     let began = Instant::now();
     let mut child = command.spawn().map_err(|error| error.to_string())?;

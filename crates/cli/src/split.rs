@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use matrix::{Cell, Durations, Matrix, Target, did_you_mean};
+use matrix::{Cell, Durations, Matrix, Target};
 use report::Status;
 use serde_json::{Value, json};
 
@@ -19,7 +19,7 @@ const DURATIONS: &str = "crates/matrix/durations.json";
 pub fn run(matrix: Option<&Path>, args: &PlanArgs) -> Result<ExitCode, Error> {
     let Some(of) = args.shards else { return record(args) };
     let source = Source::load(matrix)?;
-    let target = target(&source, args)?;
+    let target = source.target_or_own(args.target.as_deref())?;
     let selection = args.selection.selection();
     let parts = selection.split(&source.matrix, of)?;
     let parts = parts.iter().zip(1..).map(|(cells, number)| {
@@ -40,14 +40,6 @@ pub fn run(matrix: Option<&Path>, args: &PlanArgs) -> Result<ExitCode, Error> {
         }
     })?;
     Ok(ExitCode::SUCCESS)
-}
-
-fn target<'a>(source: &'a Source, args: &PlanArgs) -> Result<&'a Target, Error> {
-    let Some(id) = &args.target else { return source.target() };
-    source.matrix.target(id).ok_or_else(|| {
-        let ids = source.matrix.targets.iter().map(|target| target.id.as_str());
-        Error::UnknownTarget { id: id.clone(), help: did_you_mean(id, ids) }
-    })
 }
 
 /// How long the cells take, one by one. Those of backends that the target does not have take no time.

@@ -5,7 +5,7 @@ use std::io::Read;
 use std::num::NonZeroU32;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -14,7 +14,7 @@ use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 use report::{Attempt, Seed, Status};
 
-use crate::run_cell;
+use crate::{command, run_cell};
 
 /// The end of standard error that is kept.
 const STDERR_BYTES: usize = 16 * 1024;
@@ -94,14 +94,7 @@ pub fn attempt(order: &Order<'_>, stop: impl Fn() -> bool) -> Option<Attempt> {
 }
 
 fn spawn(order: &Order<'_>) -> std::io::Result<Child> {
-    let mut command = match order.prefix {
-        [] => Command::new(order.executable),
-        [program, arguments @ ..] => {
-            let mut command = Command::new(program);
-            command.args(arguments).arg(order.executable);
-            command
-        }
-    };
+    let mut command = command::behind(order.prefix, order.executable);
     command.args(["run-cell", order.cell, "--seed", &order.seed.to_string(), "--lifeline"]);
     command.args(["--slow", &order.slow.to_string()]);
     if let Some(matrix) = order.matrix {
@@ -135,14 +128,15 @@ fn wait(child: &mut Child, deadline: Instant, stop: impl Fn() -> bool) -> std::i
     }
 }
 
-fn kill_group(child: &Child) {
+/// Kills a process that leads a group, and the group.
+pub fn kill_group(child: &Child) {
     if let Ok(pid) = i32::try_from(child.id()) {
         let _ = killpg(Pid::from_raw(pid), Signal::SIGKILL);
     }
 }
 
 /// Reads a pipe to its end and hands over the last `keep` bytes of it.
-fn collect(pipe: Option<impl Read + Send + 'static>, keep: usize) -> Receiver<Vec<u8>> {
+pub fn collect(pipe: Option<impl Read + Send + 'static>, keep: usize) -> Receiver<Vec<u8>> {
     let (sender, receiver) = channel();
     thread::spawn(move || {
         let mut tail = Vec::new();

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use matrix::did_you_mean;
+use matrix::{did_you_mean, yaml_message};
 use serde_saphyr::{Error, Location};
 
 /// Expectations that cannot be used.
@@ -58,7 +58,7 @@ impl ExpectationsError {
                 format!("{} is there twice", key.as_deref().unwrap_or("a key")),
                 "remove one of them; answers of several versions are a list under one key".into(),
             ),
-            other => (plain_message(other), "docs/expectations.md says what each key means".to_owned()),
+            other => (yaml_message(other), "docs/expectations.md says what each key means".to_owned()),
         };
         let (line, column) = location.map_or((1, 1), |at| (at.line(), at.column()));
         Self::Malformed { file: file.to_owned(), line, column, message, help }
@@ -74,11 +74,4 @@ impl ExpectationsError {
             help: help.into(),
         }
     }
-}
-
-/// The message without the position, which [`ExpectationsError`] shows in its own way.
-fn plain_message(error: &Error) -> String {
-    let text = error.to_string();
-    let text = text.lines().next().unwrap_or_default();
-    text.rsplit_once(" at line ").map_or(text, |(message, _)| message).to_owned()
 }

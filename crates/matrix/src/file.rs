@@ -9,7 +9,7 @@ use serde_saphyr::Spanned;
 use crate::axes::{Build, Layer, Os, Transport, Trigger};
 use crate::cells::Variant;
 use crate::ci::{Ci, CiText};
-use crate::error::MatrixError;
+use crate::error::{MatrixError, yaml_message};
 use crate::ways::Way;
 
 /// The one description of what is tested.
@@ -166,7 +166,7 @@ impl Matrix {
                 file: file.to_owned(),
                 line,
                 column,
-                message: plain_message(&error),
+                message: yaml_message(&error),
                 help: "the comments at the top of matrix.yml say what each field means".to_owned(),
             }
         })?;
@@ -196,16 +196,6 @@ impl Matrix {
     /// The target whose cells an executable built for `triple` runs by itself.
     pub fn native_target(&self, triple: &str) -> Option<&Target> {
         self.targets.iter().find(|target| target.triple == triple && target.way("native").is_some())
-    }
-}
-
-/// The message without the position and the excerpt, which [`MatrixError`] shows in its own way.
-fn plain_message(error: &serde_saphyr::Error) -> String {
-    let text = error.without_snippet().to_string();
-    let text = text.lines().next().unwrap_or_default();
-    match text.rsplit_once(" at line ") {
-        Some((message, _)) => message.to_owned(),
-        None => text.to_owned(),
     }
 }
 

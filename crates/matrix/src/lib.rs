@@ -27,7 +27,7 @@ pub use axes::{Build, Layer, Os, Transport, Trigger, Vm};
 pub use cells::{Cell, CellId, ParseCellIdError, Variant};
 pub use ci::Ci;
 pub use cross::{cross_file, targets_file};
-pub use error::MatrixError;
+pub use error::{MatrixError, yaml_message};
 pub use file::{Axes, Backend, Exclude, Matrix, Scenario, Target};
 pub use nearest::{did_you_mean, nearest};
 pub use rstest::rstest_file;

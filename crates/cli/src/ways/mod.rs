@@ -9,9 +9,10 @@ mod ssh;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use matrix::{Target, Way};
+use matrix::{Target, Way, did_you_mean};
 
 use crate::args::ElsewhereArgs;
+use crate::command;
 use crate::error::{self, Error};
 use crate::expected;
 use crate::plan::Source;
@@ -57,7 +58,7 @@ impl Route {
         let mut command = Command::new(program);
         command.args(first);
         if self.shell {
-            command.arg(quoted(arguments));
+            command.arg(command::quoted(arguments));
         } else {
             command.args(arguments);
         }
@@ -65,18 +66,9 @@ impl Route {
     }
 }
 
-/// Words as a shell takes them.
-fn quoted(words: &[String]) -> String {
-    // Words that came from a command line or a file's name have no NUL.
-    shlex::try_join(words.iter().map(String::as_str)).unwrap_or_else(|_| words.join(" "))
-}
-
 /// The target and the way that the arguments ask for.
 pub fn choose<'a>(source: &'a Source, args: &ElsewhereArgs) -> Result<Chosen<'a>, Error> {
-    let target = match &args.target {
-        None => source.target()?,
-        Some(id) => source.matrix.target(id).ok_or_else(|| unknown_target(id, source))?,
-    };
+    let target = source.target_or_own(args.target.as_deref())?;
     with(target, asked_for(target, args)?, args)
 }
 
@@ -130,11 +122,7 @@ fn asked_for(target: &Target, args: &ElsewhereArgs) -> Result<Way, Error> {
         "import" => Way::Import,
         "native" => Way::Native,
         _ => {
-            let help = match matrix::nearest(name, Way::NAMES) {
-                Some(near) => format!("did you mean '{near}'?"),
-                None => format!("the ways are {}", Way::NAMES.join(", ")),
-            };
-            return Err(Error::UnknownWay { way: name.to_owned(), help });
+            return Err(Error::UnknownWay { way: name.to_owned(), help: did_you_mean(name, Way::NAMES) });
         }
     };
     match missing(target, &way, args) {
@@ -239,22 +227,9 @@ pub fn prepare(chosen: &Chosen<'_>, source: &Source, args: &ElsewhereArgs) -> Re
     }
 }
 
-fn unknown_target(id: &str, source: &Source) -> Error {
-    let help = match matrix::nearest(id, source.matrix.targets.iter().map(|target| target.id.as_str())) {
-        Some(near) => format!("did you mean '{near}'?"),
-        None => "`pollmatrix targets` shows them".to_owned(),
-    };
-    Error::UnknownTarget { id: id.to_owned(), help }
-}
-
 /// What a shell would start for `name`.
 fn program(name: &str) -> Option<PathBuf> {
-    let file = Path::new(name);
-    if file.components().count() > 1 {
-        return file.is_file().then(|| file.to_path_buf());
-    }
-    let path = std::env::var_os("PATH")?;
-    std::env::split_paths(&path).map(|folder| folder.join(name)).find(|file| file.is_file())
+    command::on_path(name.as_ref(), std::env::var_os("PATH").as_deref()).filter(|file| file.is_file())
 }
 
 /// Runs a command to its end; what it says in case of failure is the error.

@@ -3,12 +3,16 @@
 use std::path::Path;
 
 use super::{Route, program};
+use crate::args::Words;
 use crate::error::Error;
 use crate::expected;
 
 /// What is missing for the command, if something is.
 pub fn missing(command: &str) -> Option<String> {
-    let words = shlex::split(command)?;
+    let words = match command.parse::<Words>() {
+        Ok(words) => words.0,
+        Err(why) => return Some(format!("{command}: {why}")),
+    };
     let name = words.first()?;
     if program(name).is_none() {
         return Some(format!("there is no program {name}"));
@@ -21,8 +25,8 @@ pub fn missing(command: &str) -> Option<String> {
 /// The command, then the executable. Whether the executor needs the command to start itself again is its own to find
 /// out.
 pub fn route(command: &str, executable: &Path, matrix: Option<&Path>) -> Result<Route, Error> {
-    let malformed = || Error::BadPrefix(command.to_owned());
-    let mut words = shlex::split(command).filter(|words| !words.is_empty()).ok_or_else(malformed)?;
+    let malformed = |why| Error::BadPrefix { command: command.to_owned(), why };
+    let mut words = command.parse::<Words>().map_err(malformed)?.0;
     let text = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.into()).display().to_string();
     words.push(text(executable));
     Ok(Route {
@@ -52,6 +56,6 @@ mod tests {
         let route = route("emulator -L '/a b'", Path::new("/x/pollmatrix"), None).unwrap();
         assert_eq!(route.words, ["emulator", "-L", "/a b", "/x/pollmatrix"]);
         assert_eq!(route.prefix.as_deref(), Some("emulator -L '/a b'"));
-        assert!(matches!(super::route("'open", Path::new("/x"), None), Err(Error::BadPrefix(_))));
+        assert!(matches!(super::route("'open", Path::new("/x"), None), Err(Error::BadPrefix { .. })));
     }
 }

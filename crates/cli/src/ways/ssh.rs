@@ -4,8 +4,9 @@ use std::fs::File;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use super::{Route, output, program, quoted};
+use super::{Route, output, program};
 use crate::args::ElsewhereArgs;
+use crate::command::quoted;
 use crate::error::{self, Error};
 
 /// What is missing, if something is.

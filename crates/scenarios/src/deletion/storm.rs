@@ -153,13 +153,10 @@ impl Storm {
 
     /// Closes the peers that have seen their end, and waits for some if too many have not.
     fn peers_leave(&self) -> bool {
-        let waiting = || {
-            let lives = unpoisoned(&self.lives).clone();
-            lives.iter().filter(|life| !life.peer_saw_the_end() && life.ended() > 0).count()
-        };
+        let waits = |life: &&Arc<Life>| !life.peer_saw_the_end() && life.ended() > 0;
         let began = Instant::now();
         loop {
-            let now = waiting();
+            let now = unpoisoned(&self.lives).iter().filter(waits).count();
             self.most_peers.fetch_max(now, Ordering::Relaxed);
             if now <= PEERS {
                 return true;
