@@ -12,7 +12,7 @@ use report::{CellResult, Run, Status};
 
 use crate::args::ExecArgs;
 use crate::error::Error;
-use crate::plan::{Planned, Source};
+use crate::plan::{self, Planned, Source};
 use crate::schedule::{self, Settings};
 use crate::signals::Stop;
 use crate::stream::{self, Line};
@@ -24,7 +24,8 @@ pub fn run(matrix: Option<&Path>, args: &ExecArgs) -> Result<ExitCode, Error> {
     if let Some(fault) = &args.fault {
         faults::find(fault)?;
     }
-    let planned = chosen(&source, args)?;
+    let mut planned = chosen(&source, args)?;
+    plan::typed(&mut planned, "", args.fault.as_deref());
     // Not before the cells are read: they may come from standard input, too.
     if args.lifeline {
         run_cell::watch_lifeline();

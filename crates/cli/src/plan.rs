@@ -8,6 +8,7 @@ use report::{Subject, VariantParams};
 use sha2::{Digest, Sha256};
 
 use crate::error::Error;
+use crate::expected;
 use crate::provenance::{TRIPLE, hex};
 
 /// The matrix file that was there when this program was built.
@@ -76,6 +77,13 @@ impl Source {
         };
         Planned { subject, timeout: cell.timeout, unsupported }
     }
+}
+
+/// Adds to the command that runs a cell again what was typed for this run.
+pub fn typed(planned: &mut [Planned], elsewhere: &str, fault: Option<&str>) {
+    let fault = fault.map(|fault| format!(" --fault {fault}")).unwrap_or_default();
+    let options = format!("{elsewhere}{}{fault}", expected::option());
+    planned.iter_mut().for_each(|cell| cell.subject.command.push_str(&options));
 }
 
 /// A cell of the plan.

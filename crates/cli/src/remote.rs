@@ -85,7 +85,7 @@ pub fn run(
         let end = talk(route, &order, settings, stop, longest, |line| match line {
             Line::Begin { run, .. } => began(*run),
             Line::Cell(row) => match left.remove(row.id.as_str()) {
-                Some(cell) => each(as_planned(*row, cell.subject.clone(), settings)),
+                Some(cell) => each(as_planned(*row, cell.subject.clone())),
                 None => error::warning(&format!("a result that was not asked for: {}", row.id)),
             },
             Line::End { .. } => {}
@@ -119,16 +119,12 @@ pub fn run(
 }
 
 /// The executor's row, with the names that things have here: over there nobody knows how it is reached.
-fn as_planned(mut row: CellResult, subject: Subject, settings: &Settings<'_>) -> CellResult {
+fn as_planned(mut row: CellResult, subject: Subject) -> CellResult {
     row.target = subject.target;
-    row.reproducer = subject.command;
-    let mut option = |name: &str, value: Option<String>| {
-        if let Some(value) = value {
-            let _ = write!(row.reproducer, " --{name} {value}");
-        }
+    row.reproducer = match row.seed {
+        Some(seed) => format!("{} --seed {seed}", subject.command),
+        None => subject.command,
     };
-    option("fault", settings.fault.map(str::to_owned));
-    option("seed", row.seed.map(|seed| seed.to_string()));
     row
 }
 

@@ -13,7 +13,7 @@ use report::{CellResult, Results, Run, Status, junit, markdown, terminal};
 use crate::args::{DEFAULT_REPORT_DIR, RunArgs, RunFormat};
 use crate::error::{self, Error};
 use crate::journal::{self, Contents, Identity, Journal, Lock};
-use crate::plan::{Planned, Source};
+use crate::plan::{self, Planned, Source};
 use crate::progress::{Progress, first_line};
 use crate::schedule::{self, Settings};
 use crate::signals::Stop;
@@ -63,8 +63,7 @@ pub fn one(
     let _lock = Lock::take(dir)?;
     let mut session = Session::begin(source, chosen, args)?;
     let mut planned = source.plan(chosen.target, &session.identity.selection.selection())?;
-    let typed = args.elsewhere.typed();
-    planned.iter_mut().for_each(|cell| cell.subject.command.push_str(&typed));
+    plan::typed(&mut planned, &args.elsewhere.typed(), args.fault.as_deref());
     let ended = session.run_cells(&planned, source, chosen, args, stop, overall)?;
 
     let run = session.provenance(chosen, ended.is_some());
