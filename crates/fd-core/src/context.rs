@@ -255,6 +255,10 @@ impl Context {
     pub(crate) fn report(&self, event: Event) -> Reported {
         let handle = FdHandle { fd: event.fd, generation: event.generation };
         let me = self.id.mask();
+        if fault::on(Fault::LockPassesForGroup) && self.core.table().is_locked(event.fd) {
+            self.activity().poll_drop.bump();
+            return Reported::Migrated;
+        }
         let pin = if fault::on(Fault::NoGenerationCheck) {
             self.core.table().pin_any(event.fd).ok_or(handle.stale())
         } else {
@@ -273,6 +277,14 @@ impl Context {
         if let Err(denied) = pin.enter(me) {
             self.activity().poll_skip.bump();
             self.push_forget(&pin);
+            if fault::on(Fault::LostReportChangesState) {
+                let change = |state| Some(state::after_report(state, event.events));
+                let _ = pin.entry().state.fetch_update(Ordering::SeqCst, Ordering::SeqCst, change);
+            }
+            if fault::on(Fault::RefusedKeepsReference) && denied == Denied::NotAllowed {
+                std::mem::forget(pin);
+                return Reported::Migrated;
+            }
             self.withdraw(pin, denied);
             return Reported::Migrated;
         }
@@ -301,6 +313,8 @@ impl Context {
         handle: FdHandle,
         mut events: Events,
     ) -> (std::thread::Result<()>, Interest) {
+        let older = fault::on(Fault::StatePlainStore).then(|| entry.state.load(Ordering::SeqCst));
+        hit(Point::ReportEntered, handle.fd);
         if events.intersects(Events::INVALID) {
             // The number is not open: it would be reported for ever. The owner is told once, as of an error.
             self.activity().poll_inval.bump();
@@ -314,9 +328,22 @@ impl Context {
         let before = match entry.state.fetch_update(Ordering::SeqCst, Ordering::SeqCst, update) {
             Ok(before) | Err(before) => before,
         };
+        if let Some(older) = older {
+            entry.state.store(state::after_report(older, events), Ordering::SeqCst);
+        }
+        if fault::on(Fault::OneDirectionPerReport) && events.intersects(Events::READY_R) {
+            events = Events::READY_R;
+        }
         let must_stop = state::must_stop(before, events);
         if before & state::ACTIVE == 0 && !fault::on(Fault::InactiveRuns) {
             return (Ok(()), must_stop);
+        }
+        if fault::on(Fault::FailureNeedsReadiness) {
+            let wanted = state::wanted(before);
+            let ready = Events::READY_R.when(wanted.recv).or(Events::READY_W.when(wanted.send));
+            if !events.intersects(ready) {
+                return (Ok(()), must_stop);
+            }
         }
         if events.intersects(Events::INVALID) {
             entry.state.fetch_and(!state::ACTIVE, Ordering::SeqCst);
@@ -325,8 +352,14 @@ impl Context {
         // SAFETY: the running bit is set, so the life and its owner last until it is given up (S5).
         let owner = unsafe { entry.owner() };
         // A panic must not leave the running bit behind: nobody could ever take or close the descriptor.
-        let ran =
-            catch_unwind(AssertUnwindSafe(|| owner.ready(&Ready { context: self, entry, handle, events })));
+        let ready = Ready { context: self, entry, handle, events };
+        let ran = catch_unwind(AssertUnwindSafe(|| {
+            owner.ready(&ready);
+            let both = events.intersects(Events::READY_R) && events.intersects(Events::READY_W);
+            if fault::on(Fault::HandlerCalledTwice) && both {
+                owner.ready(&ready);
+            }
+        }));
         let must_stop = if events.intersects(Events::INVALID) { Interest::BOTH } else { must_stop };
         (ran, must_stop)
     }

@@ -3,11 +3,12 @@
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, IntoRawFd, OwnedFd, RawFd};
 use std::sync::Arc;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicUsize};
+use std::sync::atomic::AtomicUsize;
 
 use nix::sys::socket::{setsockopt, sockopt};
 
 use crate::activity::{Activity, ActivityTable};
+use crate::checkpoint::{Point, hit};
 use crate::context::Context;
 use crate::error::{InsertError, InsertRefused, MoveError};
 use crate::fault::{self, Fault};
@@ -16,9 +17,10 @@ use crate::ids::{GroupId, ThreadId, ThreadMask};
 use crate::poller::{Backend, Leave, Trigger};
 use crate::ready::Fd;
 use crate::state;
-use crate::sync::{AtomicU64, Ordering};
+use crate::sync::{AtomicBool, AtomicU64, Ordering, count};
 use crate::table::{FdHandle, FdTable, Orphan, Pin, Scheduled};
 use crate::wake::Sleep;
+use crate::weak::{self, Weak};
 
 /// Something to be run on a worker thread.
 pub(crate) type Task = Box<dyn FnOnce(&Context) + Send>;
@@ -50,10 +52,10 @@ pub(crate) struct SharedThread {
 
 #[derive(Default)]
 struct Totals {
-    inserted: AtomicU64,
-    closed: AtomicU64,
-    released: AtomicU64,
-    close_errors: AtomicU64,
+    inserted: count::AtomicU64,
+    closed: count::AtomicU64,
+    released: count::AtomicU64,
+    close_errors: count::AtomicU64,
 }
 
 /// What has become of all registrations so far. When nobody is at work, `inserted` is the sum of the others and
@@ -227,13 +229,19 @@ impl FdCore {
     /// Returns whether there is such a thread.
     pub fn post(&self, thread: ThreadId, task: impl FnOnce(&Context) + Send + 'static) -> bool {
         let Some(shared) = self.thread(thread) else { return false };
+        if weak::on(Weak::WakeBeforePost) {
+            shared.sleep.wake();
+        }
         {
             let mut tasks = shared.tasks.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
             tasks.push(Box::new(task));
         }
         // Published before the wake-up (L2): the sleeper looks at this after it has announced its sleep.
-        shared.has_tasks.store(true, Ordering::SeqCst);
-        shared.sleep.wake();
+        // A read-modify-write, as the sleeper's is: loom knows an order between those only.
+        shared.has_tasks.swap(true, Ordering::SeqCst);
+        if !weak::on(Weak::WakeBeforePost) {
+            shared.sleep.wake();
+        }
         true
     }
 
@@ -244,6 +252,13 @@ impl FdCore {
         }
     }
 
+    /// Whether some thread has something to run: what no thread should ask, but one did (bug 7).
+    pub(crate) fn anybody_has_work(&self) -> bool {
+        let has_work =
+            |thread: &SharedThread| thread.has_tasks() || thread.signals.load(Ordering::SeqCst) != 0;
+        self.threads().filter_map(|id| self.thread(id)).any(has_work)
+    }
+
     /// Whether the worker threads have been told to stop.
     pub fn is_stopping(&self) -> bool {
         self.stopping.load(Ordering::SeqCst)
@@ -251,9 +266,14 @@ impl FdCore {
 
     /// Tells the worker threads to stop, without waiting for them.
     pub fn request_stop(&self) {
+        let wake = || self.threads().for_each(|thread| self.wake(thread));
+        if weak::on(Weak::WakeBeforeStop) {
+            wake();
+        }
+        // Published before the wake-up (L2, L8).
         self.stopping.store(true, Ordering::SeqCst);
-        if !fault::on(Fault::StopWithoutWake) {
-            self.threads().for_each(|thread| self.wake(thread));
+        if !fault::on(Fault::StopWithoutWake) && !weak::on(Weak::WakeBeforeStop) {
+            wake();
         }
     }
 
@@ -274,7 +294,7 @@ impl FdCore {
 
     /// What has become of all registrations.
     pub fn lives(&self) -> Lives {
-        let load = |total: &AtomicU64| total.load(Ordering::SeqCst);
+        let load = |total: &count::AtomicU64| total.load(Ordering::SeqCst);
         Lives {
             inserted: load(&self.totals.inserted),
             closed: load(&self.totals.closed),
@@ -368,9 +388,15 @@ impl FdCore {
         let number: RawFd = fd.as_raw_fd();
         // Counted before: whoever sees the peer's end of file sees the count.
         self.totals.closed.fetch_add(1, Ordering::SeqCst);
+        if cfg!(any(loom, shuttle)) {
+            // A model's numbers are not open; its handlers notice the end.
+            let _ = fd.into_raw_fd();
+            return;
+        }
         if nix::unistd::close(fd).is_err() {
             self.totals.close_errors.fetch_add(1, Ordering::SeqCst);
         }
+        hit(Point::Closed, number);
         if fault::on(Fault::DoubleClose) {
             let _ = nix::unistd::close(number);
         }
@@ -397,7 +423,7 @@ impl SharedThread {
 
     /// Whether there is something to run.
     pub(crate) fn has_tasks(&self) -> bool {
-        self.has_tasks.load(Ordering::SeqCst)
+        self.has_tasks.load(weak::acquire(Weak::FlagsRelaxed, Ordering::SeqCst))
     }
 }
 

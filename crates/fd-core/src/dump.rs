@@ -4,10 +4,11 @@ use std::fmt;
 
 use crate::core::FdCore;
 use crate::error::Stale;
+use crate::fault::{self, Fault};
 use crate::handler::OwnerId;
 use crate::ids::{GroupId, ThreadMask};
 use crate::state;
-use crate::sync::Ordering;
+use crate::sync::{Backoff, Ordering};
 use crate::table::{FdHandle, Pin};
 
 /// One entry as it was at one moment. The fields are read one after the other under one pin: they belong to the same
@@ -113,6 +114,13 @@ impl FdCore {
 
     /// Every entry, lowest number first, printable as `show fd`. Stops nobody: each entry is pinned in turn.
     pub fn entries(&self) -> FdDump {
-        FdDump(self.table().pin_each().map(|pin| EntryInfo::read(&pin)).collect())
+        let read = |pin: Pin<'_>| {
+            let mut backoff = Backoff::default();
+            while fault::on(Fault::DumpWaitsForUsers) && !pin.running().is_empty() {
+                backoff.wait();
+            }
+            EntryInfo::read(&pin)
+        };
+        FdDump(self.table().pin_each().map(read).collect())
     }
 }

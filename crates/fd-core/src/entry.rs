@@ -1,13 +1,13 @@
 //! One entry per descriptor number, and what the pollers know of it.
 
-use std::cell::UnsafeCell;
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
+use crate::fault::{self, Fault};
 use crate::group_word::GroupWord;
 use crate::handler::{Handler, OwnerId};
-use crate::sync::{AtomicU32, AtomicU64, Ordering};
+use crate::sync::{AtomicU32, AtomicU64, Ordering, UnsafeCell, count};
 use crate::update_list::Link;
 use crate::zeroed::Zeroed;
 
@@ -32,10 +32,10 @@ pub(crate) struct Entry {
     /// See [`crate::state`].
     pub(crate) state: AtomicU32,
     /// Changes of owner in this life ("tkov").
-    pub(crate) takeovers: AtomicU32,
+    pub(crate) takeovers: count::AtomicU32,
 }
 
-#[cfg(all(target_pointer_width = "64", not(loom)))]
+#[cfg(all(target_pointer_width = "64", not(any(loom, shuttle))))]
 const _: () = assert!(size_of::<Entry>() == 64 && align_of::<Entry>() == 64);
 
 // SAFETY: the only part that is not Sync by itself is the owner. It is written by the one thread that has
@@ -48,7 +48,7 @@ unsafe impl Send for Entry {}
 // SAFETY: zero is a valid value of every atomic, and MaybeUninit accepts anything. A free entry owns nothing:
 // what a live one owns is given back when its life ends.
 unsafe impl Zeroed for Entry {
-    #[cfg(loom)]
+    #[cfg(any(loom, shuttle))]
     fn fresh() -> Self {
         Self {
             running: AtomicU64::new(0),
@@ -58,7 +58,7 @@ unsafe impl Zeroed for Entry {
             link: Link::new(),
             owner: UnsafeCell::new(MaybeUninit::uninit()),
             state: AtomicU32::new(0),
-            takeovers: AtomicU32::new(0),
+            takeovers: count::AtomicU32::new(0),
         }
     }
 }
@@ -72,7 +72,7 @@ impl Entry {
         // SAFETY: Arc::into_raw is never null.
         let pointer = unsafe { NonNull::new_unchecked(Arc::into_raw(handler).cast_mut()) };
         // SAFETY: between claim and publish nobody else reads or writes the owner (S10).
-        unsafe { (*self.owner.get()).write(pointer) };
+        self.owner.with_mut(|owner| unsafe { (*owner).write(pointer) });
     }
 
     /// The handler.
@@ -82,7 +82,7 @@ impl Entry {
     pub(crate) unsafe fn owner(&self) -> &dyn Handler {
         // SAFETY: a live entry's owner was written before it was published (Release in publish, Acquire in
         // pin), and is given back only after the last pin and running bit are gone.
-        unsafe { (*self.owner.get()).assume_init().as_ref() }
+        self.owner.with(|owner| unsafe { (*owner).assume_init().as_ref() })
     }
 
     /// The handler's identity.
@@ -91,7 +91,7 @@ impl Entry {
     /// As for [`Entry::owner`].
     pub(crate) unsafe fn owner_id(&self) -> OwnerId {
         // SAFETY: as in `owner`.
-        OwnerId::from_pointer(unsafe { (*self.owner.get()).assume_init() })
+        self.owner.with(|owner| OwnerId::from_pointer(unsafe { (*owner).assume_init() }))
     }
 
     /// Takes the handler back out of a retired entry.
@@ -101,7 +101,7 @@ impl Entry {
     pub(crate) unsafe fn take_owner(&self) -> Arc<dyn Handler> {
         // SAFETY: nobody else is looking any more (retire waited for them), and the pointer came from
         // Arc::into_raw in set_owner.
-        unsafe { Arc::from_raw((*self.owner.get()).assume_init().as_ptr()) }
+        self.owner.with_mut(|owner| unsafe { Arc::from_raw((*owner).assume_init().as_ptr()) })
     }
 }
 
@@ -115,7 +115,7 @@ pub(crate) struct Polled {
 
 // SAFETY: zero is a valid value of both atomics.
 unsafe impl Zeroed for Polled {
-    #[cfg(loom)]
+    #[cfg(any(loom, shuttle))]
     fn fresh() -> Self {
         Self { recv: AtomicU64::new(0), send: AtomicU64::new(0) }
     }
@@ -126,7 +126,9 @@ impl Polled {
     /// all where interest is shared, or a retiring or relocating thread that is alone, writes a bit: relaxed
     /// read-modify-writes are enough, because the group word's pin orders them against those.
     pub(crate) fn set(&self, mask: u64, recv: bool, send: bool) {
-        for (word, set) in [(&self.recv, recv), (&self.send, send)] {
+        let gone = !recv && !send;
+        let second = if gone && fault::on(Fault::SendBitStays) { &self.recv } else { &self.send };
+        for (word, set) in [(&self.recv, recv), (second, send)] {
             if set {
                 word.fetch_or(mask, Ordering::Relaxed);
             } else {

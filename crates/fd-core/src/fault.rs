@@ -2,12 +2,12 @@
 //! to catch them. Without the feature, [`on`] is the constant `false` and nothing is left of them.
 
 macro_rules! faults {
-    ($($(#[$doc:meta])* $variant:ident = $name:literal, $origin:literal;)*) => {
+    ($($(#[doc = $doc:literal])+ $variant:ident = $name:literal, $origin:literal;)*) => {
         /// A mistake that this core or its history could have made.
         #[derive(Clone, Copy, PartialEq, Eq, Debug)]
         #[repr(u8)]
         pub enum Fault {
-            $($(#[$doc])* $variant,)*
+            $($(#[doc = $doc])+ $variant,)*
         }
 
         impl Fault {
@@ -23,9 +23,27 @@ macro_rules! faults {
             pub const fn origin(self) -> &'static str {
                 match self { $(Self::$variant => $origin,)* }
             }
+
+            /// The mistake as a sentence. One that only some backends can make begins with their names:
+            /// `poll, select: ...`.
+            pub const fn summary(self) -> &'static str {
+                match self { $(Self::$variant => concat!($($doc),+).trim_ascii(),)* }
+            }
         }
     };
 }
+
+impl Fault {
+    /// The backends that can make the mistake. Empty: all of them, it is the core's.
+    pub fn backends(self) -> impl Iterator<Item = &'static str> {
+        let named = |names: &&str| names.split(", ").all(|name| BACKENDS.contains(&name));
+        let names = self.summary().split_once(": ").map(|(names, _)| names).filter(named);
+        names.into_iter().flat_map(|names| names.split(", "))
+    }
+}
+
+/// The backends that summaries may name.
+const BACKENDS: [&str; 4] = ["epoll", "kqueue", "poll", "select"];
 
 faults! {
     /// All threads share one kernel poller, so every thread wakes for every descriptor.
@@ -60,6 +78,8 @@ faults! {
     GroupChangeKeepsPolled = "group-change-keeps-polled", "HAProxy before 752c5cba5; bug 77";
     /// After a takeover an edge that the old thread consumed is not replayed.
     NoRearmAfterTakeover = "no-rearm-after-takeover", "suspect 10";
+    /// A pass takes the mark of a takeover that came while it looked, and the new owner's poller is not refreshed.
+    RearmStolen = "rearm-stolen", "this core, found by migration/takeover-unread-data under qemu-user";
     /// migrate_on does not stop the activity.
     MigrateKeepsActive = "migrate-keeps-active", "HAProxy 2.5 of the protocol";
     /// Cloned descriptors are closed without telling the pollers.
@@ -128,32 +148,115 @@ faults! {
     DeleteTwice = "delete-twice", "design 4.1 (iii)";
     /// An update that every allowed thread owes already is neither listed nor announced again.
     NoWakeIfOwed = "no-wake-if-owed", "suspect 19";
+
+    // The pollers' history.
+    /// select: a table with numbers that no fd_set can hold is accepted.
+    SelectCapacityUnchecked = "select-capacity-unchecked", "HAProxy before 3fa87b1db; bug 2";
+    /// epoll: with nothing registered the wait is called for no event at all, and refused.
+    EpollAsksForNothing = "epoll-asks-for-nothing", "HAProxy before cf181c9d4; bug 3";
+    /// A report takes back the hang-ups and errors of the reports before it.
+    ReportForgetsHangup = "report-forgets-hangup", "HAProxy before 9fab7bedf; bug 4";
+    /// A forked child goes on with its parent's poller.
+    ForkKeepsPoller = "fork-keeps-poller", "HAProxy before fb8983f21; prior art, section 5, epoll (ii)";
+    /// The kernel objects of a runtime's pollers outlive it.
+    PollersLeak = "pollers-leak", "HAProxy before 13b007d58; bug 11";
+    /// poll, select: the highest number in the shared interest is not scanned.
+    HighestNumberUnscanned = "highest-number-unscanned", "HAProxy before c20d73733; bug 12";
+    /// The threads that poll a descriptor are taken for those that may use it.
+    PolledFollowsOwner = "polled-follows-owner", "HAProxy before 497959290; bug 13";
+    /// poll, select: the map of the shared interest has as many bits as it should have bytes.
+    InterestMapTooSmall = "interest-map-too-small", "HAProxy before cc35923c3; bug 14";
+    /// kqueue: each descriptor's changes are written over those of the descriptors before it.
+    KqueueChangesOverwritten = "kqueue-changes-overwritten", "HAProxy before c55b88ece; bug 21";
+    /// kqueue: a descriptor with nothing to change drops the changes before it.
+    KqueueNoopDropsChanges = "kqueue-noop-drops-changes", "HAProxy before 5ab33944c; bug 23";
+    /// A poller that was never opened is closed all the same, as number 0.
+    DeinitClosesZero = "deinit-closes-zero", "HAProxy before 808e1b7c4; bug 24";
+    /// A dump waits for each entry until nobody uses it.
+    DumpWaitsForUsers = "dump-waits-for-users", "HAProxy before ca1b15743; bug 25";
+    /// The table has no room for as many descriptors as the runtime itself has.
+    CapacityIgnoresOwn = "capacity-ignores-own", "HAProxy before 2c58b41c9; bug 28";
+    /// A descriptor that leaves a poller stays polled for sending, by the masks.
+    SendBitStays = "send-bit-stays", "HAProxy before a3a8ea2fb; bug 35";
+    /// A hang-up is an error even for somebody who does not want to send any more.
+    HangupIsError = "hangup-is-error", "HAProxy before 2aaeee34d; bug 36";
+    /// A failure is reported only together with readiness in a wanted direction.
+    FailureNeedsReadiness = "failure-needs-readiness", "HAProxy before 5a9c637bf; bug 48";
+    /// An insertion computes the flags and does not store them.
+    InsertDropsFlags = "insert-drops-flags", "HAProxy before 7e94b40a2; bug 56";
+    /// A number that is in use can be inserted again, and is the first one's all the same.
+    InsertOverLife = "insert-over-life", "HAProxy before 145b17fd2; bug 69";
+    /// A runtime of one thread has nothing to wake it with.
+    NoWakerForOneThread = "no-waker-for-one-thread", "HAProxy before c71f45a0a; bug 81";
+    /// A report of both directions runs the handler once for each.
+    HandlerCalledTwice = "handler-called-twice", "HAProxy before 39ebef82a; bug 85";
+    // Killed by the regressions of the core, crates/scenarios/src/regression.
+    /// A thread does not sleep while any thread has work.
+    WorkIsEverybodys = "work-is-everybodys", "HAProxy before 32467fef9; bugs 7 and 62";
+    /// A thread that has announced its sleep does not look for work again.
+    NoLookBeforeSleep = "no-look-before-sleep", "HAProxy before bba1a263c; bugs 17 and 30";
+    /// The mark of a wake-up survives the turn that it was for, and passes for the next one.
+    NotifiedSticks = "notified-sticks", "HAProxy before 1b3279032; bug 30";
+    /// A thread polls before the others have registered what is theirs.
+    ThreadsStartAlone = "threads-start-alone", "HAProxy before 710928257; bug 31";
+    /// A report that lost its race changes the state.
+    LostReportChangesState = "lost-report-changes-state", "HAProxy before d5402b8df; bug 53";
+    /// A report that is refused keeps its reference.
+    RefusedKeepsReference = "refused-keeps-reference", "HAProxy before 698342635; bug 57";
+    /// The thread to wake is chosen among those of the first group.
+    WakeAsksFirstGroup = "wake-asks-first-group", "HAProxy before c1640f79f; bug 58";
+    /// An insert keeps only threads that the first group has.
+    InsertAsksFirstGroup = "insert-asks-first-group", "HAProxy before 6993981cd; bug 78";
+    /// A report stores the state instead of changing it.
+    StatePlainStore = "state-plain-store", "suspect 3; bug 47";
+    /// A report of two directions says one.
+    OneDirectionPerReport = "one-direction-per-report", "HAProxy before d7f76a0a5; bug 39";
+    /// A report of an entry that is changing groups is dropped.
+    LockPassesForGroup = "lock-passes-for-group", "suspect 8";
+    /// A walk of the shared list is not repeated when something was added meanwhile.
+    WalkOnce = "walk-once", "suspect 9";
+    /// A pass lets go of an entry before it tells its poller.
+    UpdateUnpinned = "update-unpinned", "suspects 5 and 11";
+    /// The scan at the start of a thread ends one number short.
+    BootScanShort = "boot-scan-short", "suspect 14";
+
+    // The seeds.
+    /// Takeover stores the thread mask whatever it is, even that of a deleted descriptor.
+    TakeoverStoresMask = "takeover-stores-mask", "seed 9836dba82, 2.4 step 4; design 4.1 (ii)";
 }
 
 #[cfg(feature = "faults")]
 mod switch {
     use std::sync::atomic::{AtomicU64, Ordering};
 
-    // A plain std atomic also under loom: a switch is set before the model starts.
-    static ON: AtomicU64 = AtomicU64::new(0);
-    const _: () = assert!(super::Fault::ALL.len() <= u64::BITS as usize);
+    const WORDS: usize = super::Fault::ALL.len().div_ceil(u64::BITS as usize);
+
+    // Plain std atomics also under loom: a switch is set before the model starts.
+    static ON: [AtomicU64; WORDS] = [const { AtomicU64::new(0) }; WORDS];
+
+    /// Where a fault's switch is: the word, and the bit in it.
+    const fn place(fault: super::Fault) -> (usize, u64) {
+        (fault as usize / u64::BITS as usize, 1 << (fault as u32 % u64::BITS))
+    }
 
     /// Whether `fault` is switched on.
     #[inline]
     pub fn on(fault: super::Fault) -> bool {
         // Relaxed: the switches are set before any thread of the runtime starts.
-        ON.load(Ordering::Relaxed) & (1 << fault as u8) != 0
+        let (word, bit) = place(fault);
+        ON[word].load(Ordering::Relaxed) & bit != 0
     }
 
     /// Whether some fault is switched on: then assertions leave the catching to the scenarios.
     #[inline]
     pub fn any() -> bool {
-        ON.load(Ordering::Relaxed) != 0
+        ON.iter().any(|word| word.load(Ordering::Relaxed) != 0)
     }
 
     /// Switches `fault` on for the rest of this process.
     pub fn enable(fault: super::Fault) {
-        ON.fetch_or(1 << fault as u8, Ordering::Relaxed);
+        let (word, bit) = place(fault);
+        ON[word].fetch_or(bit, Ordering::Relaxed);
     }
 }
 
@@ -184,5 +287,16 @@ mod tests {
         names.sort_unstable();
         names.dedup();
         assert_eq!(names.len(), Fault::ALL.len());
+    }
+    #[test]
+    fn a_fault_of_some_backends_names_them_and_any_other_names_none() {
+        let backends = |fault: Fault| fault.backends().collect::<Vec<_>>();
+        assert_eq!(backends(Fault::EpollIgnoresEexist), ["epoll"]);
+        assert_eq!(backends(Fault::InterestSurvives), ["poll", "select"]);
+        assert_eq!(backends(Fault::DoubleClose), [""; 0]);
+        for fault in Fault::ALL {
+            let named = BACKENDS.iter().any(|name| fault.name().starts_with(&format!("{name}-")));
+            assert!(!named || backends(*fault).len() == 1, "{}: say whose it is", fault.name());
+        }
     }
 }

@@ -13,8 +13,10 @@
 //! by the end of a life; who finds it waits, because failing would lose an event or an update.
 
 use crate::ids::{GroupId, MAX_GROUPS};
+use crate::invariants::invariant;
 use crate::poller::Generation;
 use crate::sync::{AtomicU64, Backoff, Ordering};
+use crate::weak::{self, Weak};
 
 const GENERATION_SHIFT: u32 = 32;
 const REFERENCE: u64 = 1 << 16;
@@ -59,7 +61,7 @@ pub(crate) enum LockRefused {
 pub(crate) struct GroupWord(AtomicU64);
 
 impl GroupWord {
-    #[cfg(any(test, loom))]
+    #[cfg(any(test, loom, shuttle))]
     pub(crate) fn new() -> Self {
         Self(AtomicU64::new(0))
     }
@@ -74,22 +76,28 @@ impl GroupWord {
     /// Takes a reference and returns the word that it pins, if `wanted` accepts it.
     ///
     /// Waits while the entry is changing groups, unless `wanted` already rules the word out as it is. A caller
-    /// that wants a certain group must therefore accept every group while the word is locked.
+    /// that wants a certain group must therefore accept every group while the word is locked. `waits` is called
+    /// before the first wait.
     #[inline]
-    pub(crate) fn pin(&self, wanted: impl Fn(Word) -> bool) -> Option<Word> {
+    pub(crate) fn pin(&self, wanted: impl Fn(Word) -> bool, waits: impl FnOnce()) -> Option<Word> {
         // Acquire pairs with the Release of publish and of the last change of group. The addition precedes
         // every look at a mask, and the end of a life waits for it to be taken back (S5, S9).
-        let mut word = Word(self.0.fetch_add(REFERENCE, Ordering::AcqRel));
-        debug_assert!(word.references() < 0xffff, "the reference count of a group word overflows");
+        let order = weak::ordering(Weak::PinRelaxed, Ordering::AcqRel);
+        let mut word = Word(self.0.fetch_add(REFERENCE, order));
+        invariant!(word.references() < 0xffff, "the reference count of a group word overflows");
         let mut backoff = Backoff::default();
+        let mut waits = Some(waits);
         loop {
             // Nobody's: free, about to be published, or about to be closed by somebody who waits for this very
             // reference to go away. Only a change of group is worth waiting for.
             if word.group().is_none() || !wanted(word) {
                 break;
             }
-            if !word.is_locked() {
+            if !word.is_locked() || weak::on(Weak::PinIgnoresLock) {
                 return Some(word);
+            }
+            if let Some(waits) = waits.take() {
+                waits();
             }
             backoff.wait();
             word = self.peek();
@@ -102,8 +110,14 @@ impl GroupWord {
     #[inline]
     pub(crate) fn unpin(&self) {
         // Release: what was done under the pin is over before a closer sees the count at zero.
-        let word = Word(self.0.fetch_sub(REFERENCE, Ordering::AcqRel));
-        debug_assert!(word.references() > 0, "a group word was unpinned once too often (S12)");
+        let order = weak::ordering(Weak::UnpinRelaxed, Ordering::AcqRel);
+        let word = Word(self.0.fetch_sub(REFERENCE, order));
+        invariant!(word.references() > 0, "a group word was unpinned once too often (S12)");
+    }
+
+    /// Takes a reference without a look, which no rule allows.
+    pub(crate) fn repin(&self) {
+        self.0.fetch_add(REFERENCE, Ordering::AcqRel);
     }
 
     /// Takes a free slot for a new life: locks it once the late visitors have left. Fails if the slot is not
@@ -129,8 +143,9 @@ impl GroupWord {
     /// late thread never sees half an entry.
     pub(crate) fn publish(&self, group: GroupId) {
         // The lock is set and the group is zero, so one xor changes both and keeps visitors' references.
-        let word = Word(self.0.fetch_xor(LOCK | group.bits(), Ordering::AcqRel));
-        debug_assert!(word.is_locked() && word.group().is_none());
+        let order = weak::ordering(Weak::PublishRelaxed, Ordering::AcqRel);
+        let word = Word(self.0.fetch_xor(LOCK | group.bits(), order));
+        invariant!(word.is_locked() && word.group().is_none());
     }
 
     /// Locks a live word of the given generation on which nobody else has a reference. Takes a reference, too.
@@ -159,7 +174,7 @@ impl GroupWord {
         // Release publishes the masks that were rewritten for the new group.
         let delta = (LOCK + REFERENCE + from.bits()).wrapping_sub(group.bits());
         let word = Word(self.0.fetch_sub(delta, Ordering::AcqRel));
-        debug_assert!(word.is_locked() && word.group() == Some(from));
+        invariant!(word.is_locked() && word.group() == Some(from));
     }
 
     /// Ends the life: the next generation begins, nobody's and locked, and the caller's own reference is given
@@ -168,7 +183,7 @@ impl GroupWord {
     pub(crate) fn retire(&self) {
         let mut word = self.peek();
         loop {
-            debug_assert!(!word.is_locked() && word.references() > 0);
+            invariant!(!word.is_locked() && word.references() > 0, "S4: a life is ended twice");
             let next = Word(
                 (u64::from(word.generation().wrapping_add(1)) << GENERATION_SHIFT)
                     | LOCK
@@ -180,8 +195,9 @@ impl GroupWord {
             }
         }
         let mut backoff = Backoff::default();
-        // Acquire (in peek) pairs with the Release of every unpin.
-        while self.peek().references() != 0 {
+        // Acquire pairs with the Release of every unpin.
+        let order = weak::ordering(Weak::DrainRelaxed, Ordering::Acquire);
+        while Word(self.0.load(order)).references() != 0 {
             backoff.wait();
         }
     }
@@ -190,11 +206,11 @@ impl GroupWord {
     pub(crate) fn free(&self) {
         // A late visitor's reference may come and go meanwhile: subtract the lock only.
         let word = Word(self.0.fetch_sub(LOCK, Ordering::AcqRel));
-        debug_assert!(word.is_locked() && word.group().is_none());
+        invariant!(word.is_locked() && word.group().is_none());
     }
 }
 
-#[cfg(all(test, not(loom)))]
+#[cfg(all(test, not(any(loom, shuttle))))]
 mod tests {
     use super::*;
 
@@ -212,7 +228,7 @@ mod tests {
     #[test]
     fn a_free_slot_cannot_be_pinned_and_can_be_claimed_once() {
         let word = GroupWord::new();
-        assert!(word.pin(|_| true).is_none());
+        assert!(word.pin(|_| true, || ()).is_none());
         assert_eq!(word.claim(), Some(0));
         assert_eq!(word.claim(), None, "claimed twice");
         word.publish(group(3));
@@ -224,9 +240,9 @@ mod tests {
     #[test]
     fn a_refused_pin_leaves_no_reference() {
         let word = live(1);
-        assert!(word.pin(|w| w.generation() == 7).is_none());
+        assert!(word.pin(|w| w.generation() == 7, || ()).is_none());
         assert_eq!(word.peek().references(), 0, "S12, bug 57");
-        assert!(word.pin(|w| w.generation() == 0).is_some());
+        assert!(word.pin(|w| w.generation() == 0, || ()).is_some());
         assert_eq!(word.peek().references(), 1);
         word.unpin();
     }
@@ -234,7 +250,7 @@ mod tests {
     #[test]
     fn the_lock_is_refused_under_a_reference_and_for_another_life() {
         let word = live(1);
-        word.pin(|_| true).unwrap();
+        word.pin(|_| true, || ()).unwrap();
         assert_eq!(word.lock(0).err(), Some(LockRefused::Busy));
         word.unpin();
         assert_eq!(word.lock(1).err(), Some(LockRefused::Stale));
@@ -257,9 +273,9 @@ mod tests {
     #[test]
     fn a_life_ends_with_the_next_generation() {
         let word = live(1);
-        word.pin(|_| true).unwrap();
+        word.pin(|_| true, || ()).unwrap();
         word.retire();
-        assert!(word.pin(|w| w.generation() == 0).is_none());
+        assert!(word.pin(|w| w.generation() == 0, || ()).is_none());
         assert_eq!(word.claim(), None, "the number is still open");
         word.free();
         assert_eq!(word.claim(), Some(1));

@@ -12,6 +12,7 @@
 use std::os::fd::RawFd;
 use std::sync::OnceLock;
 
+use crate::fault::{self, Fault};
 use crate::poller::Interest;
 use crate::sync::{AtomicU64, Ordering};
 
@@ -58,6 +59,9 @@ impl GroupInterest {
     /// # Panics
     /// If `fd` is not below the capacity.
     pub fn write(&self, fd: RawFd, wanted: Interest) {
+        if fault::on(Fault::InterestMapTooSmall) && fd as usize >= self.chunks.len() * CHUNK / 8 {
+            return;
+        }
         let (chunk, word, bit) = place(fd);
         let chunk = &self.chunks[chunk];
         let chunk = if wanted.is_none() {
@@ -124,6 +128,9 @@ impl GroupInterest {
                     let bit = rest & rest.wrapping_neg();
                     rest &= !bit;
                     let fd = index * CHUNK + position * BITS + bit.trailing_zeros() as usize;
+                    if fault::on(Fault::HighestNumberUnscanned) && fd + 1 == end {
+                        continue;
+                    }
                     each(fd as RawFd, Interest { recv: recv & bit != 0, send: send & bit != 0 });
                 }
             }
@@ -137,7 +144,7 @@ fn place(fd: RawFd) -> (usize, usize, u64) {
     (fd / CHUNK, fd % CHUNK / BITS, 1 << (fd % BITS))
 }
 
-#[cfg(all(test, not(loom)))]
+#[cfg(all(test, not(any(loom, shuttle))))]
 mod tests {
     use super::*;
 

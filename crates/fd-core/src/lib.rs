@@ -3,8 +3,8 @@
 //! deleted while in use, with no lock and no waiting in the way of the events.
 //!
 //! The model is HAProxy's; where its protocol relies on the callers' locks, this one holds under any combination of
-//! calls, because a safe API cannot ask for less. `models.rs` runs it through the interleavings of two or three
-//! threads with up to three preemptions.
+//! calls, because a safe API cannot ask for less. `models` runs it through the interleavings of two and three threads;
+//! `docs/protocol.md` says which model checks which step, and within which bounds.
 //!
 //! - [`FdCore`] is the shared side: [`insert`](FdCore::insert), [`fd`](FdCore::fd), counters, dumps.
 //! - [`Context`] is a worker thread's own side: [`takeover`](Context::takeover), [`enter`](Context::enter), timers.
@@ -25,11 +25,14 @@ mod group_word;
 mod handler;
 pub mod ids;
 pub mod interest;
-#[cfg(all(test, loom))]
+pub mod invariants;
+#[cfg(all(test, any(loom, shuttle)))]
 mod models;
 pub mod per_thread;
 pub mod poller;
 mod ready;
+#[cfg(all(test, not(any(loom, shuttle))))]
+mod reference;
 mod runtime;
 mod signals;
 pub mod state;
@@ -37,6 +40,7 @@ mod sync;
 mod table;
 mod update_list;
 mod wake;
+mod weak;
 mod worker;
 mod zeroed;
 

@@ -64,8 +64,22 @@ pub struct Capabilities {
     /// The thread's interest lives in the kernel, one poller descriptor per thread. Otherwise it lives in
     /// memory shared by the group, and the first thread to see an update applies it for all.
     pub kernel_state: bool,
+    /// A wait that is no whole number of milliseconds is kept to. Otherwise why it is rounded up.
+    pub fine_timeouts: Result<(), &'static str>,
     /// Descriptors must be below this number (`FD_SETSIZE`), if there is such a bound.
     pub max_descriptors: Option<usize>,
+}
+
+impl Capabilities {
+    /// Everything, with no bound. A backend that lacks something says so in place of it.
+    pub const ALL: Self = Self {
+        edge: true,
+        read_shutdown: true,
+        errors: true,
+        kernel_state: true,
+        fine_timeouts: Ok(()),
+        max_descriptors: None,
+    };
 }
 
 /// What a poller saw on one descriptor: the arguments of `update_events`.

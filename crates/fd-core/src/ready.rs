@@ -14,6 +14,7 @@ use crate::poller::Events;
 use crate::state;
 use crate::sync::Ordering;
 use crate::table::FdHandle;
+use crate::weak::{self, Weak};
 
 /// A report being handled, or an entry that was entered outside one. While it exists the running bit is set: the
 /// descriptor stays open and stays this thread's, even if it is deleted meanwhile.
@@ -142,6 +143,9 @@ impl<'a> Fd<'a> {
 
     fn want(&self, active: u32) -> Result<(), Stale> {
         let pin = self.core.table().pin(self.handle)?;
+        if weak::on(Weak::UpdateBeforeState) {
+            self.core.schedule(&pin, self.caller);
+        }
         // Published before the update: a poller clears its update bit and then reads the state (L1).
         let before = pin.entry().state.fetch_or(active, Ordering::SeqCst);
         // Only the exclusive owner may conclude from the state alone that the update is published, or will be:
@@ -149,7 +153,9 @@ impl<'a> Fd<'a> {
         if before & active != 0 && self.caller.is_some_and(|context| context.owns_alone(&pin)) {
             return Ok(());
         }
-        self.core.schedule(&pin, self.caller);
+        if !weak::on(Weak::UpdateBeforeState) {
+            self.core.schedule(&pin, self.caller);
+        }
         Ok(())
     }
 

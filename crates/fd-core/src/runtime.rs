@@ -10,9 +10,11 @@ use std::thread::JoinHandle;
 
 use nix::sys::resource::{Resource, getrlimit};
 
+use crate::checkpoint::{Point, hit};
 use crate::context::Context;
 use crate::core::{FdCore, InsertOptions};
 use crate::error::StartError;
+use crate::fault::{self, Fault};
 use crate::handler::Handler;
 use crate::ids::{MAX_GROUPS, THREADS_PER_GROUP, ThreadId};
 use crate::poller::{Limits, MakeBackend, Poller};
@@ -115,11 +117,15 @@ fn default_capacity() -> Result<usize, StartError> {
         |error: nix::Error| StartError::System { what: "reading RLIMIT_NOFILE", source: error.into() };
     let (_, hard) = getrlimit(Resource::RLIMIT_NOFILE).map_err(source)?;
     // "Infinity" is a large positive number on some systems.
-    Ok(usize::try_from(hard).unwrap_or(usize::MAX).min(LARGEST_DEFAULT_CAPACITY))
+    let capacity = usize::try_from(hard).unwrap_or(usize::MAX).min(LARGEST_DEFAULT_CAPACITY);
+    Ok(if fault::on(Fault::CapacityIgnoresOwn) { capacity - 8 } else { capacity })
 }
 
 fn equip_with_waker(core: &Arc<FdCore>, id: ThreadId) -> io::Result<()> {
     let shared = core.thread(id).ok_or(io::ErrorKind::NotFound)?;
+    if fault::on(Fault::NoWakerForOneThread) && core.threads().count() == 1 {
+        return Ok(());
+    }
     if let Some(waker) = core.backend().waker(id) {
         shared.sleep.set_waker(waker);
         return Ok(());
@@ -213,6 +219,9 @@ impl Gate {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.ready += 1;
         self.changed.notify_all();
+        if fault::on(Fault::ThreadsStartAlone) {
+            return true;
+        }
         loop {
             match state.open {
                 Some(open) => return open,
@@ -250,6 +259,7 @@ fn work(
     let context = Context::new(core, id);
     let core = Arc::clone(context.core());
     context.register_all();
+    hit(Point::ThreadRegistered, -1);
     if gate.pass() {
         let mut worker = Worker::new(&context, poller, signals);
         let died = match catch_unwind(AssertUnwindSafe(|| worker.run())) {

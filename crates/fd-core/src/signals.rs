@@ -10,6 +10,7 @@ use crate::context::Context;
 use crate::core::FdCore;
 use crate::ids::ThreadId;
 use crate::sync::Ordering;
+use crate::weak::{self, Weak};
 
 /// What to run for a signal.
 pub(crate) type Action = Box<dyn Fn(&Context) + Send + Sync>;
@@ -32,13 +33,7 @@ impl Signals {
         let mut caught = Caught(Vec::new());
         for &(signal, _) in &self.actions {
             let core = Arc::clone(core);
-            let note = move || {
-                if let Some(shared) = core.thread(thread) {
-                    // Published before the wake-up, like any work (L2, bug 62).
-                    shared.signals.fetch_or(bit(signal), Ordering::SeqCst);
-                    shared.sleep.wake();
-                }
-            };
+            let note = move || note(&core, thread, signal);
             // SAFETY: the action touches atomics and the wake descriptor only, which is async-signal-safe; the
             // core it refers to is kept alive by its Arc and dropped by `Caught`, outside any signal handler.
             caught.0.push(unsafe { signal_hook::low_level::register(signal, note) }?);
@@ -56,6 +51,20 @@ impl Signals {
         for (signal, action) in self.actions.iter().filter(|(signal, _)| caught & bit(*signal) != 0) {
             let _ = signal;
             action(context);
+        }
+    }
+}
+
+/// What is done when `signal` arrives: in a signal handler, so atomics and the wake descriptor only.
+pub(crate) fn note(core: &FdCore, thread: ThreadId, signal: c_int) {
+    if let Some(shared) = core.thread(thread) {
+        if weak::on(Weak::WakeBeforeSignal) {
+            shared.sleep.wake();
+        }
+        // Published before the wake-up, like any work (L2, bug 62).
+        shared.signals.fetch_or(bit(signal), Ordering::SeqCst);
+        if !weak::on(Weak::WakeBeforeSignal) {
+            shared.sleep.wake();
         }
     }
 }

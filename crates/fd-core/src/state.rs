@@ -2,6 +2,7 @@
 //! descriptor. It is only ever changed by read-modify-writes, because other threads may set CLONED, EXPORTED or
 //! the close token at any time (suspect 3).
 
+use crate::fault::{self, Fault};
 use crate::poller::{Events, Interest};
 
 /// The upper layer wants to receive.
@@ -53,7 +54,7 @@ pub const fn wanted(state: u32) -> Interest {
 
 /// The state after a report of `events` (2.6 step 7 and 9 of the protocol): the last report's bits are
 /// replaced, errors and hang-ups stick, readiness is added.
-pub(crate) const fn after_report(state: u32, events: Events) -> u32 {
+pub(crate) fn after_report(state: u32, events: Events) -> u32 {
     let mut seen = 0;
     if events.intersects(Events::READY_R) {
         seen |= POLL_IN;
@@ -65,7 +66,8 @@ pub(crate) const fn after_report(state: u32, events: Events) -> u32 {
         seen |= POLL_HUP;
     }
     // A hang-up is an error only for somebody who still wanted to write (bug 36).
-    let broken = events.intersects(Events::SHUT_W) && state & ACTIVE_W != 0;
+    let writes = state & ACTIVE_W != 0 || fault::on(Fault::HangupIsError);
+    let broken = events.intersects(Events::SHUT_W) && writes;
     if events.intersects(Events::ERR.or(Events::INVALID)) || broken {
         seen |= POLL_ERR;
     }
@@ -75,7 +77,11 @@ pub(crate) const fn after_report(state: u32, events: Events) -> u32 {
     if seen & (POLL_OUT | POLL_ERR) != 0 {
         seen |= READY_W;
     }
-    state & !(POLL_IN | POLL_PRI | POLL_OUT) | seen
+    let mut replaced = POLL_IN | POLL_PRI | POLL_OUT;
+    if fault::on(Fault::ReportForgetsHangup) {
+        replaced |= POLL_ERR | POLL_HUP;
+    }
+    state & !replaced | seen
 }
 
 /// The directions that were reported though nobody wants them (2.6 step 8): if they are still unwanted after

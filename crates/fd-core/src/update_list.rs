@@ -19,7 +19,9 @@
 //! waits, holding what it has. All holding and waiting is therefore towards the tail, and the tail waits for nobody:
 //! no deadlock and no livelock.
 
+use crate::invariants::invariant;
 use crate::sync::{AtomicI32, AtomicU64, Backoff, Ordering};
+use crate::weak::{self, Weak};
 
 const UNLINKED: i32 = 0;
 const FIRST: i32 = 0;
@@ -47,7 +49,7 @@ impl Halves {
 }
 
 impl Link {
-    #[cfg(any(test, loom))]
+    #[cfg(any(test, loom, shuttle))]
     pub(crate) fn new() -> Self {
         Self(AtomicU64::new(0))
     }
@@ -62,7 +64,7 @@ impl Link {
 
     /// Stores to a link that this thread has locked.
     fn store(&self, to: Halves) {
-        self.0.store(to.pack(), Ordering::Release);
+        self.0.store(to.pack(), weak::ordering(Weak::LinkRelaxed, Ordering::Release));
     }
 
     /// Replaces `next` if it is `from`, whatever happens to `prev` meanwhile. Returns whether it did.
@@ -127,7 +129,7 @@ impl UpdateList {
             first: AtomicI32::new(FIRST),
             last: AtomicI32::new(FIRST),
             epoch: AtomicU64::new(0),
-            tail: -2 - group_index as i32,
+            tail: -2 - if weak::on(Weak::OneTailMark) { 0 } else { group_index as i32 },
         }
     }
 
@@ -143,15 +145,21 @@ impl UpdateList {
         loop {
             let now = link.load();
             match now.next {
+                UNLINKED if weak::on(Weak::AddUnlocked) => break,
                 UNLINKED if link.swap_whole(now, Halves::LOCKED) => break,
                 // Being removed, perhaps: waiting is mandatory (bug 40).
                 UNLINKED | LOCKED => backoff.wait(),
                 _ => {
                     // A walker that passed this entry before the caller's update bit was set looks again.
-                    self.epoch.fetch_add(1, Ordering::SeqCst);
+                    self.count();
                     return;
                 }
             }
+        }
+        // Before anybody can meet the entry in its new place: a walk that its removal and this addition take to the tail, past
+        // others, began before and sees the count when it gets there (suspect 9).
+        if !weak::on(Weak::CountedLate) {
+            self.count();
         }
         let mut backoff = Backoff::default();
         let last = loop {
@@ -174,7 +182,13 @@ impl UpdateList {
             self.last.store(cell(fd), Ordering::Release);
         }
         link.store(Halves { next: self.tail, prev: last });
-        self.epoch.fetch_add(1, Ordering::SeqCst);
+        if weak::on(Weak::CountedLate) {
+            self.count();
+        }
+    }
+
+    fn count(&self) {
+        self.epoch.fetch_add(1, weak::ordering(Weak::EpochRelaxed, Ordering::SeqCst));
     }
 
     /// Unlinks `fd` if it is linked.
@@ -202,8 +216,8 @@ impl UpdateList {
             break now;
         };
         let is_last = now.next == self.tail;
-        debug_assert!(is_last || now.next > 0, "fd {fd} is linked in another group's list (S13)");
-        if !is_last {
+        invariant!(is_last || now.next > 0, "fd {fd} is linked in another group's list (S13)");
+        if !is_last && !weak::on(Weak::SuccessorUnlocked) {
             let mut backoff = Backoff::default();
             while !links.link(descriptor(now.next)).swap_prev(cell(fd), LOCKED) {
                 backoff.wait();
@@ -219,11 +233,12 @@ impl UpdateList {
         }
         if now.prev != FIRST {
             let freed = links.link(descriptor(now.prev)).swap_next(LOCKED, now.next);
-            debug_assert!(freed);
+            invariant!(freed, "S13: the predecessor of {fd} was not locked");
         }
         if !is_last {
-            let freed = links.link(descriptor(now.next)).swap_prev(LOCKED, now.prev);
-            debug_assert!(freed);
+            let locked = if weak::on(Weak::SuccessorUnlocked) { cell(fd) } else { LOCKED };
+            let freed = links.link(descriptor(now.next)).swap_prev(locked, now.prev);
+            invariant!(freed, "S13: the successor of {fd} was not locked");
         }
         link.store(Halves { next: UNLINKED, prev: FIRST });
     }
@@ -276,7 +291,7 @@ impl UpdateList {
     }
 }
 
-#[cfg(all(test, not(loom)))]
+#[cfg(all(test, not(any(loom, shuttle))))]
 mod tests {
     use super::*;
 

@@ -11,9 +11,11 @@ use std::sync::{Arc, OnceLock};
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 
 use crate::fault::{self, Fault};
+use crate::invariants::invariant;
 use crate::poller::Wake;
 use crate::ready::Ready;
-use crate::sync::{AtomicU32, Ordering, dekker};
+use crate::sync::{AtomicU32, Ordering};
+use crate::weak::{self, Weak};
 
 const SLEEPING: u32 = 1 << 0;
 const NOTIFIED: u32 = 1 << 1;
@@ -32,14 +34,19 @@ impl Sleep {
 
     pub(crate) fn set_waker(&self, waker: Arc<dyn Wake>) {
         let first = self.waker.set(waker).is_ok();
-        debug_assert!(first, "a thread has one waker");
+        invariant!(first, "a thread has one waker");
     }
 
     /// Announces the sleep. The thread must look for work after this, and before it waits.
     pub(crate) fn announce(&self) {
-        // Dekker with `wake`: flags, then queues — queues, then flags.
-        self.flags.swap(SLEEPING, Ordering::SeqCst);
-        dekker();
+        // Pairs with `wake`: flags, then queues — queues, then flags. Two read-modify-writes of one word: either this one sees the
+        // waker's, and then the work, or the waker sees SLEEPING.
+        let order = weak::ordering(Weak::FlagsRelaxed, Ordering::SeqCst);
+        if fault::on(Fault::NotifiedSticks) {
+            self.flags.fetch_or(SLEEPING, order);
+        } else {
+            self.flags.swap(SLEEPING, order);
+        }
     }
 
     /// Ends the sleep: after the wait, not before it (bug 50).
@@ -47,11 +54,17 @@ impl Sleep {
         self.flags.fetch_and(!SLEEPING, Ordering::SeqCst);
     }
 
+    /// Whether the thread will look for work, whatever it is doing.
+    #[cfg(all(test, loom))]
+    pub(crate) fn is_notified(&self) -> bool {
+        self.flags.load(Ordering::SeqCst) & NOTIFIED != 0
+    }
+
     /// Makes the thread look for work that was published before this call. Async-signal-safe.
     pub(crate) fn wake(&self) {
-        dekker();
-        let before = self.flags.fetch_or(NOTIFIED, Ordering::SeqCst);
-        if before & (SLEEPING | NOTIFIED) == SLEEPING
+        let before = self.flags.fetch_or(NOTIFIED, weak::ordering(Weak::FlagsRelaxed, Ordering::SeqCst));
+        let seen = if weak::on(Weak::NotifiedIgnored) { before & SLEEPING } else { before };
+        if seen & (SLEEPING | NOTIFIED) == SLEEPING
             && let Some(waker) = self.waker.get()
         {
             waker.wake();
@@ -97,11 +110,11 @@ pub(crate) fn drain_wake_pipe(ready: &Ready<'_>) {
         // One write per announced sleep, and no other (S17). Not one per read: a waker may be held up between its look
         // at the flags and its write, over any number of sleeps, and several of them may then write at once.
         let (written, sleeps) = (activity.wake_thread.get(), activity.loops.get());
-        debug_assert!(written <= sleeps, "{written} wake-ups for {sleeps} sleeps");
+        invariant!(written <= sleeps, "{written} wake-ups for {sleeps} sleeps");
     }
 }
 
-#[cfg(all(test, not(loom)))]
+#[cfg(all(test, not(any(loom, shuttle))))]
 mod tests {
     use super::*;
     use std::sync::atomic::AtomicUsize;

@@ -8,12 +8,13 @@ use crate::checkpoint::{Point, hit};
 use crate::context::{Context, Reported};
 use crate::core::Task;
 use crate::fault::{self, Fault};
-use crate::ids::ThreadMask;
+use crate::ids::{ThreadId, ThreadMask};
 use crate::poller::{Change, Event, Generation, Interest, Poller, Trigger};
 use crate::signals::Signals;
 use crate::state;
 use crate::sync::Ordering;
 use crate::table::{FdHandle, Pin, Update};
+use crate::weak::{self, Weak};
 
 /// The longest wait: a thread looks around at least this often.
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
@@ -71,37 +72,45 @@ impl<'c> Worker<'c> {
     /// # Errors
     /// What made the poller unusable.
     pub(crate) fn run(&mut self) -> std::io::Result<()> {
+        while !self.context.core().is_stopping() {
+            self.turn()?;
+        }
+        Ok(())
+    }
+
+    /// One turn of the loop: with one wait, and what it leads to.
+    pub(crate) fn turn(&mut self) -> std::io::Result<()> {
         let context = self.context;
         let shared = context.shared();
         let activity = context.activity();
-        while !context.core().is_stopping() {
-            activity.loops.bump();
-            self.pass += 1;
-            self.run_tasks();
-            let now = Instant::now();
-            context.run_timers(now);
-            if context.take_forked() {
-                self.rebuild(true)?;
-            }
+        activity.loops.bump();
+        self.pass += 1;
+        self.run_tasks();
+        let now = Instant::now();
+        context.run_timers(now);
+        if context.take_forked() && !fault::on(Fault::ForkKeepsPoller) {
+            self.rebuild(true)?;
+        }
 
-            shared.sleep.announce();
-            hit(Point::SleepAnnounced, -1);
-            let busy = self.has_work();
-            self.apply_updates();
-            let timeout = if busy || context.has_updates() { Duration::ZERO } else { self.timeout(now) };
-            if fault::on(Fault::SleepingClearedEarly) {
-                shared.sleep.end();
-            }
-            hit(Point::BeforeWait, -1);
-            let waited = self.poller.wait(context.core().table(), timeout, &mut self.harvest);
+        hit(Point::TurnDone, -1);
+        let looked = weak::on(Weak::LookBeforeAnnounce).then(|| self.has_work());
+        shared.sleep.announce();
+        hit(Point::SleepAnnounced, -1);
+        let busy = looked.unwrap_or_else(|| self.has_work());
+        self.apply_updates();
+        let timeout = if busy || context.has_updates() { Duration::ZERO } else { self.timeout(now) };
+        if fault::on(Fault::SleepingClearedEarly) {
             shared.sleep.end();
-            waited?;
-            hit(Point::AfterWait, -1);
-            self.dispatch();
-            if self.ghosts.iter().any(|ghost| ghost.passes > GHOST_PASSES) {
-                activity.poll_rebuild.bump();
-                self.rebuild(false)?;
-            }
+        }
+        hit(Point::BeforeWait, -1);
+        let waited = self.poller.wait(context.core().table(), timeout, &mut self.harvest);
+        shared.sleep.end();
+        waited?;
+        hit(Point::AfterWait, -1);
+        self.dispatch();
+        if self.ghosts.iter().any(|ghost| ghost.passes > GHOST_PASSES) {
+            activity.poll_rebuild.bump();
+            self.rebuild(false)?;
         }
         Ok(())
     }
@@ -109,7 +118,11 @@ impl<'c> Worker<'c> {
     /// Whether something was published before the sleep was announced.
     fn has_work(&self) -> bool {
         let (shared, activity) = (self.context.shared(), self.context.activity());
-        let tasks = shared.has_tasks();
+        if fault::on(Fault::NoLookBeforeSleep) {
+            return false;
+        }
+        let tasks = shared.has_tasks()
+            || fault::on(Fault::WorkIsEverybodys) && self.context.core().anybody_has_work();
         let signals = self.signals.is_some() && shared.signals.load(Ordering::SeqCst) != 0;
         if tasks {
             activity.wake_tasks.bump();
@@ -138,7 +151,7 @@ impl<'c> Worker<'c> {
     }
 
     /// One pass over what this thread's poller owes: its private list, then the group's shared one.
-    fn apply_updates(&mut self) {
+    pub(crate) fn apply_updates(&mut self) {
         let context = self.context;
         let table = context.core().table();
         let (id, me) = (context.id(), context.id().mask());
@@ -151,8 +164,15 @@ impl<'c> Worker<'c> {
             };
             if pin.group() == id.group() {
                 // Before anything is tested, and before the state is read (bug 18, L1).
-                pin.clear_update(if self.kernel_state { me } else { ThreadMask::ALL });
-                self.apply(pin, update.force);
+                let mask = if self.kernel_state { me } else { ThreadMask::ALL };
+                if weak::on(Weak::ApplyBeforeClear) {
+                    let handle = pin.handle();
+                    self.apply(pin, update.force);
+                    table.pin(handle).into_iter().for_each(|pin| pin.clear_update(mask));
+                } else {
+                    pin.clear_update(mask);
+                    self.apply(pin, update.force);
+                }
             } else if update.force {
                 // Another group's by now. Its masks are not ours to read, but our poller is ours to clean.
                 self.submit(pin, Interest::NONE, Interest::NONE, true);
@@ -161,13 +181,20 @@ impl<'c> Worker<'c> {
             }
         }
         self.updates = updates;
-        let dropped = table.walk_updates(id, !self.kernel_state, |pin| self.apply(pin, false));
-        context.activity().poll_drop.add(dropped);
+        let walked = table.walk_updates(id, !self.kernel_state, |pin| self.apply(pin, false));
+        context.activity().poll_drop.add(walked.dropped);
+        if !weak::on(Weak::RelistedWakesNobody) {
+            let to_wake = walked.to_wake.indices().filter_map(|index| ThreadId::new(id.group(), index));
+            to_wake.for_each(|thread| context.core().wake(thread));
+        }
         self.flush();
     }
 
     /// Brings this thread's poller up to date about a pinned entry of its group, after the update bit is cleared.
     fn apply(&mut self, pin: Pin<'c>, force: bool) {
+        if fault::on(Fault::UpdateUnpinned) {
+            return self.apply_unpinned(pin);
+        }
         if !self.kernel_state {
             self.apply_for_all(&pin);
             return;
@@ -177,22 +204,45 @@ impl<'c> Worker<'c> {
             self.flush();
         }
         let me = self.context.id().mask();
-        let allowed = pin.thread_mask().contains(me);
+        let mut allowed = pin.thread_mask().contains(me);
         let mut word = pin.state();
         let mut force = force;
         if allowed && word & state::REARM != 0 {
+            hit(Point::RearmSeen, pin.fd());
             word = pin.entry().state.fetch_and(!state::REARM, Ordering::SeqCst);
             force = true;
+            // A takeover changes the mask, and then sets the mark. So a mark that was set since the look at the mask shows a
+            // mask that has changed, too: it was the new owner's, whose pass may have been made without it by now.
+            allowed = pin.thread_mask().contains(me) || fault::on(Fault::RearmStolen);
+            if !allowed {
+                pin.entry().state.fetch_or(state::REARM, Ordering::SeqCst);
+                self.context.core().schedule(&pin, None);
+            }
         }
         let (recv, send) = pin.polled().load();
         let known = Interest { recv: recv & me.bits() != 0, send: send & me.bits() != 0 };
         let wanted = if allowed { state::wanted(word) } else { Interest::NONE };
+        hit(Point::ApplyBegun, pin.fd());
         self.submit(pin, known, wanted, force);
+    }
+
+    /// What [`Worker::apply`] must not do.
+    fn apply_unpinned(&mut self, pin: Pin<'c>) {
+        let me = self.context.id().mask();
+        let allowed = pin.thread_mask().contains(me);
+        let wanted = if allowed { state::wanted(pin.state()) } else { Interest::NONE };
+        let change = change(&pin, Interest::NONE, wanted, true);
+        pin.polled().set(me.bits(), wanted.recv, wanted.send);
+        let fd = pin.fd();
+        drop(pin);
+        hit(Point::ApplyBegun, fd);
+        self.poller.update(&change);
+        self.flush();
     }
 
     fn submit(&mut self, pin: Pin<'c>, known: Interest, wanted: Interest, force: bool) {
         let change = change(&pin, known, wanted, force);
-        if change.is_noop() {
+        if change.is_noop() && !fault::on(Fault::KqueueNoopDropsChanges) {
             return;
         }
         self.context.activity().poll_update.bump();
@@ -227,6 +277,7 @@ impl<'c> Worker<'c> {
             let (recv, send) = pin.polled().load();
             let known = Interest { recv: recv != 0, send: send != 0 };
             let wanted = if allowed.is_empty() { Interest::NONE } else { state::wanted(before) };
+            hit(Point::ApplyBegun, pin.fd());
             self.context.activity().poll_update.bump();
             let holds = self.poller.update(&change(pin, known, wanted, true)).unwrap_or(wanted);
             pin.polled().clear();
@@ -237,7 +288,7 @@ impl<'c> Worker<'c> {
             self.context.core().end_waits(pin.group(), lost);
             // Two threads may apply at once, and the one that read the older state may write last. It looks again
             // after it has written: so the last write is always of the last state (L1).
-            if state::wanted(pin.state()) == state::wanted(before) {
+            if weak::on(Weak::AppliedOnce) || state::wanted(pin.state()) == state::wanted(before) {
                 pin.entry().state.fetch_and(!state::REARM, Ordering::SeqCst);
                 return;
             }
@@ -303,7 +354,7 @@ fn settle(pin: &Pin<'_>, context: &Context, holds: Interest) {
     }
 }
 
-#[cfg(all(test, not(loom)))]
+#[cfg(all(test, not(any(loom, shuttle))))]
 mod tests {
     use std::io;
     use std::os::fd::OwnedFd;
@@ -330,13 +381,7 @@ mod tests {
         }
 
         fn capabilities(&self) -> Capabilities {
-            Capabilities {
-                edge: true,
-                read_shutdown: true,
-                errors: true,
-                kernel_state: true,
-                max_descriptors: None,
-            }
+            Capabilities::ALL
         }
 
         fn poller(&self, _: ThreadId) -> io::Result<Box<dyn Poller>> {

@@ -1,6 +1,6 @@
 //! A fixed array of zeroed elements that costs memory only where it is touched.
 
-#[cfg(not(loom))]
+#[cfg(not(any(loom, shuttle)))]
 mod mapped {
     use std::io;
     use std::marker::PhantomData;
@@ -69,12 +69,12 @@ mod mapped {
     }
 }
 
-#[cfg(loom)]
+#[cfg(any(loom, shuttle))]
 mod boxed {
     use std::io;
     use std::ops::Deref;
 
-    /// Types that a model can make a fresh one of: loom's atomics have an identity, so zeroed pages do not do.
+    /// Types that a model can make a fresh one of: loom's and shuttle's atomics have an identity, so zeroed pages do not do.
     ///
     /// # Safety
     /// None is needed here; the real build's counterpart has conditions.
@@ -99,7 +99,7 @@ mod boxed {
     }
 }
 
-#[cfg(loom)]
+#[cfg(any(loom, shuttle))]
 pub(crate) use boxed::{Zeroed, ZeroedArray};
-#[cfg(not(loom))]
+#[cfg(not(any(loom, shuttle)))]
 pub(crate) use mapped::{Zeroed, ZeroedArray};

@@ -9,9 +9,11 @@ use crate::error::{DeleteError, InsertRefused};
 use crate::fault::{self, Fault};
 use crate::handler::Handler;
 use crate::ids::{GroupId, ThreadMask};
+use crate::invariants::{self, invariant};
 use crate::poller::Leave;
 use crate::state;
 use crate::sync::{Backoff, Ordering, dekker};
+use crate::weak::{self, Weak};
 
 impl FdTable {
     /// Begins a life of `fd` in `group`, for those of `threads` that the group has. `flags` are state bits.
@@ -34,14 +36,23 @@ impl FdTable {
             return Err((InsertRefused::NoSuchGroup { group }, handler));
         }
         // The target group's threads, not the caller's (bug 78, S19).
-        let threads = threads.and(self.threads(group));
+        let mut threads = threads.and(self.threads(group));
+        if fault::on(Fault::InsertAsksFirstGroup)
+            && let Some(first) = self.groups().next()
+            && threads.intersects(self.threads(first))
+        {
+            threads = threads.and(self.threads(first));
+        }
         if threads.is_empty() {
             return Err((InsertRefused::NoThread { group }, handler));
         }
         let Some(generation) = entry.group.claim() else {
+            if fault::on(Fault::InsertOverLife) {
+                return Ok(FdHandle { fd, generation: entry.group.peek().generation() });
+            }
             return Err((InsertRefused::InUse { fd }, handler));
         };
-        if cfg!(debug_assertions) && !fault::any() {
+        if invariants::checked() {
             let polled = self.polled[fd as usize].load();
             assert_eq!(entry.running.load(Ordering::SeqCst), 0, "S10: fd {fd} is running before its life");
             assert_eq!(entry.state.load(Ordering::SeqCst), 0, "S10: fd {fd} has a state before its life");
@@ -53,14 +64,20 @@ impl FdTable {
             assert_eq!(polled, (0, 0), "S10: fd {fd} is polled before its life");
             assert!(entry.link.is_unlinked(), "S10: fd {fd} is listed before its life");
         }
+        if weak::on(Weak::PublishEarly) {
+            entry.group.publish(group);
+        }
         // SAFETY: claimed above, published below.
         unsafe { entry.set_owner(handler) };
+        let flags = if fault::on(Fault::InsertDropsFlags) { 0 } else { flags };
         entry.state.store(state::READY | flags, Ordering::SeqCst);
         entry.takeovers.store(0, Ordering::Relaxed);
         entry.thread_mask.store(threads.bits(), Ordering::SeqCst);
         self.high_water.fetch_max(fd as u32 + 1, Ordering::SeqCst);
         self.used.fetch_add(1, Ordering::Relaxed);
-        entry.group.publish(group);
+        if !weak::on(Weak::PublishEarly) {
+            entry.group.publish(group);
+        }
         Ok(FdHandle { fd, generation })
     }
 }
@@ -88,14 +105,15 @@ impl<'t> Pin<'t> {
         // Dekker with delete (mask := 0, then read running) and message passing with takeover (running := X, mask
         // := X, running := 0): set mine, then look.
         let before = entry.running.fetch_or(me.bits(), Ordering::SeqCst);
-        debug_assert_eq!(before & me.bits(), 0, "fd {} is entered twice by {me:?}", self.fd());
-        dekker();
+        invariant!(before & me.bits() == 0, "S9: fd {} is entered twice by {me:?}", self.fd());
+        dekker(Weak::EnterFence);
         hit(Point::ReportRunningSet, self.fd());
         let mut backoff = Backoff::default();
         loop {
             // Running first: a mask read after it is at least as new (suspect 4).
+            let stale_mask = self.thread_mask_if(Weak::MaskBeforeRunning);
             let others = self.running().without(me);
-            let allowed = self.thread_mask();
+            let allowed = stale_mask.unwrap_or_else(|| self.thread_mask());
             if fault::on(Fault::LateReportRuns) && others.is_empty() {
                 return Ok(allowed);
             }
@@ -118,14 +136,21 @@ impl<'t> Pin<'t> {
     /// The pin is held from before the bit is cleared until the token is decided: without it a late thread
     /// could close under the deleter of the next life.
     pub(crate) fn leave(self, me: ThreadMask) -> Result<Pin<'t>, Orphan<'t>> {
-        let stale_mask = self.thread_mask();
+        let stale_mask =
+            if fault::on(Fault::ThreadMaskReadBeforeExit) { self.thread_mask() } else { ThreadMask::NONE };
         hit(Point::LeaveBegun, self.fd());
+        if weak::on(Weak::ExitUnpinned) {
+            self.entry().group.unpin();
+        }
         // (a) Release: what the handler did is over before anybody sees the bit gone.
         let before = self.entry().running.fetch_and(!me.bits(), Ordering::SeqCst);
-        debug_assert!(before & me.bits() != 0, "fd {} is left by {me:?}, which had not entered", self.fd());
-        dekker();
+        invariant!(before & me.bits() != 0, "fd {} is left by {me:?}, which had not entered", self.fd());
+        dekker(Weak::LeaveFence);
         hit(Point::LeaveRunningCleared, self.fd());
-        if fault::on(Fault::ThreadMaskReadBeforeExit) && !stale_mask.is_empty() {
+        if weak::on(Weak::ExitUnpinned) {
+            self.entry().group.repin();
+        }
+        if !stale_mask.is_empty() {
             return Ok(self);
         }
         if fault::on(Fault::LastUserDoesNotClose) {
@@ -138,11 +163,16 @@ impl<'t> Pin<'t> {
     /// is irrevocable; (c) then nobody must be running: later wakers will see the zero; (d) then one of those
     /// who have come so far wins the token. In this order: any other leaks or closes early in a model.
     fn close_if_last(self) -> Result<Pin<'t>, Orphan<'t>> {
-        if !self.thread_mask().is_empty() || !self.running().is_empty() {
+        let stale_running = if weak::on(Weak::RunningBeforeMask) { self.running() } else { ThreadMask::NONE };
+        if !weak::on(Weak::NoMaskCheck) && !self.thread_mask().is_empty() || !stale_running.is_empty() {
+            return Ok(self);
+        }
+        let looks = !weak::on(Weak::NoRunningCheck) && !weak::on(Weak::RunningBeforeMask);
+        if looks && !self.running().is_empty() {
             return Ok(self);
         }
         let state = self.entry().state.fetch_and(!state::MUST_CLOSE, Ordering::SeqCst);
-        if state & state::MUST_CLOSE == 0 {
+        if state & state::MUST_CLOSE == 0 && !weak::on(Weak::NoToken) {
             return Ok(self);
         }
         Err(Orphan { pin: self })
@@ -169,7 +199,7 @@ impl<'t> Pin<'t> {
         hit(Point::DeleteTokenSet, self.fd());
         // Dekker with `enter` and `leave`: a full barrier between this and the read of running (suspect 2).
         entry.thread_mask.swap(0, Ordering::SeqCst);
-        dekker();
+        dekker(Weak::DeleteFence);
         hit(Point::DeleteMaskCleared, self.fd());
         if fault::on(Fault::WaitOnDelete) {
             let mut backoff = Backoff::default();
@@ -207,18 +237,22 @@ impl Orphan<'_> {
         let (table, fd, group) = self.pin.into_raw();
         let entry = &table.entries[fd as usize];
         let polled = &table.polled[fd as usize];
+        if weak::on(Weak::WipeBeforeDrain) {
+            entry.update_mask.store(0, Ordering::SeqCst);
+            polled.clear();
+        }
         entry.group.retire();
         // Alone from here on. Bits set by late reports until just now go, too: that is why it is now (bug 65).
         let state = entry.state.load(Ordering::SeqCst);
-        if !fault::any() {
-            debug_assert_eq!(entry.running.load(Ordering::SeqCst), 0, "S5: fd {fd} closes under a user");
-            debug_assert_eq!(entry.thread_mask.load(Ordering::SeqCst), 0, "S6: fd {fd} closes while allowed");
-            debug_assert_eq!(state & state::MUST_CLOSE, 0, "S14: fd {fd} closes with its token");
+        if invariants::checked() {
+            assert_eq!(entry.running.load(Ordering::SeqCst), 0, "S5: fd {fd} closes under a user");
+            assert_eq!(entry.thread_mask.load(Ordering::SeqCst), 0, "S6: fd {fd} closes while allowed");
+            assert_eq!(state & state::MUST_CLOSE, 0, "S14: fd {fd} closes with its token");
         }
         if !fault::on(Fault::OrphanStaysListed) {
             table.updates(group).remove(table, fd as usize);
         }
-        if !fault::on(Fault::OrphanKeepsUpdateBit) {
+        if !fault::on(Fault::OrphanKeepsUpdateBit) && !weak::on(Weak::WipeBeforeDrain) {
             entry.update_mask.store(0, Ordering::SeqCst);
         }
         // After the drain: an update under an older pin may have registered it a moment ago.
@@ -229,7 +263,7 @@ impl Orphan<'_> {
         };
         let (recv, send) = polled.load();
         forget(fd, group, ThreadMask::from_bits(recv), ThreadMask::from_bits(send), leave);
-        if !fault::on(Fault::OrphanKeepsPolled) {
+        if !fault::on(Fault::OrphanKeepsPolled) && !weak::on(Weak::WipeBeforeDrain) {
             polled.clear();
         }
         entry.state.store(0, Ordering::SeqCst);

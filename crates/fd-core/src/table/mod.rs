@@ -9,7 +9,7 @@ mod moving;
 mod pin;
 mod update;
 
-#[cfg(all(test, not(loom)))]
+#[cfg(all(test, not(any(loom, shuttle))))]
 mod tests;
 
 pub(crate) use life::{Denied, Orphan};
@@ -23,7 +23,7 @@ use crate::entry::{Entry, Polled};
 use crate::error::Stale;
 use crate::ids::{GroupId, MAX_GROUPS, THREADS_PER_GROUP, ThreadId, ThreadMask};
 use crate::poller::Generation;
-use crate::sync::{AtomicU32, AtomicU64, Ordering};
+use crate::sync::{AtomicU32, AtomicU64, Ordering, count};
 use crate::update_list::{Link, Links, UpdateList};
 use crate::zeroed::ZeroedArray;
 
@@ -60,7 +60,7 @@ pub struct FdTable {
     groups: Box<[Group]>,
     /// One above the highest number ever inserted: the bound of scans, shared by all threads (suspect 14).
     high_water: AtomicU32,
-    used: AtomicU64,
+    used: count::AtomicU64,
 }
 
 #[repr(align(64))]
@@ -101,7 +101,7 @@ impl FdTable {
             polled: ZeroedArray::new(capacity)?,
             groups: threads.iter().enumerate().map(group).collect(),
             high_water: AtomicU32::new(0),
-            used: AtomicU64::new(0),
+            used: count::AtomicU64::new(0),
         })
     }
 
@@ -162,6 +162,11 @@ impl FdTable {
     pub fn generation(&self, group: GroupId, fd: RawFd) -> Option<Generation> {
         let word = self.entry(fd)?.group.peek();
         (word.group() == Some(group)).then(|| word.generation())
+    }
+
+    /// Whether the entry is changing groups, or its slot hands: what only a mistaken reader asks (suspect 8).
+    pub(crate) fn is_locked(&self, fd: RawFd) -> bool {
+        self.entry(fd).is_some_and(|entry| entry.group.peek().is_locked())
     }
 
     /// The life of `fd`, if `thread` may poll it now: for pollers that build their arrays from shared interest.

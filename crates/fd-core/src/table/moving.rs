@@ -11,12 +11,13 @@ use crate::handler::OwnerId;
 use crate::ids::{GroupId, ThreadId, ThreadMask};
 use crate::poller::Leave;
 use crate::state;
-use crate::sync::{Backoff, Ordering, dekker};
+use crate::sync::{Backoff, Ordering};
+use crate::weak::{self, Weak};
 
 /// How often a relocation looks for a moment without a reference before it gives up. References are held for a
 /// constant number of steps, so more than a few rounds mean that their holder is preempted, or that there is always
 /// another: either is the caller's to know (L7).
-const LOCK_ROUNDS: u32 = 128;
+const LOCK_ROUNDS: u32 = if cfg!(any(loom, shuttle)) { 1 } else { 128 };
 
 impl<'t> Pin<'t> {
     /// Makes `me`, of the pinned group, the only allowed thread (2.4). Without a double-word CAS: the running
@@ -46,10 +47,13 @@ impl<'t> Pin<'t> {
             }
             entry.running.fetch_or(me.bits(), Ordering::SeqCst);
         }
-        dekker();
         hit(Point::TakeoverRunningSet, self.fd());
         let result = self.replace_owner(me);
         hit(Point::TakeoverMaskSet, self.fd());
+        if weak::on(Weak::TakeoverNoExit) {
+            self.entry().running.fetch_and(!me.bits(), Ordering::SeqCst);
+            return (result, Ok(self));
+        }
         (result, self.leave(me))
     }
 
@@ -58,6 +62,11 @@ impl<'t> Pin<'t> {
         let entry = self.entry();
         let old = self.thread_mask();
         if old == me {
+            return Ok(());
+        }
+        if fault::on(Fault::TakeoverStoresMask) {
+            entry.thread_mask.store(me.bits(), Ordering::SeqCst);
+            entry.changed_owner();
             return Ok(());
         }
         match old.len() {
@@ -74,6 +83,9 @@ impl<'t> Pin<'t> {
             if replaced.is_err() {
                 return Err(MoveError::Deleted);
             }
+        }
+        if fault::on(Fault::PolledFollowsOwner) {
+            self.polled().set(old.bits(), false, false);
         }
         self.entry().changed_owner();
         Ok(())
@@ -110,12 +122,13 @@ impl FdTable {
             return Err(MoveError::NoThread);
         }
         let locked = self.lock(handle)?;
-        let entry = locked.entry();
+        hit(Point::MoveLocked, handle.fd);
+        let (entry, from) = (locked.entry(), locked.from);
         if expected.is_some_and(|expected| locked.owner_id() != expected) {
             return Err(MoveError::WrongOwner);
         }
         // Nobody can set a running bit without a pin, and there is no pin: zero stays zero.
-        if entry.running.load(Ordering::SeqCst) != 0 {
+        if entry.running.load(Ordering::SeqCst) != 0 && !weak::on(Weak::MoveIgnoresRunning) {
             return Err(MoveError::Busy);
         }
         let old = entry.thread_mask.load(Ordering::SeqCst);
@@ -128,10 +141,16 @@ impl FdTable {
             return Err(MoveError::Deleted);
         }
         entry.thread_mask.store(target.mask().bits(), Ordering::SeqCst);
-        let leaves_group = locked.from != target.group();
+        let leaves_group = from != target.group();
+        let mut locked = Some(locked);
+        if weak::on(Weak::WipeAfterUnlock) {
+            locked.take().into_iter().for_each(|locked| locked.unlock_into(target.group()));
+        }
         if leaves_group {
             // While still locked: a thread of the new group must not read the old group's bits (suspect 7).
-            self.updates(locked.from).remove(self, handle.fd as usize);
+            if !weak::on(Weak::MoveKeepsListed) {
+                self.updates(from).remove(self, handle.fd as usize);
+            }
             entry.update_mask.store(0, Ordering::SeqCst);
         }
         if (leaves_group || shared_interest) && !fault::on(Fault::GroupChangeKeepsPolled) {
@@ -140,11 +159,14 @@ impl FdTable {
             let (recv, send) = (ThreadMask::from_bits(recv), ThreadMask::from_bits(send));
             // The old group's pollers forget it now, not at their next event: nothing is left over there for the
             // day the number is closed or comes back.
-            forget(handle.fd, locked.from, recv, send, Leave::StaysOpen);
+            forget(handle.fd, from, recv, send, Leave::StaysOpen);
             polled.clear();
         }
         entry.changed_owner();
-        locked.unlock_into(target.group());
+        hit(Point::MoveDone, handle.fd);
+        if let Some(locked) = locked {
+            locked.unlock_into(target.group());
+        }
         Ok(())
     }
 

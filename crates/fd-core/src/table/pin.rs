@@ -3,6 +3,7 @@
 use std::os::fd::RawFd;
 
 use super::{FdHandle, FdTable};
+use crate::checkpoint::{Point, hit};
 use crate::entry::{Entry, Polled};
 use crate::error::Stale;
 use crate::fault::{self, Fault};
@@ -11,6 +12,7 @@ use crate::handler::OwnerId;
 use crate::ids::{GroupId, ThreadMask};
 use crate::poller::Generation;
 use crate::sync::Ordering;
+use crate::weak::{self, Weak};
 
 /// A reference on a live entry's group word: while it exists, group and generation stay, so masks mean what they
 /// say, and the number cannot be closed. Held for a constant number of steps, never over a handler.
@@ -57,11 +59,18 @@ impl<'t> Pin<'t> {
     }
 
     pub(crate) fn thread_mask(&self) -> ThreadMask {
-        ThreadMask::from_bits(self.entry().thread_mask.load(Ordering::SeqCst))
+        ThreadMask::from_bits(
+            self.entry().thread_mask.load(weak::acquire(Weak::LeaveFence, Ordering::SeqCst)),
+        )
+    }
+
+    /// The mask as it is now, if `rule` is broken: to be used too late.
+    pub(super) fn thread_mask_if(&self, rule: Weak) -> Option<ThreadMask> {
+        weak::on(rule).then(|| self.thread_mask())
     }
 
     pub(crate) fn running(&self) -> ThreadMask {
-        ThreadMask::from_bits(self.entry().running.load(Ordering::SeqCst))
+        ThreadMask::from_bits(self.entry().running.load(weak::acquire(Weak::LeaveFence, Ordering::SeqCst)))
     }
 
     pub(crate) fn state(&self) -> u32 {
@@ -103,7 +112,7 @@ impl FdTable {
 
     #[inline]
     fn pin_if(&self, fd: RawFd, wanted: impl Fn(Word) -> bool) -> Option<Pin<'_>> {
-        let word = self.entry(fd)?.group.pin(wanted)?;
+        let word = self.entry(fd)?.group.pin(wanted, || hit(Point::PinWaits, fd))?;
         // pin() returns live words only.
         let group = word.group()?;
         Some(Pin { table: self, fd, word, group })
@@ -111,6 +120,7 @@ impl FdTable {
 
     /// Pins every live entry in turn.
     pub(crate) fn pin_each(&self) -> impl Iterator<Item = Pin<'_>> {
-        (0..self.high_water() as RawFd).filter_map(|fd| self.pin_any(fd))
+        let short = RawFd::from(fault::on(Fault::BootScanShort));
+        (0..self.high_water() as RawFd - short).filter_map(|fd| self.pin_any(fd))
     }
 }

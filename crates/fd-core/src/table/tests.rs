@@ -1,4 +1,4 @@
-//! Every transition of an entry, one thread at a time. The models in `models.rs` run them against each other.
+//! Every transition of an entry, one thread at a time. `models` runs them against each other.
 
 use std::sync::Arc;
 

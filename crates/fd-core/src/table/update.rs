@@ -12,6 +12,7 @@ use crate::ids::{ThreadId, ThreadMask};
 use crate::poller::Generation;
 use crate::sync::{Ordering, dekker};
 use crate::update_list::Next;
+use crate::weak::{self, Weak};
 
 /// One element of a thread's private list.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -44,7 +45,8 @@ impl Pin<'_> {
         let mine = caller.filter(|id| id.group() == self.group()).map_or(ThreadMask::NONE, ThreadId::mask);
         let private = allowed == mine || fault::on(Fault::PrivateUpdateForShared);
         if private && !mine.is_empty() {
-            // Dekker with `done_update` and the private pass: bit set, then (by the poller) bit cleared, state read.
+            // Pairs with `clear_update`: who clears the bit sees the state that it is about, for both are read-modify-writes of
+            // one word.
             return match entry.update_mask.fetch_or(mine.bits(), Ordering::SeqCst) & mine.bits() {
                 0 => Scheduled::Private,
                 _ => Scheduled::Nothing,
@@ -53,8 +55,9 @@ impl Pin<'_> {
         if allowed.is_empty() {
             return Scheduled::Nothing;
         }
+        // Pairs with `done_update` as above; and with its look at the bits, by Dekker: bits, then list — list, then bits.
         let owed = entry.update_mask.fetch_or(allowed.bits(), Ordering::SeqCst);
-        dekker();
+        dekker(Weak::ScheduleFence);
         if fault::on(Fault::NoWakeIfOwed) && ThreadMask::from_bits(owed).contains(allowed) {
             return Scheduled::Nothing;
         }
@@ -65,69 +68,95 @@ impl Pin<'_> {
             return Scheduled::Nothing;
         }
         // Whether or not this call changed the mask or the activity: somebody must look (suspect 19).
-        match allowed.and(table.enabled(self.group())).nth(pick) {
+        let awake = if fault::on(Fault::WakeAsksFirstGroup) {
+            table.groups().next().map_or(allowed, |first| table.enabled(first))
+        } else {
+            allowed.and(table.enabled(self.group()))
+        };
+        match awake.nth(pick) {
             Some(index) => ThreadId::new(self.group(), index).map_or(Scheduled::Nothing, Scheduled::Wake),
             None => Scheduled::Nothing,
         }
     }
 
-    /// Clears the update bits in `mask`, before the state is read.
+    /// Clears the update bits in `mask`, before the state is read. Pairs with `schedule`.
     pub(crate) fn clear_update(&self, mask: ThreadMask) {
         self.entry().update_mask.fetch_and(!mask.bits(), Ordering::SeqCst);
-        dekker();
     }
 
-    /// Clears the update bits in `mask` and unlists the entry if no thread that is still there needs it (2.9).
-    fn done_update(&self, mask: ThreadMask) {
+    /// Clears the update bits in `mask` and unlists the entry if no thread that is still there needs it (2.9). Returns who owes
+    /// an update of an entry that had to be listed again: whoever was woken for it may have looked in between, and slept.
+    fn done_update(&self, mask: ThreadMask) -> ThreadMask {
         let (table, entry, group) = (self.table(), self.entry(), self.group());
         let mut left =
             ThreadMask::from_bits(entry.update_mask.fetch_and(!mask.bits(), Ordering::SeqCst) & !mask.bits());
+        let mut listed_again = ThreadMask::NONE;
         while !left.intersects(table.enabled(group)) {
             table.updates(group).remove(table, self.fd() as usize);
+            listed_again = ThreadMask::NONE;
             // Dekker with `schedule` (bits, then list): unlisted, then look at the bits again.
-            dekker();
+            dekker(Weak::UnlistFence);
+            if weak::on(Weak::NoLookAfterUnlist) {
+                break;
+            }
             left = ThreadMask::from_bits(entry.update_mask.load(Ordering::SeqCst));
             if !left.intersects(table.enabled(group)) {
                 break;
             }
             table.updates(group).add(table, self.fd() as usize);
-            dekker();
             left = ThreadMask::from_bits(entry.update_mask.load(Ordering::SeqCst));
+            listed_again = left;
         }
+        listed_again
     }
+}
+
+/// What a walk of the shared list leaves to its caller.
+pub(crate) struct Walked {
+    /// How many listed numbers turned out not to be the group's any more.
+    pub(crate) dropped: u64,
+    /// Who owes an update of what this walk took off the list and had to list again. They must be woken (L3).
+    pub(crate) to_wake: ThreadMask,
 }
 
 impl FdTable {
     /// Visits every entry of the group's shared list on which `me` owes an update, with that update taken off it.
     /// `for_all`: this visit serves every thread of the group, because the interest is shared.
-    ///
-    /// Returns how many listed numbers turned out not to be the group's any more.
     pub(crate) fn walk_updates<'t>(
         &'t self,
         me: ThreadId,
         for_all: bool,
         mut visit: impl FnMut(Pin<'t>),
-    ) -> u64 {
+    ) -> Walked {
         let group = me.group();
         let list = self.updates(group);
-        let mut dropped = 0;
+        let (mut dropped, mut to_wake) = (0, ThreadMask::NONE);
         loop {
             let epoch = list.epoch();
             let mut at = list.head();
             while let Some(fd) = at {
                 // Before the visit: it may unlist the entry.
                 let next = list.after(self, fd);
+                hit(Point::WalkAt, fd as RawFd);
                 match self.pin_in(group, fd as RawFd) {
                     None => dropped += 1,
                     Some(pin) => {
                         let owed = ThreadMask::from_bits(pin.entry().update_mask.load(Ordering::SeqCst));
                         let for_all = for_all || fault::on(Fault::SharedUpdateOnce);
                         if owed.contains(me.mask()) {
-                            pin.done_update(if for_all { ThreadMask::ALL } else { me.mask() });
-                            visit(pin);
+                            let mask = if for_all { ThreadMask::ALL } else { me.mask() };
+                            if weak::on(Weak::ApplyBeforeClear) {
+                                let handle = pin.handle();
+                                visit(pin);
+                                let pin = self.pin(handle).ok();
+                                to_wake = pin.map_or(to_wake, |pin| to_wake.or(pin.done_update(mask)));
+                            } else {
+                                to_wake = to_wake.or(pin.done_update(mask));
+                                visit(pin);
+                            }
                         } else if !owed.intersects(self.enabled(group)) {
                             // Served through private lists, or owed by threads that have left (bug 68).
-                            pin.done_update(ThreadMask::NONE);
+                            to_wake = to_wake.or(pin.done_update(ThreadMask::NONE));
                         }
                     }
                 }
@@ -139,8 +168,10 @@ impl FdTable {
             }
             // An entry that was removed and appended again underfoot takes the walk to the tail, past others. If
             // nothing was added, nothing was missed (suspect 9).
-            if list.epoch() == epoch {
-                return dropped;
+            if list.epoch() == epoch || fault::on(Fault::WalkOnce) {
+                // This thread looks again by itself: what it has listed is counted.
+                let to_wake = to_wake.without(me.mask());
+                return Walked { dropped, to_wake };
             }
         }
     }

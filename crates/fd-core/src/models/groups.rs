@@ -1,0 +1,205 @@
+//! M10: a change of group ∥ the reports, passes, wants and deletes of both groups' threads.
+
+use super::world::{World, spawn, thread};
+use super::{Bound, model};
+use crate::context::Reported;
+use crate::error::MoveError;
+use std::sync::atomic::Ordering;
+
+/// M10: takeover by a thread of another group ∥ report in the old one. S1, S3, S9, L9.
+#[test]
+fn m10_takeover_and_report() {
+    model("m10_takeover_and_report", 2, Bound::quick(3)).check(|| {
+        let (world, life) = World::one(&[1, 1], 0b01);
+        let reporter = spawn(&world, &life, |world, life| {
+            world.report_as(thread(1, 0), life);
+        });
+        let taker = world.context(thread(2, 0));
+        let taken = taker.takeover(life.handle, life.owner);
+        if taken.is_ok() {
+            assert_eq!(life.seen.inside.load(Ordering::SeqCst), 0, "S3: taken under a running handler");
+            life.seen.only(taker.id());
+            taker.fd(life.handle).want_recv().unwrap();
+            world.report(&taker, &life);
+        }
+        reporter.join().unwrap();
+        world.assert_at_rest(&life);
+        let pin = world.core.table().pin(life.handle).unwrap();
+        assert_eq!(pin.group(), thread(if taken.is_ok() { 2 } else { 1 }, 0).group(), "S9");
+        drop(pin);
+        assert_eq!(taker.takeover(life.handle, life.owner), Ok(()), "L9: refused, and nobody is using it");
+        assert_eq!(world.report_as(thread(1, 0), &life), Reported::Migrated, "S3: the old owner is let in");
+    });
+}
+
+/// M10: takeover by a thread of another group ∥ delete. S4, L4.
+#[test]
+fn m10_takeover_and_delete() {
+    model("m10_takeover_and_delete", 2, Bound::NONE).check(|| {
+        let (world, life) = World::one(&[1, 1], 0b01);
+        let taker = spawn(&world, &life, |world, life| {
+            let _ = world.context(thread(2, 0)).takeover(life.handle, life.owner);
+        });
+        world.core.fd(life.handle).delete().unwrap();
+        taker.join().unwrap();
+        world.assert_ended(&life);
+    });
+}
+
+/// M10: takeover by a thread of another group, which then wants and polls ∥ the old owner's pass, with an update in its private
+/// list and, or, in the shared one. Suspect 7: S9, S11; L1 for the new owner; L5 for the old one.
+#[test]
+fn m10_takeover_and_old_pass() {
+    let model = model("m10_takeover_and_old_pass", 2, Bound::of(2, 3));
+    for listed in [false, true] {
+        model.check(move || {
+            let (world, life) = World::one(&[1, 1], 0b01);
+            {
+                let old = world.context(thread(1, 0));
+                world.core.schedule(&world.core.table().pin(life.handle).unwrap(), Some(&old));
+                world.pass(&old);
+            }
+            assert!(world.kernel.holds(thread(1, 0), 0).recv);
+            if listed {
+                world.core.fd(life.handle).want_recv().unwrap();
+            }
+            let old = spawn(&world, &life, |world, life| {
+                let context = world.context(thread(1, 0));
+                context.push_update(life.handle, false);
+                world.pass(&context);
+            });
+            let context = world.context(thread(2, 0));
+            let taken = context.takeover(life.handle, life.owner);
+            if taken.is_ok() {
+                let _ = context.fd(life.handle).want_recv();
+                world.pass(&context);
+            }
+            old.join().unwrap();
+            world.assert_at_rest(&life);
+            if taken.is_ok() {
+                assert!(
+                    world.kernel.holds(thread(2, 0), 0).recv,
+                    "L1: wanted, and its poller does not hold it"
+                );
+                assert!(
+                    world.kernel.holds(thread(1, 0), 0).is_none(),
+                    "S11, L5: the old group's poller holds it"
+                );
+            }
+        });
+    }
+}
+
+/// M10: takeover by a thread of another group ∥ the pass of a thread of the new group that has an old element of this number
+/// in its private list (a round trip). Suspect 7: it must not read the old group's masks as its own. S8, S9, S11.
+#[test]
+fn m10_takeover_and_new_pass() {
+    model("m10_takeover_and_new_pass", 2, Bound::of(2, 4)).check(|| {
+        let (world, life) = World::one(&[1, 2], 0b01);
+        {
+            let old = world.context(thread(1, 0));
+            world.core.schedule(&world.core.table().pin(life.handle).unwrap(), Some(&old));
+            world.pass(&old);
+        }
+        // Thread 0 of the new group has the bit that thread 0 of the old group has.
+        let pass = spawn(&world, &life, |world, life| {
+            let context = world.context(thread(2, 0));
+            context.push_update(life.handle, false);
+            world.pass(&context);
+        });
+        let context = world.context(thread(2, 1));
+        let taken = context.takeover(life.handle, life.owner);
+        if taken.is_ok() {
+            let _ = context.fd(life.handle).want_recv();
+            world.pass(&context);
+        }
+        pass.join().unwrap();
+        world.assert_at_rest(&life);
+        if taken.is_ok() {
+            assert!(world.kernel.holds(thread(2, 1), 0).recv, "L1: wanted, and its poller does not hold it");
+            assert!(
+                world.kernel.holds(thread(2, 0), 0).is_none(),
+                "S11: held by a thread that may not use it"
+            );
+            assert!(
+                world.kernel.holds(thread(1, 0), 0).is_none(),
+                "S11, L5: the old group's poller holds it"
+            );
+        }
+    });
+}
+
+/// M10: takeover by a thread of another group ∥ a want by an outsider, who lists the entry in the group that it sees. S13, L1.
+#[test]
+fn m10_takeover_and_want() {
+    model("m10_takeover_and_want", 2, Bound::of(2, 4)).check(|| {
+        let (world, life) = World::one(&[1, 1], 0b01);
+        let outsider = spawn(&world, &life, |world, life| world.core.fd(life.handle).want_recv().unwrap());
+        let taken = world.context(thread(2, 0)).takeover(life.handle, life.owner);
+        outsider.join().unwrap();
+        let (new, old) = if taken.is_ok() { (2, 1) } else { (1, 2) };
+        let table = world.core.table();
+        assert!(world.listed(old).is_empty(), "S13: listed in a group that it is not in");
+        let listed = world.listed(new);
+        let pin = table.pin(life.handle).unwrap();
+        let wanted = pin.state() & crate::state::ACTIVE_R != 0;
+        drop(pin);
+        // A takeover stops both directions: what was wanted before it is not wanted any more.
+        assert!(listed.len() == 1 || taken.is_ok() && !wanted, "L1: wanted, and no pass will see it");
+        let owner = world.context(thread(new, 0));
+        world.pass(&owner);
+        assert_eq!(
+            world.kernel.holds(owner.id(), 0).recv,
+            wanted,
+            "L1: wanted, and its poller does not hold it"
+        );
+        world.assert_at_rest(&life);
+    });
+}
+
+/// M10: two threads of different groups take it over at once ∥ the owner's report. S1, S9.
+#[test]
+fn m10_two_takeovers_and_report() {
+    model("m10_two_takeovers_and_report", 3, Bound::of(1, 2)).check(|| {
+        let (world, life) = World::one(&[2, 1], 0b01);
+        let other = spawn(&world, &life, |world, life| {
+            let context = world.context(thread(1, 1));
+            let taken = context.takeover(life.handle, life.owner);
+            let _ = context.fd(life.handle).want_recv();
+            world.report(&context, life);
+            taken
+        });
+        let reporter = spawn(&world, &life, |world, life| {
+            world.report_as(thread(1, 0), life);
+        });
+        let context = world.context(thread(2, 0));
+        let taken = context.takeover(life.handle, life.owner);
+        world.report(&context, &life);
+        reporter.join().unwrap();
+        let also = other.join().unwrap();
+        world.assert_at_rest(&life);
+        let pin = world.core.table().pin(life.handle).unwrap();
+        assert_eq!(pin.thread_mask().len(), 1, "S1: one thread's descriptor");
+        assert!(taken.is_ok() || also.is_ok() || taken == Err(MoveError::Busy), "L9: {taken:?}, {also:?}");
+    });
+}
+
+/// migrate_on to a thread of another group ∥ report in the old one. S1, S9.
+#[test]
+fn m10_migrate_and_report() {
+    model("m10_migrate_and_report", 2, Bound::quick(3)).check(|| {
+        let (world, life) = World::one(&[1, 1], 0b01);
+        let reporter = spawn(&world, &life, |world, life| {
+            world.report_as(thread(1, 0), life);
+        });
+        let moved = world.core.fd(life.handle).migrate_on(thread(2, 0));
+        if moved.is_ok() {
+            assert_eq!(life.seen.inside.load(Ordering::SeqCst), 0, "S3: moved under a running handler");
+            life.seen.only(thread(2, 0));
+            world.core.fd(life.handle).want_recv().unwrap();
+        }
+        reporter.join().unwrap();
+        world.assert_at_rest(&life);
+        assert_eq!(world.core.fd(life.handle).migrate_on(thread(2, 0)), Ok(()), "L9");
+    });
+}

@@ -1,0 +1,301 @@
+//! M1 to M6: report, takeover, delete, and the next life of a number.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::world::{World, spawn, thread};
+use super::{Bound, model};
+use crate::context::Reported;
+use crate::error::MoveError;
+use crate::table::FdHandle;
+
+/// M1: report ∥ takeover by another thread of the group. S1, S2, S3, L9.
+#[test]
+fn m1_report_and_takeover() {
+    model("m1_report_and_takeover", 2, Bound::quick(4)).check(|| {
+        let (world, life) = World::one(&[2], 0b01);
+        let reporter = spawn(&world, &life, |world, life| {
+            world.report_as(thread(1, 0), life);
+        });
+        let taker = world.context(thread(1, 1));
+        let taken = taker.takeover(life.handle, life.owner);
+        if taken.is_ok() {
+            assert_eq!(life.seen.inside.load(Ordering::SeqCst), 0, "S3: taken under a running handler");
+            // S3: the old owner does not begin any more, though there is something to run for.
+            life.seen.only(taker.id());
+            taker.fd(life.handle).want_recv().unwrap();
+            world.report(&taker, &life);
+        } else {
+            assert_eq!(taken, Err(MoveError::Busy));
+        }
+        reporter.join().unwrap();
+        // L9: no running bit is left behind, so nothing refuses for ever.
+        assert_eq!(taker.takeover(life.handle, life.owner), Ok(()), "L9: refused, and nobody is using it");
+        assert_eq!(world.report_as(thread(1, 0), &life), Reported::Migrated, "S3: the old owner is let in");
+        world.assert_at_rest(&life);
+    });
+}
+
+/// M2: report ∥ delete by another thread of the group. S4, S5, S6, L4.
+#[test]
+fn m2_report_and_delete() {
+    model("m2_report_and_delete", 2, Bound::NONE).check(|| {
+        let (world, life) = World::one(&[2], 0b01);
+        let reporter = spawn(&world, &life, |world, life| {
+            world.report_as(thread(1, 0), life);
+        });
+        world.context(thread(1, 1)).fd(life.handle).delete().unwrap();
+        // S6 is about who sets its running bit from now on; one that was validated before may still begin.
+        reporter.join().unwrap();
+        world.assert_ended(&life);
+    });
+}
+
+/// M3: two reports ∥ delete: two late wakers may both believe that they are the last. S4, S5, L4.
+#[test]
+fn m3_two_reports_and_delete() {
+    model("m3_two_reports_and_delete", 3, Bound::of(2, 3)).check(|| {
+        let (world, life) = World::one(&[3], 0b11);
+        let reporters = [0, 1].map(|index| {
+            spawn(&world, &life, move |world, life| {
+                world.report_as(thread(1, index), life);
+            })
+        });
+        let deleter = spawn(&world, &life, |world, life| {
+            world.context(thread(1, 2)).fd(life.handle).delete().unwrap();
+        });
+        reporters.into_iter().for_each(|reporter| reporter.join().unwrap());
+        deleter.join().unwrap();
+        world.assert_ended(&life);
+    });
+}
+
+/// M4: report ∥ delete by a thread of another group, and by one of no group. S4, S5, L4.
+#[test]
+fn m4_report_and_foreign_delete() {
+    let model = model("m4_report_and_foreign_delete", 2, Bound::NONE);
+    for outsider in [false, true] {
+        model.check(move || {
+            let (world, life) = World::one(&[1, 1], 0b01);
+            let reporter = spawn(&world, &life, |world, life| {
+                world.report_as(thread(1, 0), life);
+            });
+            if outsider {
+                world.core.fd(life.handle).delete().unwrap();
+            } else {
+                world.context(thread(2, 0)).fd(life.handle).delete().unwrap();
+            }
+            reporter.join().unwrap();
+            world.assert_ended(&life);
+        });
+    }
+}
+
+/// M4: two reports ∥ delete by a thread of another group. S4, S5, L4.
+#[test]
+fn m4_two_reports_and_foreign_delete() {
+    model("m4_two_reports_and_foreign_delete", 3, Bound::of(1, 2)).check(|| {
+        let (world, life) = World::one(&[2, 1], 0b11);
+        let reporters = [0, 1].map(|index| {
+            spawn(&world, &life, move |world, life| {
+                world.report_as(thread(1, index), life);
+            })
+        });
+        let deleter = spawn(&world, &life, |world, life| {
+            world.context(thread(2, 0)).fd(life.handle).delete().unwrap();
+        });
+        reporters.into_iter().for_each(|reporter| reporter.join().unwrap());
+        deleter.join().unwrap();
+        world.assert_ended(&life);
+    });
+}
+
+/// M5: late report of the old owner ∥ takeover, then delete by the new owner (suspect 20). S4, S5, L4.
+#[test]
+fn m5_late_report_takeover_and_delete() {
+    model("m5_late_report_takeover_and_delete", 2, Bound::quick(3)).check(|| {
+        let (world, life) = World::one(&[2], 0b01);
+        let reporter = spawn(&world, &life, |world, life| {
+            world.report_as(thread(1, 0), life);
+        });
+        let taker = world.context(thread(1, 1));
+        let _ = taker.takeover(life.handle, life.owner);
+        taker.fd(life.handle).delete().unwrap();
+        reporter.join().unwrap();
+        world.assert_ended(&life);
+    });
+}
+
+/// Takeover ∥ delete: a takeover must not bring the orphan back to life. S4, L4.
+#[test]
+fn m5_takeover_and_delete() {
+    model("m5_takeover_and_delete", 2, Bound::NONE).check(|| {
+        let (world, life) = World::one(&[2], 0b01);
+        let taker = spawn(&world, &life, |world, life| {
+            let _ = world.context(thread(1, 1)).takeover(life.handle, life.owner);
+        });
+        world.context(thread(1, 0)).fd(life.handle).delete().unwrap();
+        taker.join().unwrap();
+        world.assert_ended(&life);
+    });
+}
+
+/// Two deletes ∥ takeover: one of them wins, and the life ends once. S4, S14, L4.
+#[test]
+fn m5_two_deletes_and_takeover() {
+    model("m5_two_deletes_and_takeover", 3, Bound::of(2, 3)).check(|| {
+        let (world, life) = World::one(&[2], 0b01);
+        let wins = Arc::new(AtomicUsize::new(0));
+        let other = {
+            let wins = wins.clone();
+            spawn(&world, &life, move |world, life| {
+                wins.fetch_add(usize::from(world.core.fd(life.handle).delete().is_ok()), Ordering::SeqCst);
+            })
+        };
+        let taker = spawn(&world, &life, |world, life| {
+            let _ = world.context(thread(1, 1)).takeover(life.handle, life.owner);
+        });
+        wins.fetch_add(usize::from(world.core.fd(life.handle).delete().is_ok()), Ordering::SeqCst);
+        other.join().unwrap();
+        taker.join().unwrap();
+        assert_eq!(wins.load(Ordering::SeqCst), 1, "S14: two deletes of one life succeed");
+        world.assert_ended(&life);
+    });
+}
+
+/// The end of a life whose reporter has given up its running bit or not ∥ a scan (a dump, a boot). S5, S12.
+#[test]
+fn m5_delete_and_scan() {
+    model("m5_delete_and_scan", 2, Bound::NONE).check(|| {
+        let (world, life) = World::one(&[1], 0b01);
+        let scan = spawn(&world, &life, |world, life| {
+            for pin in world.core.table().pin_each() {
+                assert_eq!(pin.owner_id(), life.owner, "S5: the owner of another life, or of none");
+            }
+        });
+        world.core.fd(life.handle).delete().unwrap();
+        scan.join().unwrap();
+        world.assert_ended(&life);
+    });
+}
+
+/// M6: delete, then the number's next life, in the same group or in another one, which is deleted, too ∥ late report
+/// of the first life. S4, S5, S7, S10: the exit is pinned, or the late thread closes under the deleter of the next life.
+#[test]
+fn m6_reuse_and_late_report() {
+    let model = model("m6_reuse_and_late_report", 2, Bound::quick(3));
+    for next_group in [1, 2] {
+        model.check(move || {
+            let (world, life) = World::one(&[1, 1], 0b01);
+            let reporter = spawn(&world, &life, |world, life| {
+                world.report_as(thread(1, 0), life);
+            });
+            world.core.fd(life.handle).delete().unwrap();
+            // Only the closer may hand the number out again.
+            if life.seen.closed.load(Ordering::SeqCst) == 1 {
+                let next = world.insert(0, next_group, 0b01);
+                assert_ne!(next.handle, life.handle, "S7: two lives with one handle");
+                world.core.fd(next.handle).delete().unwrap();
+                reporter.join().unwrap();
+                world.assert_ended(&next);
+                assert_eq!(
+                    next.seen.ran.load(Ordering::SeqCst),
+                    0,
+                    "S7: an event of another life is reported"
+                );
+            } else {
+                reporter.join().unwrap();
+            }
+            world.assert_ended(&life);
+        });
+    }
+}
+
+/// M6: the next life of a number ∥ a late report, a stale delete and a stale takeover of the first. S7, S10, L9.
+#[test]
+fn m6_stale_calls() {
+    model("m6_stale_calls", 2, Bound::quick(3)).check(|| {
+        let (world, first) = World::one(&[2], 0b01);
+        world.core.fd(first.handle).delete().unwrap();
+        let late = spawn(&world, &first, |world, first| {
+            let context = world.context(thread(1, 1));
+            assert_eq!(world.report(&context, first), Reported::Closed, "S7: an event of another life");
+            assert!(context.fd(first.handle).delete().is_err(), "S7: a stale delete");
+            assert!(context.takeover(first.handle, first.owner).is_err(), "S7: a stale takeover");
+        });
+        let next = world.insert(0, 1, 0b11);
+        world.report_as(thread(1, 0), &next);
+        late.join().unwrap();
+        assert_eq!(next.seen.ran.load(Ordering::SeqCst), 1, "S7");
+        world.assert_at_rest(&next);
+    });
+}
+
+/// M6: delete and the next life ∥ the poller's pass with an element of the first life in its private list, and with the
+/// shared list: whatever the pass does, the next life begins clean and is polled when it wants. S8, S10, S11.
+#[test]
+fn m6_reuse_and_pass() {
+    let model = model("m6_reuse_and_pass", 2, Bound::of(2, 4));
+    for (shared, next_group) in [(false, 1), (true, 1), (true, 2)] {
+        model.check(move || {
+            let mask = if shared { 0b11 } else { 0b01 };
+            let (world, life) = World::one(&[2, 2], mask);
+            let poller = spawn(&world, &life, move |world, life| {
+                let context = world.context(thread(1, 0));
+                if shared {
+                    let pin = world.core.table().pin(life.handle);
+                    pin.into_iter().for_each(|pin| world.core.schedule(&pin, None));
+                } else {
+                    let _ = context.fd(life.handle).want_recv();
+                    context.push_update(life.handle, false);
+                }
+                world.pass(&context);
+            });
+            world.core.fd(life.handle).delete().unwrap();
+            world.assert_ended(&life);
+            // Inserting asserts that the slot is clean (S10).
+            let next = world
+                .insert_with(0, next_group, 0b10, 0)
+                .expect("S10: the slot is free once the number is closed");
+            let owner = world.context(thread(next_group, 1));
+            owner.fd(next.handle).want_recv().unwrap();
+            poller.join().unwrap();
+            world.pass(&owner);
+            assert!(
+                world.kernel.holds(owner.id(), 0).recv,
+                "S8, L1: wanted, and its poller does not hold it"
+            );
+            assert!(
+                world.kernel.holds(thread(1, 0), 0).is_none(),
+                "S11: held by the poller of another thread"
+            );
+            world.assert_at_rest(&next);
+        });
+    }
+}
+
+/// The beginning of a life ∥ a scan, and ∥ a handle guessed early: nobody sees half an entry. S10.
+#[test]
+fn m6_insert_and_scan() {
+    model("m6_insert_and_scan", 2, Bound::NONE).check(|| {
+        let world = World::new(1, &[1]);
+        let early = super::world::Life {
+            handle: FdHandle { fd: 0, generation: 0 },
+            owner: crate::handler::OwnerId::of(&nobody()),
+            seen: Arc::default(),
+        };
+        let scan = spawn(&world, &early, |world, early| {
+            if let Ok(pin) = world.core.table().pin(early.handle) {
+                assert_ne!(pin.owner_id(), early.owner);
+                assert!(!pin.thread_mask().is_empty(), "S10: a life is seen before its mask");
+            }
+        });
+        let life = world.insert(0, 1, 0b01);
+        scan.join().unwrap();
+        world.assert_at_rest(&life);
+    });
+}
+
+fn nobody() -> Arc<dyn crate::handler::Handler> {
+    Arc::new(|_: &crate::ready::Ready<'_>| {})
+}

@@ -1,0 +1,138 @@
+//! Models of the protocol: the code of this crate, from the worker's loop down to the single atomics, under loom (`--cfg loom`,
+//! every interleaving within a bound, and every re-ordering that loom knows) or under shuttle (`--cfg shuttle`, random
+//! interleavings of larger mixes, sequentially consistent). Only the kernel is made up: see [`world`]. `ci/models.sh` runs them.
+//!
+//! `docs/protocol.md` says which model checks which step; `weakened.rs` shows that each of them can fail.
+
+mod world;
+
+#[cfg(loom)]
+mod groups;
+#[cfg(loom)]
+mod life;
+#[cfg(loom)]
+mod list;
+#[cfg(shuttle)]
+mod mixes;
+#[cfg(loom)]
+mod sleep;
+#[cfg(loom)]
+mod updates;
+#[cfg(loom)]
+mod weakened;
+
+use std::io::Write;
+
+use crate::fault::Fault;
+use crate::weak::Weak;
+
+/// The rule or fault to break in every model of this process.
+const WEAKEN: &str = "FD_CORE_WEAKEN";
+
+/// Where to append a line per model: name, threads, bound, iterations, result.
+const TABLE: &str = "FD_CORE_MODEL_TABLE";
+
+/// Whether to explore as far as is feasible instead of as far as is quick.
+#[cfg(loom)]
+const FULL: &str = "FD_CORE_MODELS_FULL";
+
+/// Breaks what the environment says, if it says something. What the core asserts by itself is asserted all the same.
+fn weaken() -> Option<String> {
+    #[cfg(feature = "invariants")]
+    crate::invariants::enable();
+    let name = std::env::var(WEAKEN).ok()?;
+    let rule = Weak::ALL.iter().find(|rule| rule.name() == name);
+    let fault = Fault::ALL.iter().find(|fault| fault.name() == name);
+    match (rule, fault) {
+        (Some(rule), _) => crate::weak::enable(*rule),
+        #[cfg(feature = "faults")]
+        (_, Some(fault)) => crate::fault::enable(*fault),
+        _ => panic!("{WEAKEN}={name}: there is no such rule, nor such a fault in this build"),
+    }
+    Some(name)
+}
+
+/// Appends a line to the table, if there is one.
+fn note(columns: &[&str]) {
+    if let Ok(path) = std::env::var(TABLE) {
+        let file = std::fs::OpenOptions::new().append(true).create(true).open(path);
+        let line = columns.join("\t") + "\n";
+        file.and_then(|mut file| file.write_all(line.as_bytes())).unwrap();
+    }
+}
+
+#[cfg(loom)]
+pub(super) use exhaustive::{Bound, model};
+
+#[cfg(loom)]
+mod exhaustive {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::{FULL, note, weaken};
+
+    /// How many preemptions per schedule are explored, `None` for all: in the quick set, and in the full one.
+    pub(crate) struct Bound {
+        pub(crate) quick: Option<usize>,
+        pub(crate) full: Option<usize>,
+    }
+
+    impl Bound {
+        /// Few enough schedules to explore all of them every time.
+        pub(crate) const NONE: Self = Self { quick: None, full: None };
+
+        pub(crate) const fn quick(preemptions: usize) -> Self {
+            Self { quick: Some(preemptions), full: None }
+        }
+
+        pub(crate) const fn of(quick: usize, full: usize) -> Self {
+            Self { quick: Some(quick), full: Some(full) }
+        }
+
+        fn now(&self) -> Option<usize> {
+            match std::env::var("FD_CORE_MODELS_BOUND") {
+                Ok(bound) => bound.parse().ok(),
+                Err(_) if std::env::var_os(FULL).is_some() => self.full,
+                Err(_) => self.quick,
+            }
+        }
+    }
+
+    /// One model: a row of the table, over one or several scenes.
+    pub(crate) struct Model {
+        name: &'static str,
+        threads: usize,
+        bound: Option<usize>,
+        iterations: Arc<AtomicUsize>,
+    }
+
+    /// The model `name`, with so many threads at once.
+    pub(crate) fn model(name: &'static str, threads: usize, bound: Bound) -> Model {
+        weaken();
+        Model { name, threads, bound: bound.now(), iterations: Arc::default() }
+    }
+
+    impl Model {
+        /// Runs `scene` under every schedule within the bound.
+        pub(crate) fn check(&self, scene: impl Fn() + Send + Sync + 'static) {
+            let mut builder = loom::model::Builder::new();
+            builder.preemption_bound = self.bound;
+            // Steps of one schedule; more is a thread that waits for ever (L7).
+            builder.max_branches = 5_000;
+            let iterations = Arc::clone(&self.iterations);
+            builder.check(move || {
+                iterations.fetch_add(1, Ordering::Relaxed);
+                scene();
+            });
+        }
+    }
+
+    impl Drop for Model {
+        fn drop(&mut self) {
+            let result = if std::thread::panicking() { "FAILED" } else { "holds" };
+            let bound = self.bound.map_or_else(|| "none".into(), |bound| bound.to_string());
+            let iterations = self.iterations.load(Ordering::Relaxed).to_string();
+            note(&[self.name, &self.threads.to_string(), &bound, &iterations, result]);
+        }
+    }
+}

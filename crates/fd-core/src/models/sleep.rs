@@ -1,0 +1,133 @@
+//! M9: a worker's turn ∥ whoever has work for it: the flags, the queues and the signals, and a made-up wake descriptor.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::world::{World, spawn, thread};
+use super::{Bound, model};
+use crate::signals::{self, Signals};
+
+const SIGNAL: i32 = 10;
+
+fn one_signal(handled: &Arc<AtomicUsize>) -> Arc<Signals> {
+    let handled = Arc::clone(handled);
+    let action = move |_: &crate::context::Context| {
+        handled.fetch_add(1, Ordering::SeqCst);
+    };
+    Arc::new(Signals::new(vec![(SIGNAL, Box::new(action))]))
+}
+
+/// M9: a task is posted ∥ its thread's turn. L2, S17.
+#[test]
+fn m9_post_and_turn() {
+    model("m9_post_and_turn", 2, Bound::NONE).check(|| {
+        let (world, life) = World::one(&[1], 0b01);
+        let ran = Arc::new(AtomicUsize::new(0));
+        let worker = spawn(&world, &life, |world, _| world.turn(&world.context(thread(1, 0)), None));
+        {
+            let ran = ran.clone();
+            world.core.post(thread(1, 0), move |_| {
+                ran.fetch_add(1, Ordering::SeqCst);
+            });
+        }
+        let slept = worker.join().unwrap();
+        let unread = world.kernel.unread(thread(1, 0));
+        let done = ran.load(Ordering::SeqCst) == 1;
+        assert!(done || !slept || unread > 0, "L2: there is a task, and its thread sleeps without knowing");
+        assert!(unread <= 1, "S17: {unread} unread wake-ups for one sleep");
+        if !done {
+            world.turn(&world.context(thread(1, 0)), None);
+            assert_eq!(ran.load(Ordering::SeqCst), 1, "L2: woken, and the task does not run");
+        }
+    });
+}
+
+/// M9: two wakers, one with a task and one with a signal ∥ two turns. L2, S17.
+#[test]
+fn m9_two_wakers_and_turns() {
+    model("m9_two_wakers_and_turns", 3, Bound::of(2, 3)).check(|| {
+        let (world, life) = World::one(&[1], 0b01);
+        let (ran, handled) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+        let worker = {
+            let signals = one_signal(&handled);
+            spawn(&world, &life, move |world, _| {
+                let context = world.context(thread(1, 0));
+                world.turn(&context, Some(signals.clone())) || world.turn(&context, Some(signals))
+            })
+        };
+        let caught = spawn(&world, &life, |world, _| signals::note(&world.core, thread(1, 0), SIGNAL));
+        {
+            let ran = ran.clone();
+            world.core.post(thread(1, 0), move |_| {
+                ran.fetch_add(1, Ordering::SeqCst);
+            });
+        }
+        caught.join().unwrap();
+        let slept = worker.join().unwrap();
+        let unread = world.kernel.unread(thread(1, 0));
+        let done = ran.load(Ordering::SeqCst) == 1 && handled.load(Ordering::SeqCst) == 1;
+        assert!(done || !slept || unread > 0, "L2: there is work, and its thread sleeps without knowing");
+        // Two sleeps were announced.
+        assert!(unread <= 2, "S17: {unread} unread wake-ups for two sleeps");
+    });
+}
+
+/// M9: two wakers ∥ one announced sleep: one write (S17).
+#[test]
+fn m9_two_wakers_and_a_sleeper() {
+    model("m9_two_wakers_and_a_sleeper", 2, Bound::NONE).check(|| {
+        let (world, life) = World::one(&[1], 0b01);
+        let sleep = |world: &World| world.core.thread(thread(1, 0)).unwrap().sleep.announce();
+        sleep(&world);
+        let other = spawn(&world, &life, |world, _| world.core.wake(thread(1, 0)));
+        world.core.wake(thread(1, 0));
+        other.join().unwrap();
+        assert_eq!(world.kernel.unread(thread(1, 0)), 1, "S17, L2: one write per sleep");
+        // The next sleep starts afresh.
+        world.turn(&world.context(thread(1, 0)), None);
+        sleep(&world);
+        world.core.wake(thread(1, 0));
+        assert_eq!(world.kernel.unread(thread(1, 0)), 1, "L2: the next sleep is not ended");
+    });
+}
+
+/// M9: a signal is caught ∥ the turn of the thread that handles it. L2, L8.
+#[test]
+fn m9_signal_and_turn() {
+    model("m9_signal_and_turn", 2, Bound::NONE).check(|| {
+        let (world, life) = World::one(&[1], 0b01);
+        let handled = Arc::new(AtomicUsize::new(0));
+        let signals = one_signal(&handled);
+        let worker = {
+            let signals = signals.clone();
+            spawn(&world, &life, move |world, _| world.turn(&world.context(thread(1, 0)), Some(signals)))
+        };
+        signals::note(&world.core, thread(1, 0), SIGNAL);
+        let slept = worker.join().unwrap();
+        let unread = world.kernel.unread(thread(1, 0));
+        let done = handled.load(Ordering::SeqCst) == 1;
+        assert!(
+            done || !slept || unread > 0,
+            "L2: a signal was caught, and its thread sleeps without knowing"
+        );
+        if !done {
+            world.turn(&world.context(thread(1, 0)), Some(signals));
+            assert_eq!(handled.load(Ordering::SeqCst), 1, "L2: woken, and the signal is not handled");
+        }
+    });
+}
+
+/// M9: a stop is requested ∥ the turns of a thread. L8.
+#[test]
+fn m9_stop_and_turn() {
+    model("m9_stop_and_turn", 2, Bound::NONE).check(|| {
+        let (world, life) = World::one(&[1], 0b01);
+        let worker = spawn(&world, &life, |world, _| {
+            let context = world.context(thread(1, 0));
+            !world.core.is_stopping() && world.turn(&context, None)
+        });
+        world.core.request_stop();
+        let slept = worker.join().unwrap();
+        assert!(!slept || world.kernel.unread(thread(1, 0)) > 0, "L8: told to stop, and a thread sleeps");
+    });
+}

@@ -1,0 +1,423 @@
+//! The world around the core in a model: descriptors that are only numbers, kernel pollers that only remember, and ghosts that
+//! know what must be true. Everything of it that a model need not explore is a plain std atomic or mutex: the checker runs past
+//! those without a look.
+
+use std::collections::HashMap;
+use std::io;
+use std::os::fd::{IntoRawFd, OwnedFd, RawFd};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use crate::context::{Context, Reported};
+use crate::core::FdCore;
+use crate::handler::{Handler, OwnerId};
+use crate::ids::{GroupId, ThreadId, ThreadMask};
+use crate::poller::{
+    Backend, Capabilities, Change, Event, Events, Generation, Interest, Leave, Poller, Wake,
+};
+use crate::ready::Ready;
+use crate::signals::Signals;
+use crate::state;
+use crate::sync::UnsafeCell;
+use crate::table::{FdHandle, FdTable};
+use crate::update_list::Next;
+use crate::worker::Worker;
+
+#[cfg(loom)]
+pub(super) use loom::thread::{JoinHandle, yield_now};
+#[cfg(shuttle)]
+pub(super) use shuttle::thread::{JoinHandle, yield_now};
+
+pub(super) fn group(number: usize) -> GroupId {
+    GroupId::new(number).unwrap()
+}
+
+pub(super) fn thread(group_number: usize, index: usize) -> ThreadId {
+    ThreadId::new(group(group_number), index).unwrap()
+}
+
+fn number(id: ThreadId) -> u32 {
+    (id.group().index() * crate::ids::THREADS_PER_GROUP + id.index() + 1) as u32
+}
+
+/// What the handlers of one life saw.
+pub(super) struct Seen {
+    pub(super) inside: AtomicUsize,
+    pub(super) ran: AtomicUsize,
+    pub(super) closed: AtomicUsize,
+    /// Set by the model: from now on only this thread (one more than its number in all) may begin to run the handler.
+    pub(super) only: crate::sync::AtomicU32,
+}
+
+impl Default for Seen {
+    fn default() -> Self {
+        Self {
+            inside: AtomicUsize::new(0),
+            ran: AtomicUsize::new(0),
+            closed: AtomicUsize::new(0),
+            only: crate::sync::AtomicU32::new(0),
+        }
+    }
+}
+
+impl Seen {
+    /// S3: from now on only `id` may begin to run the handler.
+    #[cfg(loom)]
+    pub(super) fn only(&self, id: ThreadId) {
+        self.only.store(number(id), Ordering::Relaxed);
+    }
+}
+
+/// The owner of a life. Dropped right after the number is closed, so that stands for the close.
+struct Owner {
+    seen: Arc<Seen>,
+    kernel: Arc<Kernel>,
+    fd: RawFd,
+    exclusive: bool,
+    /// Written by the close and by every run of an exclusive handler, read by every run of a shared one. loom reports any two
+    /// of these that nothing orders: a handler that is not exclusive (S1), a close that is not the last (S5).
+    file: UnsafeCell<()>,
+}
+
+// SAFETY: the cell has nothing in it; its accesses are what is checked.
+unsafe impl Sync for Owner {}
+
+impl Handler for Owner {
+    fn ready(&self, ready: &Ready<'_>) {
+        let seen = &self.seen;
+        // A thread that has not seen the takeover's end yet may run into it: the cell below would tell.
+        let only = seen.only.load(Ordering::Relaxed);
+        assert!(
+            only == 0 || only == number(ready.context().id()),
+            "S3: the handler begins to run after it was taken away"
+        );
+        let before = seen.inside.fetch_add(1, Ordering::SeqCst);
+        assert!(!self.exclusive || before == 0, "S1: two threads run the handler of one thread's descriptor");
+        assert_eq!(seen.closed.load(Ordering::SeqCst), 0, "S5: the handler runs on a closed descriptor");
+        if self.exclusive {
+            self.file.with_mut(|_| yield_now());
+        } else {
+            self.file.with(|_| yield_now());
+        }
+        seen.inside.fetch_sub(1, Ordering::SeqCst);
+        seen.ran.fetch_add(1, Ordering::SeqCst);
+    }
+
+    fn released(&self, fd: OwnedFd) {
+        // Never a real one.
+        let _ = fd.into_raw_fd();
+    }
+}
+
+impl Drop for Owner {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            return;
+        }
+        self.file.with_mut(|_| ());
+        assert_eq!(self.seen.inside.load(Ordering::SeqCst), 0, "S5: closed under a running handler");
+        assert_eq!(self.seen.closed.fetch_add(1, Ordering::SeqCst), 0, "S4: closed twice");
+        self.kernel.close(self.fd);
+    }
+}
+
+/// The kernel pollers of all threads: what each holds, and how often each thread was woken.
+#[derive(Default)]
+pub(super) struct Kernel {
+    holds: Mutex<HashMap<(ThreadId, RawFd), (Generation, Interest)>>,
+    wakes: Mutex<HashMap<ThreadId, usize>>,
+    /// How often each thread's poller began to hold a number, or began anew: then an edge is told again.
+    begun: Mutex<HashMap<(ThreadId, RawFd), usize>>,
+}
+
+impl Kernel {
+    fn holds_map(&self) -> std::sync::MutexGuard<'_, HashMap<(ThreadId, RawFd), (Generation, Interest)>> {
+        self.holds.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What the poller of `thread` holds under this number.
+    pub(super) fn holds(&self, thread: ThreadId, fd: RawFd) -> Interest {
+        self.holds_map().get(&(thread, fd)).map_or(Interest::NONE, |(_, interest)| *interest)
+    }
+
+    /// How often the poller of `thread` has begun to hold this number.
+    #[cfg(loom)]
+    pub(super) fn begun(&self, thread: ThreadId, fd: RawFd) -> usize {
+        self.begun.lock().unwrap_or_else(PoisonError::into_inner).get(&(thread, fd)).copied().unwrap_or(0)
+    }
+
+    /// The kernel forgets a closed descriptor by itself.
+    fn close(&self, fd: RawFd) {
+        self.holds_map().retain(|(_, number), _| *number != fd);
+    }
+
+    /// How many wake-ups were written to `thread` and not read.
+    pub(super) fn unread(&self, thread: ThreadId) -> usize {
+        self.wakes.lock().unwrap_or_else(PoisonError::into_inner).get(&thread).copied().unwrap_or(0)
+    }
+}
+
+struct ModelBackend {
+    kernel: Arc<Kernel>,
+    kernel_state: bool,
+}
+
+impl Backend for ModelBackend {
+    fn name(&self) -> &'static str {
+        "model"
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities { kernel_state: self.kernel_state, ..Capabilities::ALL }
+    }
+
+    fn poller(&self, _: ThreadId) -> io::Result<Box<dyn Poller>> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    fn waker(&self, _: ThreadId) -> Option<Arc<dyn Wake>> {
+        None
+    }
+
+    fn forget(&self, fd: RawFd, group: GroupId, recv: ThreadMask, send: ThreadMask, _: Leave) {
+        for index in recv.or(send).indices() {
+            let thread = ThreadId::new(group, index).unwrap();
+            self.kernel.holds_map().remove(&(thread, fd));
+        }
+    }
+}
+
+/// How a wait that would block ends a turn: the thread stays asleep, until the model wakes it by another turn.
+struct Asleep;
+
+/// The poller of one thread. It never blocks: it unwinds instead.
+struct ModelPoller {
+    thread: ThreadId,
+    kernel: Arc<Kernel>,
+    kernel_state: bool,
+}
+
+impl Poller for ModelPoller {
+    fn update(&mut self, change: &Change) -> Option<Interest> {
+        // Where interest is shared, one map stands for the whole group.
+        let holder = if self.kernel_state { self.thread } else { thread(self.thread.group().get(), 0) };
+        let key = (holder, change.fd);
+        let mut holds = self.kernel.holds_map();
+        let held = holds.get(&key).map_or(Interest::NONE, |(_, interest)| *interest);
+        let trusted = !change.force && self.kernel_state;
+        assert!(
+            !trusted || held == change.known,
+            "S9, S11: the masks say {:?}, the poller holds {held:?}",
+            change.known
+        );
+        if change.wanted.is_none() {
+            holds.remove(&key);
+        } else {
+            holds.insert(key, (change.generation, change.wanted));
+            if change.force || held.is_none() {
+                *self.kernel.begun.lock().unwrap_or_else(PoisonError::into_inner).entry(key).or_default() +=
+                    1;
+            }
+        }
+        Some(change.wanted)
+    }
+
+    fn wait(&mut self, _: &FdTable, timeout: Duration, _: &mut Vec<Event>) -> io::Result<()> {
+        let woken = self.kernel.wakes.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.thread);
+        if timeout > Duration::ZERO && woken.is_none() {
+            resume_unwind(Box::new(Asleep));
+        }
+        Ok(())
+    }
+
+    fn rebuild(&mut self, _: bool) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Stands for the writing end of a wake pipe.
+struct ModelWake {
+    thread: ThreadId,
+    kernel: Arc<Kernel>,
+}
+
+impl Wake for ModelWake {
+    fn wake(&self) {
+        *self.kernel.wakes.lock().unwrap_or_else(PoisonError::into_inner).entry(self.thread).or_default() +=
+            1;
+    }
+}
+
+/// A core with a model's kernel.
+pub(super) struct World {
+    pub(super) core: Arc<FdCore>,
+    pub(super) kernel: Arc<Kernel>,
+    kernel_state: bool,
+}
+
+/// One registration in it.
+#[derive(Clone)]
+pub(super) struct Life {
+    pub(super) handle: FdHandle,
+    pub(super) owner: OwnerId,
+    pub(super) seen: Arc<Seen>,
+}
+
+impl World {
+    /// Groups of so many threads each, and numbers below `capacity`.
+    pub(super) fn new(capacity: usize, threads: &[usize]) -> Arc<Self> {
+        Self::with(capacity, threads, true)
+    }
+
+    /// As [`World::new`], of a backend that keeps its interest in the kernel (or shares it).
+    pub(super) fn with(capacity: usize, threads: &[usize], kernel_state: bool) -> Arc<Self> {
+        let kernel = Arc::new(Kernel::default());
+        let backend = ModelBackend { kernel: kernel.clone(), kernel_state };
+        let core = FdCore::new(FdTable::new(capacity, threads).unwrap(), Box::new(backend));
+        for id in core.threads().collect::<Vec<_>>() {
+            let waker = ModelWake { thread: id, kernel: kernel.clone() };
+            core.thread(id).unwrap().sleep.set_waker(Arc::new(waker));
+        }
+        Arc::new(Self { core: Arc::new(core), kernel, kernel_state })
+    }
+
+    /// A world with one life, of number 0 in group 1.
+    #[cfg(loom)]
+    pub(super) fn one(threads: &[usize], mask: u64) -> (Arc<Self>, Life) {
+        let world = Self::new(1, threads);
+        let life = world.insert(0, 1, mask);
+        (world, life)
+    }
+
+    /// A life that wants to receive, so that its handler runs when it is reported.
+    pub(super) fn insert(&self, fd: RawFd, group_number: usize, mask: u64) -> Life {
+        self.insert_with(fd, group_number, mask, state::ACTIVE_R)
+            .expect("S10: the slot is free once the number is closed")
+    }
+
+    pub(super) fn insert_with(&self, fd: RawFd, group_number: usize, mask: u64, flags: u32) -> Option<Life> {
+        let seen = Arc::new(Seen::default());
+        let handler: Arc<dyn Handler> = Arc::new(Owner {
+            seen: seen.clone(),
+            kernel: self.kernel.clone(),
+            fd,
+            exclusive: mask.count_ones() == 1,
+            file: UnsafeCell::new(()),
+        });
+        let owner = OwnerId::of(&handler);
+        match self.core.table().insert(fd, handler, group(group_number), ThreadMask::from_bits(mask), flags) {
+            Ok(handle) => Some(Life { handle, owner, seen }),
+            Err((_, handler)) => {
+                // No life, and no close.
+                std::mem::forget(handler);
+                None
+            }
+        }
+    }
+
+    /// A worker's own side, to be made on the thread that plays it.
+    pub(super) fn context(&self, id: ThreadId) -> Context {
+        Context::new(self.core.clone(), id)
+    }
+
+    fn poller(&self, id: ThreadId) -> Box<dyn Poller> {
+        Box::new(ModelPoller { thread: id, kernel: self.kernel.clone(), kernel_state: self.kernel_state })
+    }
+
+    /// One pass of the worker of `context` over what its poller owes.
+    pub(super) fn pass(&self, context: &Context) {
+        Worker::new(context, self.poller(context.id()), None).apply_updates();
+    }
+
+    /// One turn of the worker of `context`. Returns whether it is asleep, in its wait, at the end.
+    pub(super) fn turn(&self, context: &Context, signals: Option<Arc<Signals>>) -> bool {
+        let mut worker = Worker::new(context, self.poller(context.id()), signals);
+        match catch_unwind(AssertUnwindSafe(|| worker.turn())) {
+            Ok(turned) => {
+                turned.unwrap();
+                false
+            }
+            Err(end) if end.is::<Asleep>() => true,
+            Err(failure) => resume_unwind(failure),
+        }
+    }
+
+    /// The entries in the shared list of a group, at rest.
+    pub(super) fn listed(&self, group_number: usize) -> Vec<usize> {
+        let (table, list) = (self.core.table(), self.core.table().updates(group(group_number)));
+        let mut listed = vec![];
+        let mut at = list.head();
+        while let Some(fd) = at {
+            assert!(!listed.contains(&fd), "S13: cycle: {listed:?}");
+            listed.push(fd);
+            at = match list.after(table, fd) {
+                Next::Fd(next) => Some(next),
+                Next::End => None,
+                Next::Lost => panic!("S13: {fd} is not linked"),
+            };
+        }
+        listed
+    }
+
+    /// What the poller of `context` reports of a life.
+    pub(super) fn report(&self, context: &Context, life: &Life) -> Reported {
+        context.report(Event {
+            fd: life.handle.fd,
+            generation: life.handle.generation,
+            events: Events::READY_R,
+        })
+    }
+
+    /// A report on a worker thread of its own context.
+    #[cfg(loom)]
+    pub(super) fn report_as(&self, id: ThreadId, life: &Life) -> Reported {
+        self.report(&self.context(id), life)
+    }
+
+    /// S4, L4, S10, S12 for a life that was deleted, when nobody is at work any more.
+    pub(super) fn assert_ended(&self, life: &Life) {
+        assert_eq!(
+            life.seen.closed.load(Ordering::SeqCst),
+            1,
+            "L4: not closed, though nobody uses it any more"
+        );
+        assert!(self.core.table().pin(life.handle).is_err());
+    }
+
+    /// S12 and L9 for a life that goes on, when nobody is at work any more.
+    #[cfg(loom)]
+    pub(super) fn assert_at_rest(&self, life: &Life) {
+        let pin = self.core.table().pin(life.handle).expect("S4: the life goes on");
+        assert!(pin.running().is_empty(), "L9: a running bit is left behind");
+        assert_eq!(pin.entry().group.peek().references(), 1, "S12: a reference is left behind");
+        assert_eq!(life.seen.closed.load(Ordering::SeqCst), 0, "S4: closed without a delete");
+    }
+}
+
+impl Drop for World {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            // The checker has stopped: not one atomic more.
+            std::mem::forget(self.core.clone());
+        }
+    }
+}
+
+/// Runs `act` on another thread.
+pub(super) fn spawn<T: 'static>(
+    world: &Arc<World>,
+    life: &Life,
+    act: impl FnOnce(&World, &Life) -> T + Send + 'static,
+) -> JoinHandle<T>
+where
+    T: Send,
+{
+    let (world, life) = (world.clone(), life.clone());
+    #[cfg(loom)]
+    use loom::thread::spawn;
+    #[cfg(shuttle)]
+    use shuttle::thread::spawn;
+    spawn(move || act(&world, &life))
+}

@@ -1,0 +1,377 @@
+//! The update list and the table against a sequential model of what they promise, over random operations.
+
+use std::collections::BTreeMap;
+use std::os::fd::RawFd;
+use std::sync::Arc;
+
+use proptest::prelude::*;
+
+use crate::error::{DeleteError, InsertRefused, MoveError};
+use crate::handler::{Handler, OwnerId};
+use crate::ids::{GroupId, ThreadId, ThreadMask};
+use crate::ready::Ready;
+use crate::sync::Ordering;
+use crate::table::{Denied, FdHandle, FdTable, Orphan, Scheduled};
+use crate::update_list::{Link, Links, Next, UpdateList};
+
+struct Cells(Vec<Link>);
+
+impl Links for Cells {
+    fn link(&self, fd: usize) -> &Link {
+        &self.0[fd]
+    }
+}
+
+const ENTRIES: usize = 6;
+
+proptest! {
+    /// A list is an ordered set: additions go to the end, once.
+    #[test]
+    fn the_update_list_is_an_ordered_set(ops in prop::collection::vec((any::<bool>(), 0..ENTRIES), 0..60)) {
+        let (list, links) = (UpdateList::new(2), Cells((0..ENTRIES).map(|_| Link::new()).collect()));
+        let mut model: Vec<usize> = Vec::new();
+        let mut additions = 0;
+        for (adds, fd) in ops {
+            if adds {
+                list.add(&links, fd);
+                additions += 1;
+                if !model.contains(&fd) {
+                    model.push(fd);
+                }
+            } else {
+                list.remove(&links, fd);
+                model.retain(|other| *other != fd);
+            }
+            prop_assert_eq!(&list.check_whole(&links, ENTRIES), &model);
+            prop_assert_eq!(list.head(), model.first().copied());
+            prop_assert_eq!(list.epoch(), additions, "a walker can tell that it has missed nothing");
+            for fd in 0..ENTRIES {
+                let expected = match model.iter().position(|other| *other == fd) {
+                    None => Next::Lost,
+                    Some(at) => model.get(at + 1).map_or(Next::End, |next| Next::Fd(*next)),
+                };
+                prop_assert_eq!(list.after(&links, fd), expected);
+            }
+        }
+    }
+}
+
+const NUMBERS: RawFd = 3;
+const GROUPS: [usize; 2] = [3, 2];
+
+/// An operation. A handle is meant by its place among all that were ever given, modulo their number: most are stale.
+#[derive(Clone, Copy, Debug)]
+enum Op {
+    Insert { fd: RawFd, group: usize, mask: u64 },
+    Delete { handle: usize, disown: bool },
+    Enter { handle: usize, thread: usize },
+    Leave { handle: usize, thread: usize },
+    Takeover { handle: usize, thread: usize, right_owner: bool },
+    Relocate { handle: usize, thread: usize },
+    Schedule { handle: usize, thread: Option<usize> },
+    Pass { thread: usize },
+}
+
+fn op() -> impl Strategy<Value = Op> {
+    let (handle, thread) = (0..64usize, 0..GROUPS.iter().sum::<usize>());
+    prop_oneof![
+        3 => (0..NUMBERS, 0..GROUPS.len(), 0..16u64).prop_map(|(fd, group, mask)| Op::Insert { fd, group, mask }),
+        2 => (handle.clone(), any::<bool>()).prop_map(|(handle, disown)| Op::Delete { handle, disown }),
+        3 => (handle.clone(), thread.clone()).prop_map(|(handle, thread)| Op::Enter { handle, thread }),
+        3 => (handle.clone(), thread.clone()).prop_map(|(handle, thread)| Op::Leave { handle, thread }),
+        3 => (handle.clone(), thread.clone(), prop::bool::weighted(0.8))
+            .prop_map(|(handle, thread, right_owner)| Op::Takeover { handle, thread, right_owner }),
+        2 => (handle.clone(), thread.clone()).prop_map(|(handle, thread)| Op::Relocate { handle, thread }),
+        3 => (handle, prop::option::of(thread.clone())).prop_map(|(handle, thread)| Op::Schedule { handle, thread }),
+        2 => thread.prop_map(|thread| Op::Pass { thread }),
+    ]
+}
+
+/// What the model knows of a life.
+#[derive(Clone, Debug)]
+struct Life {
+    handle: FdHandle,
+    owner: OwnerId,
+    group: usize,
+    allowed: u64,
+    running: u64,
+    owed: u64,
+    deleted: bool,
+}
+
+/// The table and its model.
+struct World {
+    table: FdTable,
+    lives: BTreeMap<RawFd, Life>,
+    /// Each group's shared list.
+    listed: [Vec<RawFd>; GROUPS.len()],
+    given: Vec<(FdHandle, OwnerId)>,
+    /// How many lives of each number are over.
+    over: BTreeMap<RawFd, u32>,
+}
+
+fn group_id(index: usize) -> GroupId {
+    GroupId::new(index + 1).unwrap()
+}
+
+/// Threads are counted through the groups.
+fn thread(number: usize) -> (usize, ThreadId) {
+    let group = usize::from(number >= GROUPS[0]);
+    (group, ThreadId::new(group_id(group), number - group * GROUPS[0]).unwrap())
+}
+
+impl World {
+    fn new() -> Self {
+        Self {
+            table: FdTable::new(NUMBERS as usize, &GROUPS).unwrap(),
+            lives: BTreeMap::new(),
+            listed: Default::default(),
+            given: Vec::new(),
+            over: BTreeMap::new(),
+        }
+    }
+
+    /// The handle that is meant, and the number of its life if that is not over.
+    fn meant(&self, handle: usize) -> Option<(FdHandle, OwnerId, Option<RawFd>)> {
+        let (handle, owner) = *self.given.get(handle % self.given.len().max(1))?;
+        let life = self.lives.get(&handle.number()).filter(|life| life.handle == handle);
+        Some((handle, owner, life.map(|_| handle.number())))
+    }
+
+    fn life(&mut self, fd: RawFd) -> &mut Life {
+        self.lives.get_mut(&fd).unwrap()
+    }
+
+    /// A life is over exactly if it was deleted and nobody runs.
+    fn end(&mut self, fd: RawFd, orphan: Option<Orphan<'_>>) {
+        let life = &self.lives[&fd];
+        assert_eq!(orphan.is_some(), life.deleted && life.running == 0, "S4, L4: {life:?}");
+        if let Some(orphan) = orphan {
+            let retired = orphan.retire(|_, _, _, _, _| {});
+            assert_eq!((retired.fd, OwnerId::of(&retired.owner)), (fd, life.owner));
+            self.listed[life.group].retain(|other| *other != fd);
+            self.lives.remove(&fd);
+            *self.over.entry(fd).or_default() += 1;
+        }
+    }
+
+    fn apply(&mut self, op: Op) {
+        match op {
+            Op::Insert { fd, group, mask } => self.insert(fd, group, mask),
+            Op::Delete { handle, disown } => {
+                let Some((handle, _, life)) = self.meant(handle) else { return };
+                let table = std::mem::replace(&mut self.table, FdTable::new(1, &[1]).unwrap());
+                let pin = table.pin(handle);
+                assert_eq!(pin.is_ok(), life.is_some(), "S7");
+                if let (Ok(pin), Some(fd)) = (pin, life) {
+                    let deleted = pin.delete(disown);
+                    let life = self.life(fd);
+                    if life.deleted {
+                        assert_eq!(deleted.err(), Some(DeleteError::AlreadyDeleted), "4.1 (iii)");
+                    } else {
+                        (life.deleted, life.allowed) = (true, 0);
+                        self.end(fd, deleted.unwrap());
+                    }
+                }
+                self.table = table;
+            }
+            Op::Enter { handle, thread: number } => {
+                let Some((handle, _, life)) = self.meant(handle) else { return };
+                let (group, id) = thread(number);
+                let Some(fd) = life else { return assert!(self.table.pin(handle).is_err()) };
+                let life = self.lives.get_mut(&fd).unwrap();
+                let pin = self.table.pin(handle).unwrap();
+                assert_eq!(pin.group(), group_id(life.group), "S9");
+                let bit = id.mask().bits();
+                if group != life.group || life.running & bit != 0 {
+                    return;
+                }
+                match pin.enter(id.mask()) {
+                    Ok(allowed) => {
+                        assert_eq!(allowed.bits(), life.allowed);
+                        assert!(life.allowed & bit != 0, "S2");
+                        life.running |= bit;
+                    }
+                    // Nobody changes the mask meanwhile.
+                    Err(denied) => {
+                        assert_eq!((denied, life.allowed & bit), (Denied::NotAllowed, 0));
+                    }
+                }
+            }
+            Op::Leave { handle, thread: number } => {
+                let Some((handle, _, Some(fd))) = self.meant(handle) else { return };
+                let (group, id) = thread(number);
+                if group != self.lives[&fd].group || self.lives[&fd].running & id.mask().bits() == 0 {
+                    return;
+                }
+                let table = std::mem::replace(&mut self.table, FdTable::new(1, &[1]).unwrap());
+                self.life(fd).running &= !id.mask().bits();
+                let left = table.pin(handle).unwrap().leave(id.mask());
+                self.end(fd, left.err());
+                self.table = table;
+            }
+            Op::Takeover { handle, thread: number, right_owner } => {
+                let Some((handle, owner, life)) = self.meant(handle) else { return };
+                let (group, id) = thread(number);
+                let Some(fd) = life else { return assert!(self.table.pin(handle).is_err()) };
+                let life = self.lives.get_mut(&fd).unwrap();
+                if group != life.group {
+                    return;
+                }
+                let other: Arc<dyn Handler> = Arc::new(|_: &Ready<'_>| {});
+                let expected = if right_owner { owner } else { OwnerId::of(&other) };
+                let (taken, left) = self.table.pin(handle).unwrap().takeover(id.mask(), expected);
+                let model = match () {
+                    () if !right_owner => Err(MoveError::WrongOwner),
+                    () if life.running != 0 => Err(MoveError::Busy),
+                    () if life.allowed == id.mask().bits() => Ok(()),
+                    () if life.allowed.count_ones() > 1 => Err(MoveError::Shared),
+                    () => Ok(()),
+                };
+                assert_eq!(taken, model, "{life:?}");
+                if taken.is_ok() {
+                    life.allowed = id.mask().bits();
+                }
+                assert!(left.is_ok(), "a life that somebody uses, or nobody has deleted, goes on");
+            }
+            Op::Relocate { handle, thread: number } => {
+                let Some((handle, _, life)) = self.meant(handle) else { return };
+                let (group, id) = thread(number);
+                let moved = self.table.relocate(handle, id, None, false, |_, _, _, _, _| {});
+                let Some(fd) = life else { return assert_eq!(moved, Err(MoveError::Stale(handle.stale()))) };
+                let life = self.lives.get_mut(&fd).unwrap();
+                assert_eq!(moved, if life.running != 0 { Err(MoveError::Busy) } else { Ok(()) });
+                if moved.is_ok() {
+                    life.allowed = id.mask().bits();
+                    if life.group != group {
+                        self.listed[life.group].retain(|other| *other != fd);
+                        (life.group, life.owed) = (group, 0);
+                    }
+                }
+            }
+            Op::Schedule { handle, thread: number } => self.schedule(handle, number.map(thread)),
+            Op::Pass { thread: number } => self.pass(thread(number)),
+        }
+    }
+
+    fn insert(&mut self, fd: RawFd, group: usize, mask: u64) {
+        let handler: Arc<dyn Handler> = Arc::new(|_: &Ready<'_>| {});
+        let owner = OwnerId::of(&handler);
+        let allowed = mask & ThreadMask::first(GROUPS[group]).bits();
+        let inserted = self.table.insert(fd, handler, group_id(group), ThreadMask::from_bits(mask), 0);
+        let refused = match () {
+            () if allowed == 0 => Some(InsertRefused::NoThread { group: group_id(group) }),
+            () if self.lives.contains_key(&fd) => Some(InsertRefused::InUse { fd }),
+            () => None,
+        };
+        match inserted {
+            Err((why, _)) => assert_eq!(Some(why), refused),
+            Ok(handle) => {
+                assert_eq!(refused, None);
+                let generation = self.over.get(&fd).copied().unwrap_or(0);
+                assert_eq!((handle.number(), handle.generation()), (fd, generation));
+                let life = Life { handle, owner, group, allowed, running: 0, owed: 0, deleted: false };
+                self.lives.insert(fd, life);
+                self.given.push((handle, owner));
+            }
+        }
+    }
+
+    fn schedule(&mut self, handle: usize, caller: Option<(usize, ThreadId)>) {
+        let Some((handle, _, Some(fd))) = self.meant(handle) else { return };
+        let life = self.lives.get_mut(&fd).unwrap();
+        let scheduled = self.table.pin(handle).unwrap().schedule(caller.map(|(_, id)| id), 0);
+        let mine = caller.filter(|(group, _)| *group == life.group).map_or(0, |(_, id)| id.mask().bits());
+        let first = ThreadId::new(group_id(life.group), life.allowed.trailing_zeros() as usize % 64);
+        let model = match () {
+            () if mine != 0 && life.allowed == mine => {
+                let owed = life.owed & mine != 0;
+                life.owed |= mine;
+                if owed { Scheduled::Nothing } else { Scheduled::Private }
+            }
+            () if life.allowed == 0 => Scheduled::Nothing,
+            () => {
+                life.owed |= life.allowed;
+                let listed = &mut self.listed[life.group];
+                if !listed.contains(&fd) {
+                    listed.push(fd);
+                }
+                if mine & life.allowed != 0 { Scheduled::Nothing } else { Scheduled::Wake(first.unwrap()) }
+            }
+        };
+        assert_eq!(scheduled, model, "L1, suspect 19: {life:?}");
+    }
+
+    fn pass(&mut self, (group, id): (usize, ThreadId)) {
+        let mut visited = Vec::new();
+        let dropped = self.table.walk_updates(id, false, |pin| visited.push(pin.fd())).dropped;
+        let mut model = Vec::new();
+        for fd in self.listed[group].clone() {
+            let life = self.lives.get_mut(&fd).unwrap();
+            if life.owed & id.mask().bits() != 0 {
+                model.push(fd);
+                life.owed &= !id.mask().bits();
+            }
+            if life.owed == 0 {
+                self.listed[group].retain(|other| *other != fd);
+            }
+        }
+        assert_eq!((visited, dropped), (model, 0));
+    }
+
+    /// Table and model agree on everything that can be seen.
+    fn check(&self) {
+        assert_eq!(self.table.used(), self.lives.len() as u64);
+        for life in self.lives.values() {
+            let pin = self.table.pin(life.handle).unwrap();
+            assert_eq!(pin.group(), group_id(life.group));
+            assert_eq!((pin.thread_mask().bits(), pin.running().bits()), (life.allowed, life.running));
+            assert_eq!(pin.entry().update_mask.load(Ordering::SeqCst), life.owed);
+            assert_eq!(pin.entry().group.peek().references(), 1, "S12: this pin alone");
+            assert_eq!(pin.owner_id(), life.owner);
+        }
+        for (index, listed) in self.listed.iter().enumerate() {
+            let list = self.table.updates(group_id(index));
+            let mut walked = Vec::new();
+            let mut at = list.head();
+            while let Some(fd) = at {
+                walked.push(fd as RawFd);
+                at = match list.after(&self.table, fd) {
+                    Next::Fd(next) => Some(next),
+                    Next::End => None,
+                    Next::Lost => panic!("S13: {fd} is in no list"),
+                };
+            }
+            assert_eq!(&walked, listed, "S13");
+        }
+    }
+}
+
+proptest! {
+    /// Whatever is called in whatever order, by whomever, on handles old and new.
+    #[test]
+    fn the_table_does_what_a_sequential_model_of_it_does(ops in prop::collection::vec(op(), 0..80)) {
+        let mut world = World::new();
+        for op in ops {
+            world.apply(op);
+            world.check();
+        }
+        // What is left is given back.
+        for life in world.lives.values() {
+            for index in 0..GROUPS[life.group] {
+                let id = ThreadId::new(group_id(life.group), index).unwrap();
+                if life.running & id.mask().bits() != 0
+                    && let Err(orphan) = world.table.pin(life.handle).unwrap().leave(id.mask())
+                {
+                    drop(orphan.retire(|_, _, _, _, _| {}).owner);
+                }
+            }
+            if let Ok(pin) = world.table.pin(life.handle)
+                && let Ok(Some(orphan)) = pin.delete(false)
+            {
+                drop(orphan.retire(|_, _, _, _, _| {}).owner);
+            }
+        }
+        prop_assert_eq!(world.table.used(), 0);
+    }
+}
