@@ -10,6 +10,8 @@
 //!   thread returns to user mode: its peer sees no end of file until then (Linux 6.10 and later, commit 4efaa5acf0a1;
 //!   measured on 6.18 at about one close in a thousand). A close by anybody but the polling thread therefore removes
 //!   the registration first, which waits for the look to be over.
+//! - A wait that is no whole number of milliseconds is epoll_pwait2(2)'s, where that is there: since Linux 5.11, and not under
+//!   every emulator. Elsewhere it is rounded up.
 //! - What epoll refuses (`EPERM`: regular files, directories) is always ready, as for poll(2).
 //!
 //! Sources: [epoll_ctl(2)], [epoll_wait(2)], [epoll_create(2)], [epoll(7)].
@@ -56,13 +58,7 @@ impl Backend for EpollBackend {
 
     fn capabilities(&self) -> Capabilities {
         // RDHUP is there since Linux 2.6.17, older than anything that this can be built for.
-        Capabilities {
-            edge: true,
-            read_shutdown: true,
-            errors: true,
-            kernel_state: true,
-            max_descriptors: None,
-        }
+        Capabilities { fine_timeouts: sys::fine_timeouts(), ..Capabilities::ALL }
     }
 
     fn poller(&self, thread: ThreadId) -> io::Result<Box<dyn Poller>> {

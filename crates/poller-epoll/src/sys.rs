@@ -3,10 +3,14 @@
 //! epoll_ctl(2) and epoll_wait(2) are called by number, not through borrowed descriptors: a number may have been
 //! closed behind the table's back, which must be an answer here, not a broken promise.
 
-use std::io;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+use std::{io, ptr};
 
+use fd_core::fault::{self, Fault};
+use fd_core::poller::milliseconds;
 use nix::errno::Errno;
 use nix::sys::epoll::{Epoll, EpollCreateFlags};
 
@@ -65,20 +69,75 @@ impl Slot {
         }
     }
 
-    /// One call of epoll_wait(2). `buffer` is not empty. A signal is a success with nothing seen.
+    /// One wait. `buffer` is not empty. A signal is a success with nothing seen.
     pub(crate) fn wait<'b>(
         &self,
         buffer: &'b mut [libc::epoll_event],
-        milliseconds: i32,
+        timeout: Duration,
     ) -> io::Result<&'b [libc::epoll_event]> {
+        let whole = timeout.subsec_nanos().is_multiple_of(1_000_000);
+        let result = if whole || fine_timeouts().is_err() || fault::on(Fault::TimeoutRoundedDown) {
+            self.epoll_wait(buffer, milliseconds(timeout))
+        } else {
+            self.epoll_pwait2(buffer, timeout)
+        };
+        match result {
+            Ok(count) => Ok(&buffer[..count]),
+            Err(Errno::EINTR) => Ok(&[]),
+            Err(errno) => Err(errno.into()),
+        }
+    }
+
+    fn epoll_wait(&self, buffer: &mut [libc::epoll_event], milliseconds: i32) -> Result<usize, Errno> {
         let room = i32::try_from(buffer.len()).unwrap_or(i32::MAX);
         // SAFETY: the kernel writes at most `room` elements into the buffer, which has as many.
         let result =
             unsafe { libc::epoll_wait(self.epoll.as_raw_fd(), buffer.as_mut_ptr(), room, milliseconds) };
-        match Errno::result(result) {
-            Ok(count) => Ok(&buffer[..count as usize]),
-            Err(Errno::EINTR) => Ok(&[]),
-            Err(errno) => Err(errno.into()),
-        }
+        Errno::result(result).map(|count| count as usize)
+    }
+
+    fn epoll_pwait2(&self, buffer: &mut [libc::epoll_event], timeout: Duration) -> Result<usize, Errno> {
+        let room = i32::try_from(buffer.len()).unwrap_or(i32::MAX);
+        let timeout = KernelTimespec {
+            seconds: i64::try_from(timeout.as_secs()).unwrap_or(i64::MAX),
+            nanoseconds: timeout.subsec_nanos().into(),
+        };
+        // SAFETY: as for epoll_wait; the kernel reads the timeout, and no signal mask.
+        let result = unsafe {
+            libc::syscall(
+                EPOLL_PWAIT2,
+                self.epoll.as_raw_fd(),
+                buffer.as_mut_ptr(),
+                room,
+                &timeout,
+                ptr::null::<libc::sigset_t>(),
+                0_usize,
+            )
+        };
+        Errno::result(result).map(|count| count as usize)
+    }
+}
+
+/// The number of epoll_pwait2(2): one for all processors, as for every call since Linux 5.1. C libraries have no older name for it.
+const EPOLL_PWAIT2: libc::c_long = 441;
+
+/// The kernel's `__kernel_timespec`: 64 bits wide on every processor.
+#[repr(C)]
+struct KernelTimespec {
+    seconds: i64,
+    nanoseconds: i64,
+}
+
+/// Whether epoll_pwait2(2) is there, or why waits are rounded up to milliseconds. The kernel is asked once.
+pub(crate) fn fine_timeouts() -> Result<(), &'static str> {
+    static THERE: OnceLock<bool> = OnceLock::new();
+    let there = THERE.get_or_init(|| {
+        let mut buffer = [libc::epoll_event { events: 0, u64: 0 }];
+        Slot::new().is_ok_and(|slot| slot.epoll_pwait2(&mut buffer, Duration::ZERO).is_ok())
+    });
+    if *there {
+        Ok(())
+    } else {
+        Err("this kernel or emulator has no epoll_pwait2(2), and epoll_wait(2) counts in milliseconds")
     }
 }

@@ -129,7 +129,13 @@ impl ChangeList {
         let force = change.force || before.is_some() && known != change.wanted;
         let change = Change { known, force, ..*change };
         if before.is_none() && change.is_noop() {
+            if fault::on(Fault::KqueueNoopDropsChanges) {
+                self.operations.clear();
+            }
             return Some(change.wanted);
+        }
+        if fault::on(Fault::KqueueChangesOverwritten) {
+            self.operations.clear();
         }
         self.operations.extend(operations(&change));
         self.queued.push(change);
@@ -347,6 +353,29 @@ mod tests {
         let mut harvest = Vec::with_capacity(16);
         always.report(&mut harvest);
         harvest.iter().map(|event| (event.fd, event.events)).collect()
+    }
+
+    /// Bugs 21 and 23: the changes of one descriptor take nothing from those of another, and no more does one with
+    /// nothing to change.
+    #[test]
+    fn each_descriptor_of_a_pass_gets_what_it_wants() {
+        let (mut kernel, mut list) = (Kernel::default(), ChangeList::default());
+        let kinds = [(R, NONE), (NONE, R), (R, R), (R, RW), (RW, RW), (NONE, W)];
+        let changes = |fd| {
+            let (known, wanted) = kinds[fd as usize % kinds.len()];
+            Change { fd, ..change(known, wanted) }
+        };
+        for change in (0..30).map(changes) {
+            let held = [(Filter::Read, change.known.recv), (Filter::Write, change.known.send)];
+            kernel.filters.extend(held.iter().filter(|held| held.1).map(|held| (change.fd, held.0)));
+            let noop = change.known == change.wanted;
+            assert_eq!(list.add(&change), noop.then_some(change.wanted));
+        }
+        let results = kernel.submit(&list);
+        list.settle(&results, &mut AlwaysReady::default(), &mut |_, _| {});
+        for change in (0..30).map(changes) {
+            assert_eq!(kernel.holds(change.fd), change.wanted, "{change:?}");
+        }
     }
 
     /// The deletion of an absent filter or a change of a closed number never hides what comes after it.

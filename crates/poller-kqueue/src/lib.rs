@@ -67,13 +67,7 @@ impl Backend for KqueueBackend {
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities {
-            edge: true,
-            read_shutdown: true,
-            errors: true,
-            kernel_state: true,
-            max_descriptors: None,
-        }
+        Capabilities::ALL
     }
 
     fn poller(&self, thread: ThreadId) -> io::Result<Box<dyn Poller>> {

@@ -339,6 +339,9 @@ fn record(raw: &libc::kevent) -> Option<Record> {
 /// The timeout, exact. Some systems refuse more than 10⁸ seconds.
 fn timespec(timeout: Duration) -> timespec {
     const LONGEST: Duration = Duration::from_secs(100_000_000);
-    let timeout = timeout.min(LONGEST);
+    let mut timeout = timeout.min(LONGEST);
+    if fault::on(Fault::TimeoutRoundedDown) {
+        timeout = Duration::from_millis(timeout.as_millis() as u64);
+    }
     timespec { tv_sec: timeout.as_secs() as _, tv_nsec: timeout.subsec_nanos() as _ }
 }

@@ -61,6 +61,7 @@ impl Backend for PollBackend {
             read_shutdown: self.read_shutdown,
             errors: true,
             kernel_state: false,
+            fine_timeouts: Err("poll(2) counts in milliseconds"),
             max_descriptors: None,
         }
     }

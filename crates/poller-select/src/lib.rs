@@ -45,7 +45,7 @@ struct SelectBackend {
 
 impl SelectBackend {
     fn new(limits: &Limits) -> Result<Self, BackendError> {
-        if limits.capacity > libc::FD_SETSIZE {
+        if limits.capacity > libc::FD_SETSIZE && !fault::on(Fault::SelectCapacityUnchecked) {
             let capacity = limits.capacity;
             return Err(BackendError::Capacity { backend: "select", limit: libc::FD_SETSIZE, capacity });
         }
@@ -65,6 +65,7 @@ impl Backend for SelectBackend {
             read_shutdown: false,
             errors: false,
             kernel_state: false,
+            fine_timeouts: Ok(()),
             max_descriptors: Some(libc::FD_SETSIZE),
         }
     }

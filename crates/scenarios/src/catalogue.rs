@@ -2,6 +2,8 @@
 
 use crate::deletion;
 use crate::migration;
+use crate::polling;
+use crate::regression;
 use crate::shared_listener;
 use crate::trial::{Failure, Trial};
 
@@ -73,6 +75,50 @@ pub fn catalogue() -> &'static [Scenario] {
         migration::late_report_of_old_owner::SCENARIO,
         migration::takeover_during_delete::SCENARIO,
         migration::takeover_storm::SCENARIO,
+        // The pollers' history.
+        regression::beyond_fd_setsize::SCENARIO,
+        regression::hangup_forgotten::SCENARIO,
+        regression::short_timeout_spins::SCENARIO,
+        regression::child_closes_foreign::SCENARIO,
+        regression::poller_leaked::SCENARIO,
+        regression::highest_number_unpolled::SCENARIO,
+        regression::former_owner_polls_copy::SCENARIO,
+        regression::changes_lost_in_one_pass::SCENARIO,
+        regression::event_taken_by_change::SCENARIO,
+        regression::deinit_without_init::SCENARIO,
+        regression::dump_stops_users::SCENARIO,
+        regression::last_number_refused::SCENARIO,
+        regression::send_bit_survives::SCENARIO,
+        regression::hangup_after_own_shutdown::SCENARIO,
+        regression::udp_error_spins::SCENARIO,
+        regression::failure_without_readiness::SCENARIO,
+        regression::insert_flags_lost::SCENARIO,
+        regression::inserted_twice::SCENARIO,
+        regression::error_without_wants::SCENARIO,
+        polling::device_always_ready::SCENARIO,
+        polling::short_wait::SCENARIO,
+        // The history of the core.
+        regression::both_threads_owe_one_update::SCENARIO,
+        regression::busy_thread_keeps_others_awake::SCENARIO,
+        regression::called_while_it_stops::SCENARIO,
+        regression::closed_number_is_somebody_elses::SCENARIO,
+        regression::deleted_while_listed::SCENARIO,
+        regression::end_reported_to_the_old_owner::SCENARIO,
+        regression::flag_lost_in_a_report::SCENARIO,
+        regression::insert_asks_the_wrong_group::SCENARIO,
+        regression::last_user_does_not_know::SCENARIO,
+        regression::late_report_changes_the_state::SCENARIO,
+        regression::moved_under_a_report::SCENARIO,
+        regression::neighbours_counted::SCENARIO,
+        regression::one_direction_served::SCENARIO,
+        regression::polled_before_all_are_ready::SCENARIO,
+        regression::reference_left_behind::SCENARIO,
+        regression::scan_ends_too_early::SCENARIO,
+        regression::signal_before_the_wait::SCENARIO,
+        regression::update_after_the_close::SCENARIO,
+        regression::walk_led_astray::SCENARIO,
+        regression::work_before_the_wait::SCENARIO,
+        regression::wrong_thread_woken::SCENARIO,
     ];
     CATALOGUE
 }

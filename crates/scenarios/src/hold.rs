@@ -33,9 +33,16 @@ pub struct Held {
 impl Checkpoints {
     /// Begins to watch.
     pub fn watch() -> Self {
+        Self::telling(|_, _| {})
+    }
+
+    /// Begins to watch, and calls `listener` at every point, on the thread that comes there, before it is held. The
+    /// descriptor is −1 at points that concern none.
+    pub fn telling(listener: impl Fn(Point, RawFd) + Send + Sync + 'static) -> Self {
         let wanted: Arc<Mutex<Vec<Wanted>>> = Arc::default();
         let list = Arc::clone(&wanted);
         checkpoint::install(move |point, fd| {
+            listener(point, fd);
             let current = std::thread::current();
             let gate = {
                 let mut list = list.lock().unwrap_or_else(PoisonError::into_inner);
@@ -57,8 +64,13 @@ impl Checkpoints {
 
     /// Holds `thread` the next time it reaches `point` about `fd`, once.
     pub fn hold(&self, thread: ThreadId, point: Point, fd: RawFd) -> Held {
-        let gate = self.add(Some(format!("worker {thread}")), point, fd);
-        Held { gate, what: format!("thread {thread} at {point:?}") }
+        self.hold_thread(&format!("worker {thread}"), point, fd)
+    }
+
+    /// As [`Checkpoints::hold`], for whichever thread has this name.
+    pub fn hold_thread(&self, name: &str, point: Point, fd: RawFd) -> Held {
+        let gate = self.add(Some(name.to_owned()), point, fd);
+        Held { gate, what: format!("{name} at {point:?}") }
     }
 
     /// A closed gate at `point`, for every thread that comes there about `fd`.

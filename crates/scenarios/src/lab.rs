@@ -158,11 +158,16 @@ impl Lab {
     ///
     /// # Errors
     /// [`Failure::Wrong`] with `what` if it never does.
-    pub fn wait_until(&self, what: &str, mut holds: impl FnMut() -> bool) -> Result<(), Failure> {
+    pub fn wait_until(&self, what: &str, holds: impl FnMut() -> bool) -> Result<(), Failure> {
+        Self::wait(self.core(), what, holds)
+    }
+
+    /// [`Lab::wait_until`] while a script has the lab.
+    pub(crate) fn wait(core: &FdCore, what: &str, mut holds: impl FnMut() -> bool) -> Result<(), Failure> {
         let end = Instant::now() + patience();
         while !holds() {
             if Instant::now() >= end {
-                return Err(Failure::Wrong(format!("never happened: {what}\n{}", self.core().entries())));
+                return Err(Failure::Wrong(format!("never happened: {what}\n{}", core.entries())));
             }
             std::thread::sleep(Duration::from_micros(200));
         }
@@ -179,7 +184,12 @@ impl Lab {
 
     /// A thread's counters as they are now.
     pub fn activity(&self, thread: ThreadId) -> ActivitySnapshot {
-        let table = self.core().activity().0;
+        Self::activity_of(self.core(), thread)
+    }
+
+    /// [`Lab::activity`] while a script has the lab.
+    pub(crate) fn activity_of(core: &FdCore, thread: ThreadId) -> ActivitySnapshot {
+        let table = core.activity().0;
         table
             .into_iter()
             .find(|(id, _)| *id == thread)

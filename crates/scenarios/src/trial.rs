@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
 use fd_core::error::StartError;
@@ -14,8 +14,9 @@ use crate::params::Params;
 /// How long a scenario waits for something that must happen, on a machine of ordinary speed. Not a bound on how fast it
 /// is: a cell under heavy load may take this long. It is there to end a run with an explanation before the driver's time
 /// limit ends it with none.
-const PATIENCE: Duration = Duration::from_secs(25);
+pub const PATIENCE: Duration = Duration::from_secs(25);
 
+static PATIENCE_MS: AtomicU64 = AtomicU64::new(PATIENCE.as_millis() as u64);
 static SLOWNESS: AtomicU32 = AtomicU32::new(1);
 
 /// Says that this machine is so many times slower than an ordinary one: an emulator, say. For the whole process.
@@ -24,9 +25,17 @@ pub fn set_slowness(times: u32) {
     SLOWNESS.store(times, Ordering::Relaxed);
 }
 
+/// Says how long a scenario waits for something that must happen, on a machine of ordinary speed, in place of what is
+/// enough under any load: for runs in which many cells are meant to hang. For the whole process.
+pub fn set_patience(patience: Duration) {
+    let milliseconds = u64::try_from(patience.as_millis()).unwrap_or(u64::MAX);
+    // Relaxed: set before any scenario starts its threads.
+    PATIENCE_MS.store(milliseconds, Ordering::Relaxed);
+}
+
 /// How long to wait for something that must happen.
 pub(crate) fn patience() -> Duration {
-    PATIENCE * SLOWNESS.load(Ordering::Relaxed)
+    Duration::from_millis(PATIENCE_MS.load(Ordering::Relaxed)) * SLOWNESS.load(Ordering::Relaxed)
 }
 
 /// What a run is given, and where it records what it sees.

@@ -91,8 +91,9 @@ fn holding_a_lock(
             gate.open();
             let deleted = context.fd(handle).delete();
             let running = context.core().entry(handle).map(|entry| entry.running);
+            let closed = context.core().lives().closed;
             drop(guard);
-            (deleted, running, context.core().lives().closed)
+            (deleted, running, closed)
         })?
     };
     trial.check_eq("delete under the lock", "Ok(())".into(), format!("{:?}", deleted.0), "bug 64");

@@ -15,12 +15,12 @@ use crate::transport::Far;
 /// More bytes than that would make a writer wait for a reader that does not want to read.
 const MOST_BYTES: u64 = 1000;
 
-pub(super) fn unpoisoned<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(crate) fn unpoisoned<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Which open file it is, as far as fstat(2) tells.
-pub(super) fn identity(fd: &impl AsFd) -> Option<u64> {
+pub(crate) fn identity(fd: &impl AsFd) -> Option<u64> {
     #[allow(clippy::unnecessary_cast, reason = "the width of ino_t differs between systems")]
     fstat(fd).ok().map(|status| status.st_ino as u64)
 }

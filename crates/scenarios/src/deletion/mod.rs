@@ -1,9 +1,9 @@
 //! Descriptors that are deleted while threads use them, know them, or are about to hear of them.
 
 mod cloned;
-mod life;
+pub(crate) mod life;
 mod storm;
-mod watch;
+pub(crate) mod watch;
 
 pub(crate) mod cloned_dup;
 pub(crate) mod cloned_fork;

@@ -4,18 +4,19 @@
 //! thread mask too early, and nobody closed (suspect 1).
 
 use std::io::Write;
-use std::os::fd::RawFd;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use fd_core::InsertOptions;
-use fd_core::checkpoint::{self, Point};
+use fd_core::checkpoint::Point;
 use fd_core::ids::ThreadId;
 
-use super::watch::{Watch, delete_on};
+use super::watch::Watch;
 use crate::catalogue::{Layer, Scenario};
-use crate::gate::Gate;
 use crate::lab::Lab;
+use crate::script::Script;
 use crate::transport::pair;
-use crate::trial::{Failure, Trial, patience};
+use crate::trial::{Failure, Trial};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "deletion/two-late-wakers",
@@ -34,8 +35,8 @@ const REPORT: [Point; 5] = [
     Point::LeaveRunningCleared,
 ];
 
-/// Where the deleter is held, if it is.
-const DELETE: [Option<Point>; 3] = [None, Some(Point::DeleteTokenSet), Some(Point::DeleteMaskCleared)];
+/// Where the deleter is held.
+const DELETE: [Point; 2] = [Point::DeleteTokenSet, Point::DeleteMaskCleared];
 
 /// In which order they go on: 0 and 1 the late threads, 2 the deleter.
 const ORDERS: [[usize; 3]; 6] = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
@@ -49,19 +50,13 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
         return Err(Failure::Unsupported("needs two threads in one group".into()));
     };
     let deleter = threads.into_iter().find(|thread| *thread != first && *thread != second);
-    let mut names = Vec::new();
-    for thread in [first, second] {
-        names.push(lab.on(thread, |_| std::thread::current().id())?);
-    }
     let mut rounds = 0;
     for (index, one) in REPORT.into_iter().enumerate() {
         // The two are alike.
-        for (other, delete) in REPORT[index..].iter().flat_map(|other| DELETE.map(|delete| (*other, delete)))
-        {
-            // A deleter that is not held has gone already.
-            for order in ORDERS.into_iter().filter(|order| delete.is_some() || order[0] == 2) {
+        for other in REPORT[index..].iter().copied() {
+            for (delete, order) in DELETE.into_iter().flat_map(|delete| ORDERS.map(|order| (delete, order))) {
                 let plan = Plan { wakers: [first, second], deleter, at: [one, other], delete, order };
-                play(trial, &mut lab, plan, [names[0], names[1]])?;
+                play(trial, &mut lab, plan)?;
                 trial.all_hold()?;
                 rounds += 1;
             }
@@ -77,7 +72,7 @@ struct Plan {
     /// `None`: a thread of no group.
     deleter: Option<ThreadId>,
     at: [Point; 2],
-    delete: Option<Point>,
+    delete: Point,
     order: [usize; 3],
 }
 
@@ -86,18 +81,38 @@ impl Plan {
     /// allows them.
     fn handlers_run(self) -> usize {
         let place = |one| self.order.iter().position(|other| *other == one);
-        let allowed = |waker| self.delete == Some(Point::DeleteTokenSet) && place(waker) < place(2);
+        let allowed = |waker| self.delete == Point::DeleteTokenSet && place(waker) < place(2);
         (0..2).filter(|waker| !REPORT[..2].contains(&self.at[*waker]) || allowed(*waker)).count()
+    }
+
+    /// Both late threads stop at the beginning of their reports first, so that neither drains what the other is to see.
+    /// Who goes on may be the one that ends the life, and then waits for those who are still to leave.
+    fn drawing(self) -> String {
+        let begin = Point::ReportBeforeRunning;
+        let mut steps = vec![("us", "writes".to_owned())];
+        steps.extend(CAST[..2].iter().map(|waker| (*waker, format!("at {}", begin.name()))));
+        let moved = (0..2).filter(|waker| self.at[*waker] != begin);
+        steps.extend(moved.map(|waker| (CAST[waker], format!("at {}", self.at[waker].name()))));
+        steps.push((CAST[2], format!("deletes at {}", self.delete.name())));
+        for one in self.order {
+            steps.push((CAST[one], "goes on".into()));
+            steps.push(("us", format!("see-{}-go", CAST[one])));
+        }
+        steps.push((CAST[2], "ends = Ok(())".into()));
+        steps.extend(CAST[..2].iter().map(|waker| (*waker, "ends".to_owned())));
+        let columns = ["us", CAST[0], CAST[1], CAST[2]];
+        let line = |cells: [&str; 4]| cells.map(|cell| format!("{cell:24}")).join("| ");
+        let lines = steps
+            .iter()
+            .map(|(who, step)| line(columns.map(|column| if column == *who { step.as_str() } else { "" })));
+        std::iter::once(line(columns)).chain(lines).collect::<Vec<_>>().join("\n")
     }
 }
 
-fn play(
-    trial: &mut Trial,
-    lab: &mut Lab,
-    plan: Plan,
-    names: [std::thread::ThreadId; 2],
-) -> Result<(), Failure> {
-    let wrong = |what: &str| Failure::Wrong(format!("{what}: {plan:?}"));
+/// The columns of the two late threads and of the deleter.
+const CAST: [&str; 3] = ["first", "second", "deleter"];
+
+fn play(trial: &mut Trial, lab: &mut Lab, plan: Plan) -> Result<(), Failure> {
     let mut ends = pair(trial.params.transport).map_err(Failure::broken)?;
     let watch = Watch::new(&ends.near);
     // Hundreds of rounds: no TIME_WAIT is left behind.
@@ -112,78 +127,36 @@ fn play(
     // to sleep with it.
     lab.fence_all()?;
     plan.wakers.into_iter().try_for_each(|thread| lab.fence(thread))?;
-    let stage = Stage::install(watch.number(), names, plan);
     let closed = lab.core().lives().closed;
-
-    ends.far.write_all(b"x").map_err(Failure::broken)?;
-    if !stage.harvested.wait_for(2) {
-        return Err(wrong("not both threads were woken"));
-    }
-    stage.harvested.open();
-    if !stage.held[..2].iter().all(|gate| gate.wait_for(1)) {
-        return Err(wrong("a late thread did not come to its place"));
-    }
-    let told = delete_on(lab, plan.deleter, handle);
-    if plan.delete.is_some() && !stage.held[2].wait_for(1) {
-        return Err(wrong("the deleter did not come to its place"));
-    }
-    let mut deleted = None;
-    for one in plan.order {
-        let loops = || plan.wakers.get(one).map(|thread| lab.activity(*thread).loops);
-        let before = loops();
-        stage.held[one].open();
-        // It has gone, or ends the life and waits for the others.
-        lab.wait_until(&format!("number {one} goes on: {plan:?}"), || {
-            deleted = deleted.or_else(|| told.try_recv().ok());
-            let gone = if one == 2 { deleted.is_some() } else { loops() > before };
-            gone || lab.core().entry(handle).is_err()
-        })?;
-    }
-    let deleted = deleted.or_else(|| told.recv_timeout(patience()).ok());
+    let deleted = Arc::new(AtomicBool::new(false));
+    let returned = Arc::clone(&deleted);
+    let loops = plan.wakers.map(|thread| lab.activity(thread).loops);
+    let core = Arc::clone(lab.core());
+    // It has gone, or ends the life and waits for the others.
+    let over = || core.entry(handle).is_err();
+    let turned = |waker: usize| Lab::activity_of(&core, plan.wakers[waker]).loops > loops[waker];
+    let see = |what: &'static str, gone: &dyn Fn() -> bool| Lab::wait(&core, what, || gone() || over());
+    Script::about(handle, format!("{plan:?}"), "S4, L7, bug 66, bug 67")
+        .worker(CAST[0], plan.wakers[0])
+        .worker(CAST[1], plan.wakers[1])
+        .caller(CAST[2], plan.deleter)
+        .does("deletes", move |speaker| {
+            let answer = speaker.fd(handle).delete();
+            returned.store(true, Ordering::SeqCst);
+            answer
+        })
+        .we("writes", || ends.far.write_all(b"x").map_err(Failure::broken))
+        .we("see-first-go", || see("the first late thread goes on", &|| turned(0)))
+        .we("see-second-go", || see("the second late thread goes on", &|| turned(1)))
+        .we("see-deleter-go", || see("the deleter goes on", &|| deleted.load(Ordering::SeqCst)))
+        .play(trial, lab, &plan.drawing())?;
     lab.wait_until(&format!("the close: {plan:?}"), || watch.dropped() > 0)?;
-    checkpoint::remove();
     let ran = plan.handlers_run();
-    trial.check_eq(format!("delete: {plan:?}"), "Some(Ok(()))".into(), format!("{deleted:?}"), "L7");
     trial.check_eq(format!("handler calls: {plan:?}"), ran, watch.entered(), "S6");
     trial.check_eq(format!("handlers dropped: {plan:?}"), 1, watch.dropped(), "S4");
     trial.check_eq(format!("closed: {plan:?}"), 1, lab.core().lives().closed - closed, "S4");
     trial.all_hold()?;
     lab.fence_all()?;
-    if watch.entered() != ran {
-        return Err(wrong("the handler was called once more"));
-    }
+    trial.check_eq(format!("handler calls afterwards: {plan:?}"), ran, watch.entered(), "S6");
     lab.wait_until("the peer sees the end", || ends.far.ended())
-}
-
-/// The gates that hold the three.
-struct Stage {
-    /// Both late threads stop here first, so that neither drains what the other is to see.
-    harvested: Gate,
-    held: [Gate; 3],
-}
-
-impl Stage {
-    fn install(number: RawFd, names: [std::thread::ThreadId; 2], plan: Plan) -> Self {
-        let stage = Self { harvested: Gate::new(), held: [Gate::new(), Gate::new(), Gate::new()] };
-        let (harvested, held) = (stage.harvested.clone(), stage.held.clone());
-        checkpoint::install(move |point, fd| {
-            if fd != number {
-                return;
-            }
-            let name = std::thread::current().id();
-            match names.iter().position(|waker| *waker == name) {
-                Some(waker) => {
-                    if point == Point::ReportBeforeRunning {
-                        harvested.pass();
-                    }
-                    if point == plan.at[waker] {
-                        held[waker].pass();
-                    }
-                }
-                None if Some(point) == plan.delete => held[2].pass(),
-                None => {}
-            }
-        });
-        stage
-    }
 }

@@ -56,22 +56,27 @@ fn routes(lab: &Lab) -> Vec<Route> {
 }
 
 /// A descriptor under test, and its far end.
-struct Subject {
-    handle: FdHandle,
-    recorder: Arc<Recorder>,
-    owner: OwnerId,
-    far: Far,
+pub(crate) struct Subject {
+    pub(crate) handle: FdHandle,
+    pub(crate) recorder: Arc<Recorder>,
+    pub(crate) owner: OwnerId,
+    pub(crate) far: Far,
 }
 
 impl Subject {
     /// One that `thread` polls for receiving.
-    fn start(trial: &Trial, lab: &mut Lab, thread: ThreadId) -> Result<Self, Failure> {
+    pub(crate) fn start(trial: &Trial, lab: &mut Lab, thread: ThreadId) -> Result<Self, Failure> {
         let ends = pair(trial.params.transport).map_err(Failure::broken)?;
         Self::start_with(lab, thread, ends.near, ends.far)
     }
 
     /// As [`Subject::start`], with the ends given.
-    fn start_with(lab: &mut Lab, thread: ThreadId, near: OwnedFd, far: Far) -> Result<Self, Failure> {
+    pub(crate) fn start_with(
+        lab: &mut Lab,
+        thread: ThreadId,
+        near: OwnedFd,
+        far: Far,
+    ) -> Result<Self, Failure> {
         let recorder = Recorder::new();
         let handle = lab.insert(near, recorder.clone(), thread)?;
         let subject = Self { handle, owner: recorder.id(), recorder, far };
@@ -81,35 +86,35 @@ impl Subject {
         Ok(subject)
     }
 
-    fn want(&self, lab: &Lab, thread: ThreadId) -> Result<(), Failure> {
+    pub(crate) fn want(&self, lab: &Lab, thread: ThreadId) -> Result<(), Failure> {
         let handle = self.handle;
         lab.on(thread, move |context| context.fd(handle).want_recv())?
             .map_err(|stale| Failure::Wrong(stale.to_string()))
     }
 
     /// What a takeover by `thread` answers.
-    fn take(&self, lab: &Lab, thread: ThreadId) -> Result<Result<(), MoveError>, Failure> {
+    pub(crate) fn take(&self, lab: &Lab, thread: ThreadId) -> Result<Result<(), MoveError>, Failure> {
         let (handle, owner) = (self.handle, self.owner);
         lab.on(thread, move |context| context.takeover(handle, owner))
     }
 
-    fn write(&mut self, bytes: &[u8]) -> Result<(), Failure> {
+    pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<(), Failure> {
         self.far.write_all(bytes).map_err(Failure::broken)
     }
 
     /// Waits until everything up to `bytes` was read.
-    fn wait_for_bytes(&self, lab: &Lab, bytes: &[u8]) -> Result<(), Failure> {
+    pub(crate) fn wait_for_bytes(&self, lab: &Lab, bytes: &[u8]) -> Result<(), Failure> {
         let what = format!("'{}' read from {}", String::from_utf8_lossy(bytes), self.handle.number());
         lab.wait_until(&what, || self.recorder.bytes() == bytes)
     }
 
-    fn wait_for_reports(&self, lab: &Lab, count: usize) -> Result<(), Failure> {
+    pub(crate) fn wait_for_reports(&self, lab: &Lab, count: usize) -> Result<(), Failure> {
         let what = format!("{count} reports of {}", self.handle.number());
         lab.wait_until(&what, || self.recorder.reports() >= count)
     }
 
     /// Closes both ends.
-    fn end(self, lab: &Lab) -> Result<(), Failure> {
+    pub(crate) fn end(self, lab: &Lab) -> Result<(), Failure> {
         lab.core().fd(self.handle).delete().map_err(|error| Failure::Wrong(error.to_string()))
     }
 }

@@ -7,13 +7,14 @@ use std::io::Write;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use fd_core::checkpoint::{self, Point};
+use fd_core::checkpoint::Point;
 use fd_core::error::MoveError;
 use fd_core::ids::ThreadId;
 use fd_core::{Context, FdHandle, OwnerId};
 
 use super::stream::Connection;
 use crate::catalogue::{Layer, Scenario};
+use crate::hold::Checkpoints;
 use crate::lab::Lab;
 use crate::transport::{Far, pair};
 use crate::trial::{Failure, Trial};
@@ -120,7 +121,7 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
         busy: AtomicU64::new(0),
         refused: Mutex::default(),
     });
-    checkpoint::install(|point, _| delay(point));
+    let delays = Checkpoints::telling(|point, _| delay(point));
     for (index, thread) in threads.iter().enumerate() {
         let (storm, seed) = (Arc::clone(&storm), trial.seed.wrapping_add(1 + index as u64));
         lab.core().post(*thread, move |context| {
@@ -133,7 +134,7 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
     let writer = std::thread::spawn(move || write_all(fars, seed));
     let ended = storm.read_everything(&lab);
     storm.over.store(true, Ordering::SeqCst);
-    checkpoint::remove();
+    drop(delays);
     ended?;
     lab.wait_until("the thieves have ended", || storm.thieves.load(Ordering::SeqCst) == 0)?;
     let fars = writer.join().map_err(|_| Failure::Broken("the writer".into()))?.map_err(Failure::broken)?;

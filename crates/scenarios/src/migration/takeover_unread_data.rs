@@ -4,6 +4,8 @@
 //! first thread's poller believes that it has told everything, and the connection stalls. Here each way in which an
 //! edge can have been spent before the new owner asks is forced in turn.
 
+use fd_core::checkpoint::Point;
+
 use super::{Route, Subject, answered, routes, told};
 use crate::catalogue::{Layer, Scenario};
 use crate::hold::Checkpoints;
@@ -26,6 +28,10 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
         reported_to_the_former_owner(trial, &mut lab, route)?;
         between_harvest_and_dispatch(trial, &mut lab, &checkpoints, route)?;
         round_trip_between_harvest_and_dispatch(trial, &mut lab, &checkpoints, route)?;
+        // A pass pins what it looks at, and a change of group waits for that.
+        if lab.core().backend().capabilities().kernel_state && !route.crosses() {
+            taken_back_under_a_pass(trial, &mut lab, &checkpoints, route)?;
+        }
     }
     drop(checkpoints);
     lab.finish(trial, &[])
@@ -65,6 +71,53 @@ fn seen_and_left(trial: &mut Trial, lab: &mut Lab, route: Route) -> Result<(), F
     lab.fence_all()?;
     let expected = format!("{first}: {first}:one {first}: {second}:two");
     trial.check_eq(at("reports"), expected, told(&subject.recorder.seen()), "L1, suspect 10");
+    subject.end(lab)
+}
+
+/// The second owner's pass is about to take the mark of its own takeover when the first one takes the descriptor back: the
+/// mark is of that takeover, too, and must reach the first one's pass.
+///
+/// ```text
+/// first           | second
+///                 | takes
+///                 | sees the mark
+/// takes, wants    |
+///                 | takes the mark, ends its pass
+/// applies         |
+/// ```
+fn taken_back_under_a_pass(
+    trial: &mut Trial,
+    lab: &mut Lab,
+    checkpoints: &Checkpoints,
+    route: Route,
+) -> Result<(), Failure> {
+    let (first, second) = (route.from, route.to);
+    let at = |what: &str| format!("{}, taken back under a pass: {what}", route.name);
+    let mut subject = Subject::start(trial, lab, first)?;
+
+    subject.recorder.leave_unread(true);
+    subject.write(b"one")?;
+    subject.wait_for_reports(lab, 1)?;
+    lab.fence(first)?;
+    let seen = checkpoints.hold(second, Point::RearmSeen, subject.handle.number());
+    answered(trial, at("takeover"), Ok(()), subject.take(lab, second)?, "L9")?;
+    seen.reached()?;
+    subject.recorder.leave_unread(false);
+    let passed = checkpoints.hold(second, Point::BeforeWait, -1);
+    let (handle, owner) = (subject.handle, subject.owner);
+    // The first thread does not get to its own pass before the second one's is over.
+    let back = lab.on(first, move |context| {
+        let taken = context.takeover(handle, owner);
+        let wanted = context.fd(handle).want_recv().is_ok();
+        seen.release();
+        let reached = passed.reached();
+        passed.release();
+        (taken, wanted, reached)
+    })?;
+    back.2?;
+    answered(trial, at("takeover back"), Ok(()), back.0, "L9")?;
+    trial.check_eq(at("wanted"), true, back.1, "Fd::want_recv");
+    subject.wait_for_bytes(lab, b"one")?;
     subject.end(lab)
 }
 

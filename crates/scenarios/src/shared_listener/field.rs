@@ -33,6 +33,16 @@ pub(super) enum Caller {
     Outside,
 }
 
+impl Caller {
+    /// The worker thread, if it is one.
+    pub(super) fn thread(self) -> Option<ThreadId> {
+        match self {
+            Self::Worker(thread) => Some(thread),
+            Self::Outside => None,
+        }
+    }
+}
+
 /// What is called.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Action {

@@ -6,15 +6,13 @@
 //! the listener's lock prevents it. Here nothing has to: whoever starts wakes.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-
-use fd_core::checkpoint::{self, Point};
 
 use super::acceptor::Acceptor;
 use super::calls::{Answer, greeting};
 use super::field::{Action, Caller, Field};
 use crate::catalogue::{Layer, Scenario};
-use crate::gate::Gate;
+use crate::lab::Lab;
+use crate::script::Script;
 use crate::trial::{Failure, Trial};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
@@ -32,32 +30,36 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
     for (round, second) in [Caller::Outside, field.callers()[0], Caller::Outside].into_iter().enumerate() {
         // Asleep, with pollers that know nothing of the listener.
         field.lab.fence_all()?;
-        let middle = Gate::new();
-        let guard = middle.guard();
-        let (first, held, number) = (AtomicBool::new(true), middle.clone(), field.handle.number());
-        checkpoint::install(move |point, fd| {
-            if point == Point::UpdateBitsSet && fd == number && first.swap(false, Ordering::SeqCst) {
-                held.pass();
-            }
-        });
-        let (core, handle) = (Arc::clone(field.lab.core()), field.handle);
-        let outsider = std::thread::spawn(move || core.fd(handle).want_recv());
-        // Its update bits are set; it has listed nothing and woken nobody.
-        trial.check_eq("the first outsider is held in its start", true, middle.wait_for(1), "checkpoint");
-        let owed = field.entry()?.update_mask;
-        trial.check_eq("updates owed because of it", field.mask().bits(), owed.bits(), "2.8 step 5");
-        field.call(Caller::Outside, Action::Stop)?;
-        field.call(second, Action::Start)?;
-        field
-            .lab
-            .wait_until("a thread accepts although an older start is not finished (suspect 19)", || {
-                acceptor.greeted() > round as u64
-            })?;
-        trial.check_eq("the first outsider is still held", false, outsider.is_finished(), "checkpoint");
-        drop(guard);
-        let ended = outsider.join().map_err(|_| Failure::Wrong("the outsider panicked".into()))?;
-        checkpoint::remove();
-        trial.check_eq("the first outsider's start", "Ok(())".into(), format!("{ended:?}"), "L1");
+        let (handle, owes) = (field.handle, field.mask().bits());
+        let core = Arc::clone(field.lab.core());
+        let script = Script::about(handle, format!("round {round}, {second:?}"), "L1, suspect 19")
+            .outsider("first")
+            .caller("second", second.thread())
+            .does("starts", move |speaker| speaker.fd(handle).want_recv())
+            .does("stops", move |speaker| speaker.fd(handle).stop_recv())
+            .we("owed", || Ok(core.entry(handle).map_err(Failure::broken)?.update_mask.bits()))
+            .we("greeted", || {
+                Lab::wait(&core, "a thread accepts although an older start is not finished", || {
+                    acceptor.greeted() > round as u64
+                })
+            });
+        // Held, the first has listed nothing and woken nobody.
+        script.play(
+            trial,
+            &mut field.lab,
+            &format!(
+                "
+                us            | first                   | second
+                              | starts at UpdateBitsSet |
+                owed = {owes} |                         |
+                              |                         | stops = Ok(())
+                              |                         | starts = Ok(())
+                greeted       |                         |
+                              | ends = Ok(())           |
+                "
+            ),
+        )?;
+        drop(core);
         let answer = greeting(client)?;
         let expected = Answer::Greeted(round as u64);
         trial.check_eq("the client", format!("{expected:?}"), format!("{answer:?}"), "L1");

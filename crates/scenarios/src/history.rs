@@ -1,0 +1,810 @@
+//! What went wrong in the history of this protocol, and where this suite looks for it: the bugs of HAProxy's FD core
+//! since 2012, and the places of today's that look wrong to a reader (`docs/suspects.md`). One block per row.
+
+/// A row of the history.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Row {
+    /// Bug or suspect.
+    pub kind: Kind,
+    /// Its number, from 1 on in each kind.
+    pub number: u8,
+    /// The commits that fixed it in HAProxy. None for a suspect.
+    pub commits: &'static [&'static str],
+    /// The mistake, in one sentence.
+    pub wrong: &'static str,
+    /// Who would see it here.
+    pub seen: Seen,
+}
+
+/// What a row of the history is.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Kind {
+    /// It happened.
+    Bug,
+    /// It looks as if it could.
+    Suspect,
+}
+
+/// Who would see a mistake of the history if this core or a backend made it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Seen {
+    /// These scenarios.
+    Scenario(&'static [&'static str]),
+    /// These exhaustive models, and why there is no scenario.
+    Model(&'static [&'static str], &'static str),
+    /// These tests of the code itself, and why there is no scenario.
+    UnitTest(&'static [&'static str], &'static str),
+    /// Nobody: it is about something that is not here, for this reason.
+    NotOurs(&'static str),
+}
+
+impl Row {
+    /// `bug 66`, `suspect 20`: as scenarios cite it.
+    pub fn name(&self) -> String {
+        let kind = match self.kind {
+            Kind::Bug => "bug",
+            Kind::Suspect => "suspect",
+        };
+        format!("{kind} {}", self.number)
+    }
+}
+
+impl Seen {
+    /// `scenario`, `model`, `unit-test` or `not-ours`.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Scenario(_) => "scenario",
+            Self::Model(..) => "model",
+            Self::UnitTest(..) => "unit-test",
+            Self::NotOurs(_) => "not-ours",
+        }
+    }
+
+    /// The scenarios, models or tests.
+    pub fn names(&self) -> &'static [&'static str] {
+        match self {
+            Self::Scenario(names) | Self::Model(names, _) | Self::UnitTest(names, _) => names,
+            Self::NotOurs(_) => &[],
+        }
+    }
+
+    /// Why there is no scenario, if there is none.
+    pub fn reason(&self) -> Option<&'static str> {
+        match self {
+            Self::Scenario(_) => None,
+            Self::Model(_, why) | Self::UnitTest(_, why) | Self::NotOurs(why) => Some(why),
+        }
+    }
+}
+
+const fn bug(number: u8, commits: &'static [&'static str], wrong: &'static str, seen: Seen) -> Row {
+    Row { kind: Kind::Bug, number, commits, wrong, seen }
+}
+
+const fn suspect(number: u8, wrong: &'static str, seen: Seen) -> Row {
+    Row { kind: Kind::Suspect, number, commits: &[], wrong, seen }
+}
+
+/// Every row, bugs before suspects, in the order of their numbers.
+pub fn history() -> &'static [Row] {
+    use Seen::{Model, NotOurs, Scenario, UnitTest};
+
+    const HISTORY: &[Row] = &[
+        bug(
+            1,
+            &["041751c13"],
+            "epoll went on reporting a listener that was closed here and inherited by a child",
+            Scenario(&["deletion/cloned-dup", "deletion/cloned-fork"]),
+        ),
+        bug(
+            2,
+            &["3fa87b1db"],
+            "a number beyond FD_SETSIZE was written outside select's sets",
+            Scenario(&["regression/number-beyond-fd-setsize"]),
+        ),
+        bug(
+            3,
+            &["cf181c9d4"],
+            "epoll_wait was called for zero events, refused, and called again",
+            Scenario(&["regression/short-timeout-spins"]),
+        ),
+        bug(
+            4,
+            &["9fab7bedf"],
+            "a hang-up that was reported together with data was forgotten at the next report",
+            Scenario(&["regression/hangup-forgotten"]),
+        ),
+        bug(
+            5,
+            &["ba8e8c351"],
+            "a child closed the number of a kqueue that it had not inherited",
+            Scenario(&["regression/child-closes-foreign-number"]),
+        ),
+        bug(
+            6,
+            &["1605c7ae6"],
+            "every thread closed the same end of a pipe when it started, and so somebody else's new descriptor",
+            Scenario(&["regression/closed-number-is-somebody-elses"]),
+        ),
+        bug(
+            7,
+            &["32467fef9"],
+            "work of one thread kept the others from sleeping",
+            Scenario(&["regression/busy-thread-keeps-others-awake"]),
+        ),
+        bug(
+            8,
+            &["ebc78d78a"],
+            "one bit said that an update was in the list of some thread, and another thread took it for its own",
+            Scenario(&["regression/both-threads-owe-one-update"]),
+        ),
+        bug(
+            9,
+            &["d9e7e36c6"],
+            "one epoll descriptor for all threads woke each of them for everything",
+            Scenario(&["shared-listener/bound-to-one-thread"]),
+        ),
+        bug(
+            10,
+            &["7a2364d47"],
+            "one kqueue for all threads woke each of them for everything",
+            Scenario(&["shared-listener/bound-to-one-thread"]),
+        ),
+        bug(
+            11,
+            &["13b007d58"],
+            "a thread that ended left its kqueue open",
+            Scenario(&["regression/poller-leaked"]),
+        ),
+        bug(
+            12,
+            &["c20d73733"],
+            "the wake pipe was left out of what poll and select looked at",
+            Scenario(&["regression/highest-number-unpolled"]),
+        ),
+        bug(
+            13,
+            &["497959290"],
+            "the close of a cloned descriptor was told to threads that never polled it",
+            Scenario(&["regression/former-owner-polls-copy"]),
+        ),
+        bug(
+            14,
+            &["cc35923c3"],
+            "a set of bits was as large in bytes as it should have been in bits",
+            Scenario(&["regression/highest-number-unpolled"]),
+        ),
+        bug(
+            15,
+            &["abeaff2d5"],
+            "a loop that retried an exchange compared with a copy that it never read again",
+            Model(
+                &["m8_list_grid"],
+                "two threads must meet inside one exchange; every retry here is a fetch_update",
+            ),
+        ),
+        bug(
+            16,
+            &["1ff910411"],
+            "the only entry of the list removed itself while another was appended behind it, which was lost",
+            Model(&["m8_list_grid"], "no checkpoint inside the list: only a model meets every step of it"),
+        ),
+        bug(
+            17,
+            &["26fb5d844"],
+            "work was published after its thread had been told, or not at all",
+            Scenario(&["regression/work-before-the-wait"]),
+        ),
+        bug(
+            18,
+            &["8ef1a6b0d"],
+            "a number that was closed and used again in one turn was listed twice, beyond the end of the list",
+            Scenario(&["deletion/delete-reinsert-burst"]),
+        ),
+        bug(
+            19,
+            &["ebaba7542"],
+            "a change that kqueue refused kept it from making those behind it",
+            Scenario(&["regression/changes-lost-in-one-pass", "regression/event-taken-by-change"]),
+        ),
+        bug(
+            20,
+            &["6b96f7289"],
+            "an update of a shared descriptor reached the poller of one thread only",
+            Scenario(&["shared-listener/stop-start-converge"]),
+        ),
+        bug(
+            21,
+            &["c55b88ece"],
+            "each descriptor's changes for kqueue overwrote those of the one before",
+            Scenario(&["regression/changes-lost-in-one-pass"]),
+        ),
+        bug(
+            22,
+            &["d0e60d852"],
+            "a deleted entry stayed in the shared list, or was put there twice",
+            Scenario(&["regression/deleted-while-listed"]),
+        ),
+        bug(
+            23,
+            &["5ab33944c"],
+            "a descriptor without changes made kqueue's batch forget those of the others",
+            Scenario(&["regression/changes-lost-in-one-pass"]),
+        ),
+        bug(
+            24,
+            &["808e1b7c4"],
+            "the end of what never began closed the descriptors 0 and −1",
+            Scenario(&["regression/deinit-without-init"]),
+        ),
+        bug(
+            25,
+            &["ca1b15743"],
+            "a dump of the table stopped all threads once for every descriptor",
+            Scenario(&["regression/dump-stops-users"]),
+        ),
+        bug(
+            26,
+            &["bc9d9844d"],
+            "whether a lock is needed was asked twice, with a change of the mask in between",
+            Scenario(&["regression/reference-left-behind"]),
+        ),
+        bug(
+            27,
+            &["b8e602cb1", "64d20fc9e"],
+            "closing all numbers from one on mistook poll's answer for a bound, and a full batch for an empty one",
+            NotOurs("nothing here closes numbers that it does not own"),
+        ),
+        bug(
+            28,
+            &["2c58b41c9"],
+            "the descriptors of pollers and pipes were not in the budget",
+            Scenario(&["regression/last-number-refused"]),
+        ),
+        bug(
+            29,
+            &["a51885621"],
+            "a listener that was stopped late published an update to a thread's list that was freed",
+            Scenario(&["regression/called-while-it-stops"]),
+        ),
+        bug(
+            30,
+            &["1b3279032", "bba1a263c"],
+            "work that was marked passed for a thread that was woken, and the sleeper did not look again",
+            Scenario(&["regression/work-before-the-wait"]),
+        ),
+        bug(
+            31,
+            &["082b62828", "710928257"],
+            "threads polled while others were still setting up what they shared",
+            Scenario(&["regression/polled-before-all-are-ready"]),
+        ),
+        bug(
+            32,
+            &["1dad3843d"],
+            "a lock around every event starved the thread that only tried to get it",
+            NotOurs("no lock is in the way of an event"),
+        ),
+        bug(
+            33,
+            &["f2cb16948"],
+            "a listener was resumed by a thread that must not touch it, without a lock",
+            Scenario(&["shared-listener/pause-resume-flap", "shared-listener/stop-start-converge"]),
+        ),
+        bug(
+            34,
+            &["c22580c2c"],
+            "a descriptor that was handed back left its polled bits to the next one of its number",
+            Scenario(&["deletion/disown"]),
+        ),
+        bug(
+            35,
+            &["a3a8ea2fb"],
+            "the removal of a descriptor cleared the polled bit of one direction twice and of the other never",
+            Scenario(&["regression/send-bit-survives"]),
+        ),
+        bug(
+            36,
+            &["2aaeee34d"],
+            "the peer's hang-up after our own end of sending was taken for an error",
+            Scenario(&["regression/hangup-after-own-shutdown"]),
+        ),
+        bug(
+            37,
+            &["eaefc3c50"],
+            "a report without data was not passed on, so that an error on a datagram socket was never read",
+            Scenario(&["regression/udp-error-spins"]),
+        ),
+        bug(
+            38,
+            &["7cdeb6170", "4c044e274", "92079934a"],
+            "a pause and a resume that met left a listener paused and polled, or ready and not polled",
+            Scenario(&["shared-listener/pause-resume-flap"]),
+        ),
+        bug(
+            39,
+            &["d7f76a0a5"],
+            "a handler that served one direction per report never came to the other one",
+            Scenario(&["regression/one-direction-served"]),
+        ),
+        bug(
+            40,
+            &["fc51f0f58"],
+            "an entry that was being removed passed for one that is being added, and its update was lost",
+            Model(
+                &["m8_list_grid", "m7_want_and_turn"],
+                "no checkpoint inside the list: only a model meets every step of it",
+            ),
+        ),
+        bug(
+            41,
+            &["8d7b51782", "ddc874c46"],
+            "a failed takeover stopped the reading, or a successful one did not",
+            Scenario(&["migration/takeover-refused-in-handler", "migration/idle-takeover"]),
+        ),
+        bug(
+            42,
+            &["1662cdb0c", "a74bb7e26"],
+            "a task of the old thread was freed or run by the new one",
+            NotOurs(
+                "tasks are posted to a thread and stay there; connections and their tasklets are the upper layer's",
+            ),
+        ),
+        bug(
+            43,
+            &["64920538f", "82cd028d7", "267221557", "308c6881c", "eb8235869"],
+            "a number was closed behind the table's back, or once more after the table had closed it",
+            Scenario(&["deletion/raw-close-diagnosed", "deletion/close-once"]),
+        ),
+        bug(
+            44,
+            &["5926e384e"],
+            "an exchange that failed was tried again with what had been found instead of what was expected",
+            Model(
+                &["m8_list_grid", "m1_report_and_takeover"],
+                "two threads must meet inside one exchange; every retry here is a fetch_update",
+            ),
+        ),
+        bug(
+            45,
+            &["2c3f9818e"],
+            "delete waited for handlers while its caller held the lock that they wait for",
+            Scenario(&["shared-listener/delete-holding-handler-lock", "deletion/other-thread-in-handler"]),
+        ),
+        bug(
+            46,
+            &["c23b33764"],
+            "clearing the thread mask and reading the running mask were not ordered",
+            Model(
+                &["m2_report_and_delete"],
+                "an order of memory accesses: no machine can be made to break it at will",
+            ),
+        ),
+        bug(
+            47,
+            &["1197459e0"],
+            "stopping both directions cut the state word down to its low byte",
+            Scenario(&["regression/flag-lost-in-a-report"]),
+        ),
+        bug(
+            48,
+            &["5a9c637bf", "b4734c2bd", "726243318"],
+            "a failed connect was told by a hang-up, or by an error, or not at all, and only one of these was looked for",
+            Scenario(&["regression/failure-without-readiness"]),
+        ),
+        bug(
+            49,
+            &["6ed242ece"],
+            "the end of an idle connection was handled by a thread that another one had just taken it from",
+            Scenario(&["regression/end-reported-to-the-old-owner"]),
+        ),
+        bug(
+            50,
+            &["c37ccd70b"],
+            "a thread passed for awake again before it began to wait",
+            Scenario(&["regression/work-before-the-wait"]),
+        ),
+        bug(
+            51,
+            &["fcc528151", "177119bb1"],
+            "select reported the neighbours of a ready descriptor, and poll counted skips where there were none",
+            Scenario(&["regression/neighbours-counted"]),
+        ),
+        bug(
+            52,
+            &["79e90b961"],
+            "the old thread of a descriptor that was taken away was told of it for ever",
+            Scenario(&["migration/old-thread-forgets"]),
+        ),
+        bug(
+            53,
+            &["d5402b8df"],
+            "a report changed the state before it was sure that the descriptor is still its own",
+            Scenario(&["regression/late-report-changes-the-state"]),
+        ),
+        bug(
+            54,
+            &["97ea9c49f", "b9915a745"],
+            "the table did not begin at a cache line, and then took twice the memory",
+            UnitTest(
+                &[
+                    "the_entry_is_one_cache_line_and_a_number_outside_the_table_has_none",
+                    "unused_slots_cost_no_memory",
+                ],
+                "a size and an alignment",
+            ),
+        ),
+        bug(
+            55,
+            &["7d392a592"],
+            "a descriptor that somebody else closes could not be unregistered without closing it",
+            Scenario(&["deletion/disown"]),
+        ),
+        bug(
+            56,
+            &["7e94b40a2"],
+            "the flags that a descriptor starts with were computed and not stored",
+            Scenario(&["regression/insert-flags-lost"]),
+        ),
+        bug(
+            57,
+            &["698342635"],
+            "a reference was not given back when the mask did not match, and who waits for none waited for ever",
+            Scenario(&["regression/reference-left-behind"]),
+        ),
+        bug(
+            58,
+            &["c1640f79f", "ad9011033"],
+            "the thread to wake was chosen by the wrong group's mask and count",
+            Scenario(&["regression/wrong-thread-woken"]),
+        ),
+        bug(
+            59,
+            &["b98314583"],
+            "a delete during the end of a thread looked into that thread's freed list",
+            Scenario(&["regression/called-while-it-stops"]),
+        ),
+        bug(
+            60,
+            &["e6ca435c0"],
+            "wake pipes were closed and stayed registered, in the way of the next descriptors of their numbers",
+            Scenario(&["regression/closed-number-is-somebody-elses"]),
+        ),
+        bug(
+            61,
+            &["2c30de3b9"],
+            "polling for more after an error reported the error once more",
+            Scenario(&["regression/hangup-without-wants-spins"]),
+        ),
+        bug(
+            62,
+            &["43c891dda", "eea152ee6", "4a9e3e102"],
+            "a signal before the wait was seen after the wait, and then kept every thread from waiting",
+            Scenario(&["regression/signal-before-the-wait"]),
+        ),
+        bug(
+            63,
+            &["e51891a01"],
+            "the list's loops lost their volatile reads in a clean-up, and never ended",
+            Model(&["m8_list_grid"], "by construction: every field of a link is one atomic word"),
+        ),
+        bug(
+            64,
+            &["c0f6f5755", "061754b24", "753aa4441"],
+            "a delete from another group used the wrong list and the wrong masks, and then stopped the whole process",
+            Scenario(&["deletion/foreign-group-idle", "deletion/foreign-group-running"]),
+        ),
+        bug(
+            65,
+            &["237e6a0d6"],
+            "a late report left its update bit in an entry that was being closed, and the next life owed it for ever",
+            Scenario(&["deletion/late-report-then-reuse"]),
+        ),
+        bug(
+            66,
+            &["cd8914bc5"],
+            "a takeover between a report's look and its exchange made two owners, and two of them closed",
+            Scenario(&["migration/late-report-of-old-owner", "deletion/two-late-wakers"]),
+        ),
+        bug(
+            67,
+            &["f98a8c317"],
+            "two late threads of a deleted descriptor waited for each other's running bit",
+            Scenario(&["deletion/two-late-wakers"]),
+        ),
+        bug(
+            68,
+            &["b2f38c13d"],
+            "a loop waited for threads that had left, because it had read who is there once",
+            UnitTest(
+                &["a_thread_that_left_keeps_nothing_listed"],
+                "threads leave when their runtime stops, and in a forked child",
+            ),
+        ),
+        bug(
+            69,
+            &["145b17fd2"],
+            "one inherited number was registered twice",
+            Scenario(&["regression/inserted-twice"]),
+        ),
+        bug(
+            70,
+            &["fed93d367", "314e6ec82", "2dedbe76c", "5b31989a3"],
+            "the table was read at −1",
+            UnitTest(
+                &["the_entry_is_one_cache_line_and_a_number_outside_the_table_has_none"],
+                "by construction: what is registered is an OwnedFd",
+            ),
+        ),
+        bug(
+            71,
+            &["36d92dcd9"],
+            "a signal during the wait made event ports forget what they had returned",
+            NotOurs("there is no backend for event ports"),
+        ),
+        bug(
+            72,
+            &["e6662bf70", "e362b076b"],
+            "event ports lost events when asked for more than one",
+            NotOurs("there is no backend for event ports"),
+        ),
+        bug(
+            73,
+            &["ad98edd00"],
+            "busy polling told the clock a wait that it had not made",
+            NotOurs("there is no busy polling"),
+        ),
+        bug(
+            74,
+            &["8b16b7254"],
+            "the pollers were made again for a fork that did not happen",
+            NotOurs("only a child that says so makes its poller again"),
+        ),
+        bug(
+            75,
+            &["8235a2478", "d155924ef", "5012b6c6d"],
+            "a report that was harvested before its number was used again reached the new descriptor",
+            Scenario(&["deletion/reuse-in-batch"]),
+        ),
+        bug(
+            76,
+            &["561319bd1"],
+            "the process that had handed a listener to another one was woken for every connection",
+            Scenario(&["deletion/cloned-scm-rights"]),
+        ),
+        bug(
+            77,
+            &["752c5cba5"],
+            "a registration from before a round trip between groups was taken for the new one",
+            Scenario(&["migration/group-round-trip", "migration/registration-left-behind"]),
+        ),
+        bug(
+            78,
+            &["6993981cd"],
+            "an insert for another group kept only threads that the caller's own group has",
+            Scenario(&["regression/insert-asks-the-wrong-group"]),
+        ),
+        bug(
+            79,
+            &["55744154b"],
+            "every wait was a millisecond too long",
+            UnitTest(&["only_no_timeout_at_all_is_zero"], "no upper bound of a time is a proof"),
+        ),
+        bug(
+            80,
+            &["e088b0d8e"],
+            "a local port went back to its range with its bytes swapped",
+            NotOurs("there are no port ranges"),
+        ),
+        bug(
+            81,
+            &["cc0c18d82", "c71f45a0a"],
+            "a build without threads had no wake pipe",
+            Scenario(&["regression/highest-number-unpolled"]),
+        ),
+        bug(
+            82,
+            &["510c0d67e", "bbd09b930"],
+            "stopping a listener took the lock that its caller already held",
+            Scenario(&["deletion/own-handler", "shared-listener/delete-holding-handler-lock"]),
+        ),
+        bug(
+            83,
+            &["4f02e3da6", "95fd2d680", "d069825c5", "821a04377"],
+            "a takeover failed after the descriptor had moved, or took one that still waited for a buffer",
+            Scenario(&[
+                "migration/takeover-refused-in-handler",
+                "migration/takeover-refused-wrong-owner",
+                "migration/takeover-refused-reinserted",
+                "migration/takeover-refused-shared",
+            ]),
+        ),
+        bug(
+            84,
+            &["5405c9cdf"],
+            "the watchdog looked at its own thread's flags instead of the suspected one's",
+            NotOurs("there is no watchdog in the core"),
+        ),
+        bug(
+            85,
+            &["39ebef82a", "26d7cfce3"],
+            "one report called the handler twice, and an error that nobody wanted was reported for ever",
+            Scenario(&["regression/hangup-without-wants-spins", "deletion/raw-close-diagnosed"]),
+        ),
+        suspect(
+            1,
+            "the last user of a deleted entry does not know that it is the last, and nobody closes",
+            Scenario(&["regression/last-user-does-not-know", "deletion/two-late-wakers"]),
+        ),
+        suspect(
+            2,
+            "a foreign delete's store and load pass each other, and it closes under a handler",
+            Model(
+                &["m2_report_and_delete", "m3_two_reports_and_delete"],
+                "an order of memory accesses: no machine can be made to break it at will",
+            ),
+        ),
+        suspect(
+            3,
+            "a plain store of the state loses a flag that another thread has just set",
+            Scenario(&["regression/flag-lost-in-a-report"]),
+        ),
+        suspect(
+            4,
+            "the thread mask is older than the running mask that it is compared with",
+            Model(
+                &["m1_report_and_takeover"],
+                "an order of memory accesses: no machine can be made to break it at will",
+            ),
+        ),
+        suspect(
+            5,
+            "a change that waits to be submitted reaches the next file of its number",
+            Scenario(&["regression/update-after-the-close"]),
+        ),
+        suspect(
+            6,
+            "the private list overflows with entries for one number",
+            Scenario(&["deletion/delete-reinsert-burst"]),
+        ),
+        suspect(
+            7,
+            "a thread of the new group reads the old group's polled bits as its own",
+            Scenario(&["regression/moved-under-a-report"]),
+        ),
+        suspect(
+            8,
+            "the lock bit passes for a part of the group's number, and a report is dropped for good",
+            Scenario(&["regression/moved-under-a-report"]),
+        ),
+        suspect(
+            9,
+            "a walk of the shared list is led past entries, and nobody looks again before it sleeps",
+            Scenario(&["regression/walk-led-astray"]),
+        ),
+        suspect(
+            10,
+            "an edge that the old owner has consumed is not told to the thread that takes the descriptor back",
+            Scenario(&["migration/takeover-unread-data"]),
+        ),
+        suspect(
+            11,
+            "select's shared set gets a number after its close, and every call of every thread fails",
+            Scenario(&["regression/update-after-the-close"]),
+        ),
+        suspect(
+            12,
+            "a waker writes to a wake descriptor that is gone, and so into somebody else's",
+            UnitTest(
+                &["a_stop_wakes_every_sleeper_and_closes_everything"],
+                "by construction: a waker keeps what it writes to",
+            ),
+        ),
+        suspect(
+            13,
+            "the close of a cloned descriptor uses the epoll number of a thread that has ended",
+            UnitTest(
+                &["forgetting_tolerates_whatever_is_not_there"],
+                "by construction: the pollers' descriptors live as long as the backend",
+            ),
+        ),
+        suspect(
+            14,
+            "the scan at the start of a thread ends one number short of the highest",
+            Scenario(&["regression/scan-ends-too-early"]),
+        ),
+        suspect(
+            15,
+            "a takeover ignores the token, and a push ignores who is running",
+            Scenario(&["migration/takeover-during-delete", "migration/migrate-on"]),
+        ),
+        suspect(
+            16,
+            "an entry that changes groups while it is listed leaves its old list broken",
+            Scenario(&["regression/deleted-while-listed"]),
+        ),
+        suspect(
+            17,
+            "a copy inside the process keeps a registration alive that nobody can remove",
+            Scenario(&["deletion/cloned-dup", "deletion/undeclared-copy"]),
+        ),
+        suspect(
+            18,
+            "a report that was harvested for an earlier life is delivered, on other backends than epoll",
+            Scenario(&["deletion/reuse-in-batch"]),
+        ),
+        suspect(
+            19,
+            "an update that is requested already is not announced again, and everybody sleeps",
+            Scenario(&["shared-listener/two-outsiders-start"]),
+        ),
+        suspect(
+            20,
+            "a late report of the old owner wins the token of the new owner's delete, and closes under it",
+            Scenario(&["migration/late-report-of-old-owner"]),
+        ),
+    ];
+    HISTORY
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::catalogue::{catalogue, find};
+
+    #[test]
+    fn every_row_is_there_once_and_in_order() {
+        let numbers: Vec<_> = history().iter().map(|row| (row.kind, row.number)).collect();
+        let expected: Vec<_> = (1..=85)
+            .map(|number| (Kind::Bug, number))
+            .chain((1..=20).map(|number| (Kind::Suspect, number)))
+            .collect();
+        assert_eq!(numbers, expected);
+    }
+
+    #[test]
+    fn every_row_says_what_was_wrong_who_fixed_it_and_who_would_see_it() {
+        for row in history() {
+            let name = row.name();
+            assert!(
+                !row.wrong.is_empty() && !row.wrong.ends_with('.'),
+                "{name}: a sentence without its full stop"
+            );
+            assert_eq!(row.commits.is_empty(), row.kind == Kind::Suspect, "{name}: the commits of a bug");
+            assert_eq!(
+                row.seen.names().is_empty(),
+                matches!(row.seen, Seen::NotOurs(_)),
+                "{name}: who sees it"
+            );
+            assert!(row.seen.reason().is_none_or(|why| !why.is_empty()), "{name}: why there is no scenario");
+        }
+    }
+
+    #[test]
+    fn every_scenario_that_a_row_names_is_in_the_catalogue() {
+        for row in history() {
+            if let Seen::Scenario(ids) = row.seen {
+                for id in ids {
+                    assert!(find(id).is_some(), "{}: no scenario {id}", row.name());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn every_regression_is_named_by_a_row() {
+        let named: BTreeSet<_> = history()
+            .iter()
+            .filter_map(|row| match row.seen {
+                Seen::Scenario(ids) => Some(ids),
+                _ => None,
+            })
+            .flatten()
+            .collect();
+        for scenario in catalogue().iter().filter(|scenario| scenario.id.starts_with("regression/")) {
+            assert!(named.contains(&scenario.id), "no row of the history names {}", scenario.id);
+        }
+    }
+}

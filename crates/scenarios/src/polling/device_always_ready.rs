@@ -1,0 +1,74 @@
+//! A file without readiness is refused by epoll (`EPERM`) and by kqueue (`ENODEV`), and always ready for poll and
+//! select. HAProxy never polls one; a core that lets it be registered must report it, or its owner waits for ever.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use fd_core::poller::{Events, Trigger};
+
+use crate::catalogue::{Layer, Scenario};
+use crate::deletion::watch::Watch;
+use crate::lab::Lab;
+use crate::regression::set_up::{is_quiet, null};
+use crate::trial::{Failure, Trial};
+
+pub(crate) const SCENARIO: Scenario = Scenario {
+    id: "polling/device-always-ready",
+    title: "A device that the kernel does not poll is reported as ready for as long as it is wanted, and no longer",
+    layer: Layer::Contract,
+    clauses: &["L1", "L6", "prior art, section 5, epoll (iii)"],
+    run,
+};
+
+/// Reports after which the owner has had enough of a level.
+const ENOUGH: usize = 3;
+
+fn run(trial: &mut Trial) -> Result<(), Failure> {
+    let mut lab = Lab::start(trial)?;
+    let thread = lab.thread(0);
+    let device = null().map_err(Failure::broken)?;
+    let watch = Watch::new(&device);
+    let (read, written) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+    let handler = {
+        let (read, written) = (Arc::clone(&read), Arc::clone(&written));
+        watch.doing(move |ready| {
+            for (count, event) in [(&read, Events::READY_R), (&written, Events::READY_W)] {
+                count.fetch_add(usize::from(ready.events().intersects(event)), Ordering::SeqCst);
+            }
+            if read.load(Ordering::SeqCst) >= ENOUGH && written.load(Ordering::SeqCst) >= ENOUGH {
+                let _ = ready.fd().stop_both();
+            }
+        })
+    };
+    let handle = lab.insert(device, handler, thread)?;
+    let expected = match trial.params.trigger {
+        Trigger::Level => ENOUGH,
+        Trigger::Edge => 1,
+    };
+    let count = |counter: &AtomicUsize| counter.load(Ordering::SeqCst);
+    let want_both = move |context: &fd_core::Context| {
+        context.fd(handle).want_recv().and_then(|()| context.fd(handle).want_send())
+    };
+    lab.on(thread, want_both)?.map_err(Failure::broken)?;
+    lab.wait_until("the reports", || count(&read) >= expected && count(&written) >= expected)?;
+    is_quiet(trial, &mut lab, thread, "with nothing left to say", "L6")?;
+    let (reads, writes) = (count(&read), count(&written));
+    let exact = |count: usize| count >= expected && (trial.params.trigger == Trigger::Level || count == 1);
+    let holds = exact(reads) && exact(writes);
+    let said = format!("{reads} readable, {writes} writable");
+    trial.check(
+        "reports",
+        format!("{expected} of each direction"),
+        said,
+        "epoll_ctl(2) EPERM, poll(2)",
+        holds,
+    );
+
+    // Deleted while it is ready: then there is nothing that keeps the thread awake.
+    lab.on(thread, want_both)?.map_err(Failure::broken)?;
+    lab.core().fd(handle).delete().map_err(Failure::broken)?;
+    lab.fence(thread)?;
+    is_quiet(trial, &mut lab, thread, "after the delete", "L6")?;
+    trial.check_eq("handlers dropped", 1, watch.dropped(), "S4");
+    lab.finish(trial, &[])
+}

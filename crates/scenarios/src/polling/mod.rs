@@ -1,0 +1,4 @@
+//! What pollers promise of descriptors, whatever the kernel thinks of them.
+
+pub(crate) mod device_always_ready;
+pub(crate) mod short_wait;

@@ -1,0 +1,88 @@
+//! `3fa87b1db`: a descriptor at or above `FD_SETSIZE` was put into a set that has no place for it, and whatever lay
+//! behind the set was overwritten.
+
+use std::io::Write;
+
+use fd_core::error::{InsertRefused, StartError};
+use fd_core::poller::{BackendError, Limits};
+use fd_core::{InsertOptions, Runtime};
+use nix::libc;
+
+use super::set_up::raise_limit;
+use crate::catalogue::{Layer, Scenario};
+use crate::deletion::watch::Watch;
+use crate::lab::Lab;
+use crate::transport::{Pair, at_number, pair};
+use crate::trial::{Failure, Trial};
+
+pub(crate) const SCENARIO: Scenario = Scenario {
+    id: "regression/number-beyond-fd-setsize",
+    title: "A number that the backend has no room for is refused in time; every lower one is polled",
+    layer: Layer::Contract,
+    clauses: &["bug 2"],
+    run,
+};
+
+fn run(trial: &mut Trial) -> Result<(), Failure> {
+    let limits = |capacity| Limits { capacity, groups: 1, threads: 1 };
+    let bound = (trial.make)(&limits(64)).map_err(Failure::broken)?.capabilities().max_descriptors;
+    raise_limit(libc::FD_SETSIZE as libc::rlim_t + 64)?;
+    // A number that some backend might have no room for.
+    let number = bound.unwrap_or(libc::FD_SETSIZE);
+
+    if let Some(bound) = bound {
+        let fits = (trial.make)(&limits(bound)).is_ok();
+        trial.check_eq("a table of as many numbers as there is room for", true, fits, "select(2)");
+        let answer = (trial.make)(&limits(bound + 1)).map(drop);
+        let refused = matches!(answer, Err(BackendError::Capacity { limit, .. }) if limit == bound);
+        trial.check_eq("a table of one more is refused", true, refused, "select(2), bug 2");
+        let started = Runtime::builder().group(1).capacity(bound + 1).prepare(trial.make).map(drop);
+        let refused = matches!(started, Err(StartError::Backend(BackendError::Capacity { .. })));
+        trial.check_eq("a runtime with such a table is refused", true, refused, "select(2), bug 2");
+        trial.all_hold()?;
+    }
+
+    // Not asked for a size, the runtime takes one that fits.
+    let mut lab = Lab::start(trial)?;
+    let capacity = lab.core().table().capacity();
+    let fits = bound.is_none_or(|bound| capacity <= bound);
+    trial.check("the size of the table by itself", format!("{bound:?} at most"), capacity, "bug 2", fits);
+
+    let ends = pair(trial.params.transport).map_err(Failure::broken)?;
+    let near = at_number(ends.near, number as i32).map_err(Failure::broken)?;
+    let watch = Watch::new(&near);
+    let thread = lab.thread(0);
+    if bound.is_some() {
+        let (group, mask) = (thread.group(), thread.mask());
+        let refused = lab.core().insert(near, watch.recording(), group, mask, InsertOptions::default());
+        let reason = refused.as_ref().map_err(|refused| refused.reason).map(drop);
+        let expected = InsertRefused::Capacity { fd: number as i32, capacity };
+        trial.check(
+            "the number",
+            expected.to_string(),
+            format!("{reason:?}"),
+            "bug 2",
+            reason == Err(expected),
+        );
+        trial.all_hold()?;
+        drop((refused, ends.far));
+    } else {
+        is_polled(trial, &mut lab, Pair { near, far: ends.far })?;
+    }
+    let ends = pair(trial.params.transport).map_err(Failure::broken)?;
+    let near = at_number(ends.near, number as i32 - 1).map_err(Failure::broken)?;
+    is_polled(trial, &mut lab, Pair { near, far: ends.far })?;
+    lab.finish(trial, &[])
+}
+
+fn is_polled(trial: &mut Trial, lab: &mut Lab, mut ends: Pair) -> Result<(), Failure> {
+    let watch = Watch::new(&ends.near);
+    let thread = lab.thread(0);
+    let handle = lab.insert(ends.near, watch.recording(), thread)?;
+    lab.core().fd(handle).want_recv().map_err(Failure::broken)?;
+    ends.far.write_all(b"heard").map_err(Failure::broken)?;
+    lab.wait_until(&format!("the data of number {}", watch.number()), || watch.text() == "heard")?;
+    lab.fence(thread)?;
+    trial.check_eq(format!("reports of number {}", watch.number()), 1, watch.entered(), "L1");
+    lab.core().fd(handle).delete().map_err(Failure::broken)
+}

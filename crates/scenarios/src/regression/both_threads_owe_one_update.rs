@@ -1,0 +1,53 @@
+//! Two threads want one descriptor at once. HAProxy had one bit for "an update is in somebody's list", and lists per
+//! thread: who came second relied on the first, which could not do it (bug 8).
+
+use super::{about, two_of_a_group};
+use crate::catalogue::{Layer, Scenario};
+use crate::lab::Lab;
+use crate::migration::Subject;
+use crate::recorder::Recorder;
+use crate::transport::pair;
+use crate::trial::{Failure, Trial};
+
+pub(crate) const SCENARIO: Scenario = Scenario {
+    id: "regression/both-threads-owe-one-update",
+    title: "An FD that two threads want at once is polled by whoever may, be it one of them or both",
+    layer: Layer::Contract,
+    clauses: &["L1", "L3", "S11", "bug 8"],
+    run,
+};
+
+fn run(trial: &mut Trial) -> Result<(), Failure> {
+    let mut lab = Lab::start(trial)?;
+    let [owner, other] = two_of_a_group(&lab)?;
+    for mask in [owner.mask(), owner.mask().or(other.mask())] {
+        let ends = pair(trial.params.transport).map_err(Failure::broken)?;
+        let recorder = Recorder::new();
+        let handle = lab.insert_shared(ends.near, recorder.clone(), owner, mask)?;
+        let mut subject = Subject { handle, owner: recorder.id(), recorder, far: ends.far };
+        let allowed = mask.bits();
+        about(&subject, format!("two threads want what {allowed:b} may use"), "L1, bug 8")
+            .worker("owner", owner)
+            .worker("other", other)
+            .play(
+                trial,
+                &mut lab,
+                "
+                owner          | other
+                               | wants at UpdateBitsSet
+                stops = Ok(())  |
+                wants = Ok(())  |
+                ends            |
+                                | ends = Ok(())
+                ",
+            )?;
+        lab.wait_until("everybody who may polls it", || {
+            // Without kernel state one of them notes it for all.
+            lab.core().entry(handle).is_ok_and(|entry| entry.polled_recv.bits() == allowed)
+        })?;
+        subject.write(b"x")?;
+        subject.wait_for_bytes(&lab, b"x")?;
+        subject.end(&lab)?;
+    }
+    lab.finish(trial, &[])
+}

@@ -1,0 +1,41 @@
+//! One thread has more work than it can do. In HAProxy a counter for all threads said that there was work, and every
+//! other one looked for it instead of sleeping (bug 7).
+
+use crate::catalogue::{Layer, Scenario};
+use crate::lab::Lab;
+use crate::trial::{Failure, Trial};
+
+pub(crate) const SCENARIO: Scenario = Scenario {
+    id: "regression/busy-thread-keeps-others-awake",
+    title: "Work that waits for one thread keeps no other from sleeping",
+    layer: Layer::Contract,
+    clauses: &["L2", "bug 7"],
+    run,
+};
+
+/// How often the others are woken meanwhile.
+const FENCES: u64 = 5;
+
+fn run(trial: &mut Trial) -> Result<(), Failure> {
+    let mut lab = Lab::start(trial)?;
+    let busy = lab.thread(0);
+    lab.fence_all()?;
+    let working = lab.hold(busy)?;
+    let guard = working.guard();
+    // This one waits until the thread is let go.
+    lab.core().post(busy, |_| ());
+    for thread in lab.threads().into_iter().filter(|thread| *thread != busy) {
+        let before = lab.activity(thread);
+        for _ in 0..FENCES {
+            lab.fence(thread)?;
+        }
+        let since = lab.activity(thread).since(&before);
+        let at = |what: &str| format!("{what} of thread {thread}");
+        trial.check_eq(at("turns without a sleep"), 0, since.wake_tasks, "bug 7");
+        // A fence is two events, each in a turn of its own, and the first turn may have begun before.
+        let most = 2 * FENCES + 1;
+        trial.check(at("turns"), format!("at most {most}"), since.loops, "bug 7", since.loops <= most);
+    }
+    drop(guard);
+    lab.finish(trial, &[])
+}

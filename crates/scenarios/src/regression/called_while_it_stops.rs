@@ -1,0 +1,104 @@
+//! Handlers that end when the runtime stops call it: they stop a listener, delete what belongs to them. HAProxy published
+//! such an update to a list that was freed (bug 29), and looked into that list for what to forget (bug 59).
+
+use std::os::fd::OwnedFd;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, Weak};
+
+use fd_core::{FdCore, FdHandle, Handler, Ready};
+
+use crate::catalogue::{Layer, Scenario};
+use crate::deletion::life::unpoisoned;
+use crate::lab::Lab;
+use crate::transport::pair;
+use crate::trial::{Failure, Trial};
+
+pub(crate) const SCENARIO: Scenario = Scenario {
+    id: "regression/called-while-it-stops",
+    title: "A handler that ends with the runtime may stop, want, delete and insert: nothing is touched that is gone",
+    layer: Layer::Contract,
+    clauses: &["S4", "L8", "bug 29", "bug 59"],
+    run,
+};
+
+/// Ends with the runtime, and calls it then.
+struct Parting {
+    core: Weak<FdCore>,
+    /// Others of the runtime; some of them have ended before.
+    others: Arc<Mutex<Vec<FdHandle>>>,
+    spare: Mutex<Option<OwnedFd>>,
+    refused: Arc<AtomicU64>,
+}
+
+impl Handler for Parting {
+    fn ready(&self, _: &Ready<'_>) {}
+}
+
+impl Drop for Parting {
+    fn drop(&mut self) {
+        // The core itself may be on its way out: then there is nothing left to call.
+        let Some(core) = self.core.upgrade() else { return };
+        // Copied out of the lock: whoever ends because of a call here comes by, too.
+        let others = unpoisoned(&self.others).clone();
+        for (index, other) in others.into_iter().enumerate() {
+            let fd = core.fd(other);
+            let _ = (fd.stop_recv(), fd.want_recv(), fd.want_send());
+            if index % 2 == 0 {
+                let _ = fd.delete();
+            }
+        }
+        let Some(spare) = unpoisoned(&self.spare).take() else { return };
+        let Some(thread) = core.threads().next() else { return };
+        let handler: Arc<dyn Handler> = Arc::new(|_: &Ready<'_>| {});
+        let inserted = core.insert(spare, handler, thread.group(), thread.mask(), Default::default());
+        self.refused.fetch_add(u64::from(inserted.is_err()), Ordering::SeqCst);
+        core.post(thread, |_| ());
+        core.wake(thread);
+    }
+}
+
+fn run(trial: &mut Trial) -> Result<(), Failure> {
+    let mut lab = Lab::start(trial)?;
+    let others: Arc<Mutex<Vec<FdHandle>>> = Arc::default();
+    let refused = Arc::new(AtomicU64::new(0));
+    let mut ends_kept = Vec::new();
+    let threads = lab.threads();
+    for thread in threads.iter().cycle().take(6) {
+        let (ends, spare) = (pair(trial.params.transport), pair(trial.params.transport));
+        let (ends, spare) = (ends.map_err(Failure::broken)?, spare.map_err(Failure::broken)?);
+        let handler = Parting {
+            core: Arc::downgrade(lab.core()),
+            others: Arc::clone(&others),
+            spare: Mutex::new(Some(spare.near)),
+            refused: Arc::clone(&refused),
+        };
+        let handle = lab.insert(ends.near, Arc::new(handler), *thread)?;
+        unpoisoned(&others).push(handle);
+        ends_kept.extend([ends.far, spare.far]);
+    }
+    lab.fence_all()?;
+    // The threads have updates that they will not come to: private ones, and shared ones.
+    let handles = unpoisoned(&others).clone();
+    let held = lab.hold(threads[0])?;
+    let updates = handles.clone();
+    lab.core().post(threads[0], move |context| {
+        for handle in &updates {
+            let _ = context.fd(*handle).want_recv();
+        }
+        context.core().request_stop();
+    });
+    for handle in &handles {
+        lab.core().fd(*handle).want_send().map_err(Failure::broken)?;
+    }
+    held.open();
+    drop(ends_kept);
+    let count = handles.len() as u64;
+    lab.finish(trial, &[])?;
+    trial.check_eq(
+        "inserts that were refused, their descriptors closed",
+        count,
+        refused.load(Ordering::SeqCst),
+        "L8",
+    );
+    Ok(())
+}

@@ -1,0 +1,108 @@
+//! Three ways in which kqueue's change list lost changes: the kernel stopped at the first one that failed
+//! (`ebaba7542`), each descriptor's changes were written over those before it (`c55b88ece`), and a descriptor with
+//! nothing to change dropped them all (`5ab33944c`).
+
+use std::io::Write;
+use std::sync::Arc;
+
+use fd_core::FdHandle;
+
+use super::set_up::raise_limit;
+use crate::catalogue::{Layer, Scenario};
+use crate::deletion::watch::Watch;
+use crate::lab::Lab;
+use crate::transport::{Far, pair};
+use crate::trial::{Failure, Trial};
+
+pub(crate) const SCENARIO: Scenario = Scenario {
+    id: "regression/changes-lost-in-one-pass",
+    title: "Of many changes in one pass each takes effect, whatever becomes of those before and after it",
+    layer: Layer::Contract,
+    clauses: &["L1", "S11", "bug 19", "bug 21", "bug 23"],
+    run,
+};
+
+/// More changes than are submitted at once.
+const SUBJECTS: usize = 96;
+
+/// What a pass finds to do for a descriptor.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Kind {
+    /// Polled for receiving and no longer wanted: removed in both directions, one of which is not there.
+    Gone,
+    /// Not polled and wanted.
+    Fresh,
+    /// Polled and wanted, as before.
+    Same,
+    /// Polled for receiving, and wanted for sending, too.
+    More,
+}
+
+struct Subject {
+    kind: Kind,
+    handle: FdHandle,
+    watch: Arc<Watch>,
+    far: Far,
+}
+
+fn run(trial: &mut Trial) -> Result<(), Failure> {
+    raise_limit(2 * SUBJECTS as nix::libc::rlim_t + 64)?;
+    let mut lab = Lab::start(trial)?;
+    let thread = lab.thread(0);
+    let mut subjects = Vec::new();
+    for index in 0..SUBJECTS {
+        let kind = [Kind::Gone, Kind::Fresh, Kind::Same, Kind::More][index % 4];
+        let ends = pair(trial.params.transport).map_err(Failure::broken)?;
+        let watch = Watch::new(&ends.near);
+        let recording = Arc::clone(&watch);
+        let handler = watch.doing(move |ready| {
+            let _ = ready.fd().stop_send();
+            recording.recorder.record(ready);
+        });
+        let handle = lab.insert(ends.near, handler, thread)?;
+        if kind != Kind::Fresh {
+            lab.core().fd(handle).want_recv().map_err(Failure::broken)?;
+        }
+        subjects.push(Subject { kind, handle, watch, far: ends.far });
+    }
+    lab.fence(thread)?;
+
+    let changes: Vec<_> = subjects.iter().map(|subject| (subject.kind, subject.handle)).collect();
+    let changed = lab.on(thread, move |context| {
+        changes.into_iter().try_for_each(|(kind, handle)| {
+            let fd = context.fd(handle);
+            match kind {
+                // An update is asked for, which then finds nothing wanted.
+                Kind::Gone => fd.stop_recv().and_then(|()| fd.want_send()).and_then(|()| fd.stop_send()),
+                Kind::Fresh => fd.want_recv(),
+                Kind::Same => fd.stop_recv().and_then(|()| fd.want_recv()),
+                Kind::More => fd.want_send(),
+            }
+        })
+    })?;
+    changed.map_err(Failure::broken)?;
+    lab.fence(thread)?;
+
+    for subject in &mut subjects {
+        let polled = lab.entry(subject.handle)?.polled_recv.contains(thread.mask());
+        let expected = subject.kind != Kind::Gone;
+        if polled != expected {
+            let what = format!("number {} ({:?}) is polled", subject.watch.number(), subject.kind);
+            trial.check_eq(what, expected, polled, "S11");
+        }
+        subject.far.write_all(b"heard").map_err(Failure::broken)?;
+    }
+    for subject in subjects.iter().filter(|subject| subject.kind != Kind::Gone) {
+        let what = format!("the data of number {} ({:?})", subject.watch.number(), subject.kind);
+        lab.wait_until(&what, || subject.watch.text() == "heard")?;
+    }
+    lab.fence(thread)?;
+    let calls = |kind| -> usize {
+        subjects.iter().filter(|subject| subject.kind == kind).map(|subject| subject.watch.entered()).sum()
+    };
+    trial.check_eq("calls for what is gone", 0, calls(Kind::Gone), "L6");
+    trial.check_eq("calls for what is fresh", SUBJECTS / 4, calls(Kind::Fresh), "bugs 19, 21 and 23");
+    trial.check_eq("calls for what stays", SUBJECTS / 4, calls(Kind::Same), "bug 23");
+    drop(subjects);
+    lab.finish(trial, &[])
+}

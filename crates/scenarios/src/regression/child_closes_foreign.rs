@@ -1,0 +1,166 @@
+//! `ba8e8c351`: a forked child closed "its" kqueue, which no child inherits: the number was free, or another file's by
+//! then. An epoll is inherited, and is the parent's all the same (`fb8983f21`): what the child registers in it wakes the
+//! parent.
+
+use std::io::{PipeReader, PipeWriter, Read, Write, pipe};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use fd_core::{Context, FdHandle, InsertOptions, Ready};
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::signal::{Signal, kill};
+use nix::sys::wait::waitpid;
+use nix::unistd::{ForkResult, Pid, fork};
+use nix::{errno::Errno, libc};
+
+use super::set_up::null;
+use crate::catalogue::{Layer, Scenario};
+use crate::deletion::watch::Watch;
+use crate::descriptors;
+use crate::lab::Lab;
+use crate::transport::{pair, set_nonblocking};
+use crate::trial::{Failure, Trial, patience};
+
+pub(crate) const SCENARIO: Scenario = Scenario {
+    id: "regression/child-closes-foreign-number",
+    title: "A forked child that goes on polls with a poller of its own, and closes nothing that is not its own",
+    layer: Layer::Contract,
+    clauses: &["S4", "bug 5", "prior art, section 5, epoll (ii) and kqueue (i)"],
+    run,
+};
+
+/// Enough to get every number that a poller had and the child does not inherit.
+const FOREIGN: usize = 16;
+
+/// The child, until it is no longer needed.
+struct Child {
+    process: Pid,
+    /// Ends with this process, whatever ends it, and then so does the child.
+    leash: Option<PipeWriter>,
+}
+
+/// What the child has of its parent's, by number.
+#[derive(Clone, Copy)]
+struct Inherits {
+    waits: RawFd,
+    leash: RawFd,
+    answer: RawFd,
+}
+
+impl Drop for Child {
+    fn drop(&mut self) {
+        self.leash = None;
+        let _ = kill(self.process, Signal::SIGKILL);
+        let _ = waitpid(self.process, None);
+    }
+}
+
+fn run(trial: &mut Trial) -> Result<(), Failure> {
+    let mut lab = Lab::start(trial)?;
+    let thread = lab.thread(0);
+    let mut ends = pair(trial.params.transport).map_err(Failure::broken)?;
+    let watch = Watch::new(&ends.near);
+    let handle = lab.insert(ends.near, watch.recording(), thread)?;
+    lab.core().fd(handle).want_recv().map_err(Failure::broken)?;
+    lab.fence(thread)?;
+
+    let (answers, answer) = pipe().map_err(Failure::broken)?;
+    let before = lab.activity(thread);
+    let (waits, leash) = pipe().map_err(Failure::broken)?;
+    let inherits =
+        Inherits { waits: waits.as_raw_fd(), leash: leash.as_raw_fd(), answer: answer.as_raw_fd() };
+    let forked = lab.on(thread, move |context| {
+        context.core().before_fork();
+        // SAFETY: the thread that forks goes on alone in the child. Beyond what is async-signal-safe it uses the
+        // allocator, whose lock nobody else holds: this runtime has one thread, and the scenario's own one waits for
+        // this task's answer.
+        match unsafe { fork() } {
+            Ok(ForkResult::Parent { child }) => Ok(child),
+            Ok(ForkResult::Child) => {
+                if in_the_child(context, handle, inherits).is_err() {
+                    // SAFETY: ends this process, the child, at once.
+                    unsafe { libc::_exit(1) };
+                }
+                Err(Errno::ECHILD)
+            }
+            Err(errno) => Err(errno),
+        }
+    })?;
+    let child = Child { process: forked.map_err(Failure::broken)?, leash: Some(leash) };
+    drop((answer, waits));
+
+    // The child's poller has reported, and the child stays until it is killed.
+    let intact = read_answer(&answers);
+    trial.check_eq("the child's poller works", true, intact.is_some(), "bug 5: the child is reported to");
+    let intact = intact.map_or_else(|| "unknown".into(), |count| count.to_string());
+    trial.check_eq("files of the child that are still its own", FOREIGN.to_string(), intact, "bug 5");
+    trial.all_hold()?;
+    lab.fence(thread)?;
+    let since = lab.activity(thread).since(&before);
+    let nobodys = since.poll_drop + since.poll_skip;
+    trial.check_eq("events of the child's registrations that its parent saw", 0, nobodys, "fb8983f21");
+    ends.far.write_all(b"still heard").map_err(Failure::broken)?;
+    lab.wait_until("the parent's data", || watch.text() == "still heard")?;
+    trial.check_eq("calls of the parent's handler", 1, watch.entered(), "the child deleted its copy only");
+    drop(child);
+    lab.core().fd(handle).delete().map_err(Failure::broken)?;
+    drop((ends.far, answers));
+    lab.finish(trial, &[])
+}
+
+/// What the child does before it goes back to its loop: other files take the free numbers, what was inherited is
+/// deleted, and something new is registered that is readable at once.
+fn in_the_child(
+    context: &Context,
+    inherited: FdHandle,
+    numbers: Inherits,
+) -> Result<(), Box<dyn std::error::Error>> {
+    context.forked();
+    let foreign = (0..FOREIGN).map(|_| null()).collect::<Result<Vec<_>, _>>()?;
+    context.fd(inherited).delete()?;
+    let (reader, mut writer) = pipe()?;
+    writer.write_all(b"x")?;
+    set_nonblocking(&reader)?;
+    let foreign = Mutex::new(Some((foreign, writer)));
+    let handler = move |ready: &Ready<'_>| {
+        let _ = ready.fd().stop_recv();
+        let foreign = foreign.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let intact = foreign.iter().flat_map(|(files, _)| files).filter(|fd| is_intact(fd)).count();
+        let answer = [u8::try_from(intact).unwrap_or(u8::MAX)];
+        // SAFETY: writes one byte to a number that the child has inherited, and reads from another until its parent
+        // lets go. Nothing but that ends this process, so that nothing of it is closed in the meantime. Its own copy
+        // of the parent's end must go first.
+        unsafe {
+            libc::close(numbers.leash);
+            libc::write(numbers.answer, answer.as_ptr().cast(), 1);
+            let mut byte = 0_u8;
+            while libc::read(numbers.waits, (&raw mut byte).cast(), 1) < 0 {}
+            libc::_exit(0)
+        }
+    };
+    let (group, mask) = (context.id().group(), context.id().mask());
+    let inserted = context.core().insert(
+        OwnedFd::from(reader),
+        Arc::new(handler),
+        group,
+        mask,
+        InsertOptions::default(),
+    );
+    let handle = inserted.map_err(|refused| refused.reason)?;
+    Ok(context.fd(handle).want_recv()?)
+}
+
+/// Whether the number is open, and still a device that cannot be exhausted.
+fn is_intact(fd: &OwnedFd) -> bool {
+    descriptors::is_open(fd.as_raw_fd()) && nix::unistd::write(fd, b"x") == Ok(1)
+}
+
+/// What the child says, unless it ends or says nothing.
+fn read_answer(mut answers: &PipeReader) -> Option<u8> {
+    let timeout = PollTimeout::try_from(patience()).unwrap_or(PollTimeout::MAX);
+    let mut polled = [PollFd::new(answers.as_fd(), PollFlags::POLLIN)];
+    poll(&mut polled, timeout).ok().filter(|count| *count > 0)?;
+    let mut answer = [0];
+    answers.read_exact(&mut answer).ok()?;
+    Some(answer[0])
+}

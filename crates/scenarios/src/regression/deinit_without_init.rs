@@ -1,0 +1,70 @@
+//! `808e1b7c4`: what was never opened was closed all the same, as number −1, or as number 0, which was somebody's.
+
+use std::os::fd::RawFd;
+
+use fd_core::ids::{GroupId, ThreadId, ThreadMask};
+use fd_core::poller::Limits;
+use fd_core::{InsertOptions, Runtime};
+
+use crate::catalogue::{Layer, Scenario};
+use crate::deletion::watch::Watch;
+use crate::descriptors;
+use crate::transport::pair;
+use crate::trial::{Failure, Trial};
+
+pub(crate) const SCENARIO: Scenario = Scenario {
+    id: "regression/deinit-without-init",
+    title: "A poller or runtime that ends before it was started, or was opened twice, closes what it opened and no more",
+    layer: Layer::Contract,
+    clauses: &["S4", "bug 24"],
+    run,
+};
+
+fn run(trial: &mut Trial) -> Result<(), Failure> {
+    let before = descriptors::open();
+    let limits = Limits { capacity: 64, groups: 2, threads: 2 };
+    let first = GroupId::new(1).and_then(|group| ThreadId::new(group, 0));
+    let first = first.ok_or_else(|| Failure::Broken("no first thread".into()))?;
+    let make = trial.make;
+    let backend = || make(&limits).map_err(Failure::broken);
+
+    drop(backend()?);
+    unchanged(trial, &before, "a backend without a poller")?;
+
+    let some = backend()?;
+    let poller = some.poller(first).map_err(Failure::broken)?;
+    // The backend first, its poller last.
+    drop((some, poller));
+    unchanged(trial, &before, "a backend with some of its pollers")?;
+
+    let twice = backend()?;
+    let poller = twice.poller(first).map_err(Failure::broken)?;
+    let again = twice.poller(first).map_err(Failure::broken)?;
+    drop((poller, again, twice));
+    unchanged(trial, &before, "a poller that was opened twice")?;
+
+    let ends = pair(trial.params.transport).map_err(Failure::broken)?;
+    let watch = Watch::new(&ends.near);
+    let prepared = Runtime::builder().group(2).group(1).prepare(trial.make).map_err(Failure::from_start)?;
+    let options = InsertOptions::default();
+    let inserted =
+        prepared.core().insert(ends.near, watch.recording(), first.group(), ThreadMask::ALL, options);
+    let handle = inserted.map_err(Failure::broken)?;
+    prepared.core().fd(handle).want_recv().map_err(Failure::broken)?;
+    drop(prepared);
+    let ended = ends.far.ended();
+    drop(ends.far);
+    unchanged(trial, &before, "a runtime that was never started")?;
+    trial.check_eq("what was inserted into that one is closed", true, ended, "S4");
+    trial.check_eq("handlers dropped", 1, watch.dropped(), "S4");
+    Ok(())
+}
+
+/// Nothing is open that was not, and nothing is closed that was. If something is, whatever comes next would get its
+/// number.
+fn unchanged(trial: &mut Trial, before: &[RawFd], what: &str) -> Result<(), Failure> {
+    let after = descriptors::open();
+    let what = format!("open descriptors after {what}");
+    trial.check_eq(what, format!("{before:?}"), format!("{after:?}"), "bug 24");
+    trial.all_hold()
+}

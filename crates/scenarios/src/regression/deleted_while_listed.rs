@@ -1,0 +1,75 @@
+//! A descriptor is deleted while it is in the shared list, and its number lives again in another group. HAProxy's stayed
+//! listed (bug 22); then the new life is in the wrong list, or in none (suspect 16).
+
+use std::io::Write;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::sync::Arc;
+
+use fd_core::FdHandle;
+use fd_core::ids::ThreadId;
+
+use super::one_of_each_group;
+use crate::catalogue::{Layer, Scenario};
+use crate::gate::Gate;
+use crate::lab::Lab;
+use crate::recorder::Recorder;
+use crate::transport::{Far, at_number, pair};
+use crate::trial::{Failure, Trial};
+
+pub(crate) const SCENARIO: Scenario = Scenario {
+    id: "regression/deleted-while-listed",
+    title: "A number that is deleted with an update pending lives again in another group, and both groups go on",
+    layer: Layer::Contract,
+    clauses: &["S10", "S13", "L1", "L3", "bug 22", "suspect 16"],
+    run,
+};
+
+fn run(trial: &mut Trial) -> Result<(), Failure> {
+    let mut lab = Lab::start(trial)?;
+    let [first, second] = one_of_each_group(&lab)?;
+    for (from, to) in [(first, second), (second, first)] {
+        let held = [lab.hold(from)?, lab.hold(to)?];
+        let guards = held.each_ref().map(Gate::guard);
+        let ends = || pair(trial.params.transport).map_err(Failure::broken);
+        let (before, doomed, after, next) = (ends()?, ends()?, ends()?, ends()?);
+        let number = doomed.near.as_raw_fd();
+        // In this order in the list of the group that one of them leaves.
+        let before = Listed::new(&lab, before.near, before.far, from)?;
+        let doomed = Listed::new(&lab, doomed.near, doomed.far, from)?;
+        let after = Listed::new(&lab, after.near, after.far, from)?;
+        lab.core().fd(doomed.handle).delete().map_err(Failure::broken)?;
+        let near = at_number(next.near, number).map_err(Failure::broken)?;
+        let next = Listed::new(&lab, near, next.far, to)?;
+        drop(guards);
+        for mut listed in [before, next, after] {
+            listed.far.write_all(b"x").map_err(Failure::broken)?;
+            lab.wait_until("it is reported", || listed.recorder.bytes() == b"x")?;
+            lab.fence_all()?;
+            let entry = lab.entry(listed.handle)?;
+            trial.check_eq("updates owed", 0, entry.update_mask.bits(), "L3");
+            trial.check_eq("polled by", listed.thread.mask().bits(), entry.polled_recv.bits(), "S11");
+            trial.check_eq("reports", 1, listed.recorder.reports_on(listed.thread), "L1");
+            trial.all_hold()?;
+            lab.core().fd(listed.handle).delete().map_err(Failure::broken)?;
+        }
+    }
+    lab.finish(trial, &[])
+}
+
+/// A registration whose first update is in its group's shared list.
+struct Listed {
+    handle: FdHandle,
+    thread: ThreadId,
+    recorder: Arc<Recorder>,
+    far: Far,
+}
+
+impl Listed {
+    fn new(lab: &Lab, near: OwnedFd, far: Far, thread: ThreadId) -> Result<Self, Failure> {
+        let recorder = Recorder::new();
+        let handle = lab.insert(near, recorder.clone(), thread)?;
+        // By a thread of no group, so it is nobody's private update.
+        lab.core().fd(handle).want_recv().map_err(Failure::broken)?;
+        Ok(Self { handle, thread, recorder, far })
+    }
+}

@@ -1,0 +1,67 @@
+//! The peer of an idle connection closes while another thread takes the connection. HAProxy's old owner handled the end
+//! of what was not its own any more (bug 49).
+
+use std::sync::Arc;
+
+use fd_core::error::MoveError;
+
+use super::{about, two_of_a_group};
+use crate::catalogue::{Layer, Scenario};
+use crate::lab::Lab;
+use crate::migration::Subject;
+use crate::trial::{Failure, Trial};
+
+pub(crate) const SCENARIO: Scenario = Scenario {
+    id: "regression/end-reported-to-the-old-owner",
+    title: "The end of a connection that is just being taken is handled by the new owner, once",
+    layer: Layer::Contract,
+    clauses: &["S1", "S3", "bug 49"],
+    run,
+};
+
+fn run(trial: &mut Trial) -> Result<(), Failure> {
+    let mut lab = Lab::start(trial)?;
+    let [old, new] = two_of_a_group(&lab)?;
+    for window in ["ReportBeforeRunning", "AfterWait"] {
+        let subject = Subject::start(trial, &mut lab, old)?;
+        let script = about(&subject, format!("taken at {window}"), "S3, bug 49");
+        let Subject { handle, owner, recorder, far } = subject;
+        let counted = Arc::clone(&recorder);
+        let mut far = Some(far);
+        script
+            .worker("old", old)
+            .worker("new", new)
+            .does("takes-and-wants", move |speaker| -> Result<(), MoveError> {
+                speaker
+                    .context()
+                    .map_or(Err(MoveError::NoThread), |context| context.takeover(handle, owner))?;
+                Ok(speaker.fd(handle).want_recv()?)
+            })
+            .we("closes", || {
+                far = None;
+                Ok(())
+            })
+            .we("ends-seen", || Ok(counted.reports()))
+            .play(
+                trial,
+                &mut lab,
+                &format!(
+                    "
+                    us            | old         | new
+                    closes        |             |
+                                  | at {window} |
+                                  |             | takes-and-wants at ApplyBegun
+                                  | ends        |
+                    ends-seen = 0 |             |
+                                  |             | ends = Ok(())
+                    "
+                ),
+            )?;
+        lab.wait_until("the new owner reads the end", || recorder.reports() > 0)?;
+        lab.fence_all()?;
+        let seen: Vec<_> = recorder.seen().iter().map(|seen| (seen.thread, seen.end)).collect();
+        trial.check_eq("who read the end", format!("{:?}", [(new, true)]), format!("{seen:?}"), "S1, S3");
+        lab.core().fd(handle).delete().map_err(|error| Failure::Wrong(error.to_string()))?;
+    }
+    lab.finish(trial, &[])
+}

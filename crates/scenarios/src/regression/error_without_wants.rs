@@ -1,0 +1,64 @@
+//! `39ebef82a`, `26d7cfce3`: a report of both directions ran the handler once for each; and errors and hang-ups, which
+//! nobody can refuse to be told of, made events that nothing ever took away. `2c30de3b9`: an error was reported once
+//! more than needed.
+
+use std::io::Write;
+
+use super::set_up::is_quiet;
+use crate::catalogue::{Layer, Scenario};
+use crate::deletion::watch::Watch;
+use crate::descriptors;
+use crate::lab::Lab;
+use crate::transport::pair;
+use crate::trial::{Failure, Trial};
+
+pub(crate) const SCENARIO: Scenario = Scenario {
+    id: "regression/hangup-without-wants-spins",
+    title: "A report of both directions is one call; a hang-up of an FD that wants nothing is none, and then it is quiet",
+    layer: Layer::Contract,
+    clauses: &["S18", "L6", "bug 61", "bug 85"],
+    run,
+};
+
+fn run(trial: &mut Trial) -> Result<(), Failure> {
+    let mut lab = Lab::start(trial)?;
+    let thread = lab.thread(0);
+    let mut ends = pair(trial.params.transport).map_err(Failure::broken)?;
+    let watch = Watch::new(&ends.near);
+    let handler = {
+        let watch = std::sync::Arc::clone(&watch);
+        watch.clone().doing(move |ready| {
+            watch.recorder.record(ready);
+            let _ = ready.fd().stop_both();
+        })
+    };
+    let handle = lab.insert(ends.near, handler, thread)?;
+
+    // Both directions are ready when the thread first looks.
+    let turn = lab.hold(thread)?;
+    ends.far.write_all(b"heard").map_err(Failure::broken)?;
+    lab.wait_until("the data", || descriptors::readable(watch.number()))?;
+    lab.core().fd(handle).want_recv().map_err(Failure::broken)?;
+    lab.core().fd(handle).want_send().map_err(Failure::broken)?;
+    turn.open();
+    lab.wait_until("the report", || watch.entered() > 0)?;
+    lab.fence(thread)?;
+    trial.check_eq("handler calls for both directions", 1, watch.entered(), "bug 85");
+
+    // It stays registered for receiving while nobody wants anything.
+    lab.core().fd(handle).want_recv().map_err(Failure::broken)?;
+    lab.fence(thread)?;
+    lab.core().fd(handle).stop_recv().map_err(Failure::broken)?;
+    let polled = lab.entry(handle)?.polled_recv.contains(thread.mask());
+    trial.check_eq("polled, though no longer wanted", true, polled, "2.7: stopping is lazy");
+    let calls = watch.entered();
+    drop(ends.far);
+    lab.wait_until("the end", || descriptors::readable(watch.number()))?;
+    lab.fence(thread)?;
+    is_quiet(trial, &mut lab, thread, "after a hang-up that nobody wants", "L6, bugs 61 and 85")?;
+    trial.check_eq("handler calls for it", 0, watch.entered() - calls, "S18");
+    let entry = lab.entry(handle)?;
+    trial.check_eq("polled by", 0, entry.polled_recv.or(entry.polled_send).bits(), "L6");
+    lab.core().fd(handle).delete().map_err(Failure::broken)?;
+    lab.finish(trial, &[])
+}

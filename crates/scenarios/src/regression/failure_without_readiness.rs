@@ -1,0 +1,119 @@
+//! `5a9c637bf`: a connect that failed was reported as a hang-up and as readable, to somebody who waited until he could
+//! send; nobody told him. The same holds for a pipe that is full when its reader goes.
+
+use std::io;
+use std::net::SocketAddrV4;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use fd_core::Ready;
+use nix::errno::Errno;
+use nix::sys::socket::{AddressFamily, SockFlag, SockType, SockaddrIn, connect, getsockopt, socket, sockopt};
+
+use super::set_up::{deserted, is_quiet};
+use crate::catalogue::{Layer, Scenario};
+use crate::lab::Lab;
+use crate::params::Transport;
+use crate::transport::{pair, set_nonblocking};
+use crate::trial::{Failure, Trial};
+
+pub(crate) const SCENARIO: Scenario = Scenario {
+    id: "regression/failure-without-readiness",
+    title: "Who waits to send is told that it will never be possible, whatever way the poller has to say so",
+    layer: Layer::Contract,
+    clauses: &["L1", "L6", "bug 48"],
+    run,
+};
+
+/// What makes sending impossible, once it is dropped.
+type Peer = Option<Box<dyn Send>>;
+
+fn run(trial: &mut Trial) -> Result<(), Failure> {
+    let mut lab = Lab::start(trial)?;
+    let thread = lab.thread(0);
+    let (subject, peer, expected) = match trial.params.transport {
+        Transport::Tcp => refused(trial, deserted()?)?,
+        Transport::Unix => {
+            let ends = pair(Transport::Unix).map_err(Failure::broken)?;
+            // Linux remembers that the peer left what was sent unread.
+            let lost = vec![Errno::EPIPE, Errno::ECONNRESET];
+            (ends.near, Some(Box::new(ends.far) as Box<dyn Send>), lost)
+        }
+        Transport::Pipe => {
+            let (reader, writer) = io::pipe().map_err(Failure::broken)?;
+            (OwnedFd::from(writer), Some(Box::new(reader) as Box<dyn Send>), vec![Errno::EPIPE])
+        }
+    };
+    set_nonblocking(&subject).map_err(Failure::broken)?;
+    if peer.is_some() {
+        fill(&subject)?;
+    }
+    let answers = Arc::new(Mutex::new(Vec::new()));
+    let handler = {
+        let answers = Arc::clone(&answers);
+        move |ready: &Ready<'_>| {
+            let _ = ready.fd().stop_send();
+            answers.lock().unwrap_or_else(PoisonError::into_inner).push(attempt(ready));
+        }
+    };
+    let connecting = peer.is_none();
+    let handle = lab.insert(subject, Arc::new(handler), thread)?;
+    lab.core().fd(handle).cant_send().map_err(Failure::broken)?;
+    lab.core().fd(handle).want_send().map_err(Failure::broken)?;
+    lab.fence(thread)?;
+    let answers = || answers.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    if !connecting {
+        trial.check_eq("reports while it is full", 0, answers().len(), "S18");
+    }
+    drop(peer);
+    lab.wait_until("the report", || !answers().is_empty())?;
+    is_quiet(trial, &mut lab, thread, "after the report", "L6")?;
+    let answers = answers();
+    let holds = answers.len() == 1 && expected.contains(&answers[0]);
+    let expected = format!("one of {expected:?}, once");
+    trial.check("what the owner found", expected, format!("{answers:?}"), "bug 48", holds);
+    lab.core().fd(handle).delete().map_err(Failure::broken)?;
+    lab.finish(trial, &[])
+}
+
+/// A connect that nobody accepts, and the error that it will end with.
+fn refused(trial: &mut Trial, address: SocketAddrV4) -> Result<(OwnedFd, Peer, Vec<Errno>), Failure> {
+    let socket =
+        socket(AddressFamily::Inet, SockType::Stream, SockFlag::empty(), None).map_err(Failure::broken)?;
+    set_nonblocking(&socket).map_err(Failure::broken)?;
+    let answer = connect(socket.as_raw_fd(), &SockaddrIn::from(address));
+    // FreeBSD may say so at once, over loopback (measured). Then the report is of a socket that is not connected.
+    let expected = match answer {
+        Err(Errno::ECONNREFUSED) => vec![Errno::ENOTCONN, Errno::EPIPE],
+        _ => vec![Errno::ECONNREFUSED],
+    };
+    let known = matches!(answer, Err(Errno::EINPROGRESS | Errno::ECONNREFUSED));
+    trial.check("connect", "EINPROGRESS or ECONNREFUSED", format!("{answer:?}"), "connect(2)", known);
+    trial.all_hold()?;
+    Ok((socket, None, expected))
+}
+
+/// Writes until there is no room.
+fn fill(fd: &OwnedFd) -> Result<(), Failure> {
+    let chunk = [0; 1 << 14];
+    // By single bytes at the end: some systems say that there is room until there is none at all.
+    for size in [chunk.len(), 1] {
+        loop {
+            match nix::unistd::write(fd, &chunk[..size]) {
+                Ok(_) | Err(Errno::EINTR) => {}
+                Err(Errno::EAGAIN) => break,
+                Err(errno) => return Err(Failure::broken(errno)),
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What sending answers, or what has become of the connect.
+fn attempt(ready: &Ready<'_>) -> Errno {
+    // Not a socket, or nothing pending: then writing tells.
+    match getsockopt(&ready.as_fd(), sockopt::SocketError) {
+        Ok(error) if error != 0 => Errno::from_raw(error),
+        _ => nix::unistd::write(ready, b"x").err().unwrap_or(Errno::UnknownErrno),
+    }
+}

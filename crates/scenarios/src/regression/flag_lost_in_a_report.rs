@@ -1,0 +1,114 @@
+//! Flags that other threads set while a report is entered into the state. HAProxy stores the state plainly when the
+//! descriptor is one thread's alone, and loses them (suspect 3); once it cut the word down to its low byte (bug 47).
+
+use fd_core::state::{ACTIVE, CLONED, EXPORTED, LINGER_RISK};
+use fd_core::{FdHandle, InsertOptions};
+
+use super::about;
+use crate::catalogue::{Layer, Scenario};
+use crate::lab::Lab;
+use crate::migration::Subject;
+use crate::recorder::Recorder;
+use crate::transport::pair;
+use crate::trial::{Failure, Trial};
+
+pub(crate) const SCENARIO: Scenario = Scenario {
+    id: "regression/flag-lost-in-a-report",
+    title: "No flag is lost to a report, to a stop or to any other change of the state",
+    layer: Layer::Contract,
+    clauses: &["S14", "S15", "bug 47", "suspect 3"],
+    run,
+};
+
+const FLAGS: u32 = CLONED | EXPORTED | LINGER_RISK;
+
+fn run(trial: &mut Trial) -> Result<(), Failure> {
+    let mut lab = Lab::start(trial)?;
+    set_during_a_report(trial, &mut lab)?;
+    deleted_during_a_report(trial, &mut lab)?;
+    kept_by_every_call(trial, &mut lab)?;
+    lab.finish(trial, &[])
+}
+
+fn flags(lab: &Lab, handle: FdHandle) -> Result<u32, Failure> {
+    Ok(lab.entry(handle)?.state & FLAGS)
+}
+
+fn set_during_a_report(trial: &mut Trial, lab: &mut Lab) -> Result<(), Failure> {
+    let runner = lab.thread(0);
+    let mut subject = Subject::start(trial, lab, runner)?;
+    let handle = subject.handle;
+    about(&subject, "marked as cloned during a report", "suspect 3")
+        .worker("runner", runner)
+        .outsider("marker")
+        .does("marks", move |speaker| speaker.fd(handle).mark_cloned())
+        .we("writes", || subject.write(b"x"))
+        .play(
+            trial,
+            lab,
+            "
+            us     | runner           | marker
+            writes |                  |
+                   | at ReportEntered |
+                   |                  | marks = Ok(())
+                   | ends             |
+            ",
+        )?;
+    subject.wait_for_bytes(lab, b"x")?;
+    trial.check_eq("flags after the report", CLONED, flags(lab, handle)?, "suspect 3");
+    trial.all_hold()?;
+    subject.end(lab)
+}
+
+/// The token is a flag, too.
+fn deleted_during_a_report(trial: &mut Trial, lab: &mut Lab) -> Result<(), Failure> {
+    let runner = lab.thread(0);
+    let mut subject = Subject::start(trial, lab, runner)?;
+    let core = std::sync::Arc::clone(lab.core());
+    let before = core.lives().closed;
+    about(&subject, "deleted during a report", "S14, suspect 3")
+        .worker("runner", runner)
+        .outsider("deleter")
+        .we("writes", || subject.write(b"x"))
+        .we("closed", || Ok(core.lives().closed - before))
+        .play(
+            trial,
+            lab,
+            "
+            us         | runner           | deleter
+            writes     |                  |
+                       | at ReportEntered |
+                       |                  | deletes = Ok(())
+                       | ends             |
+            closed = 1 |                  |
+            ",
+        )
+}
+
+fn kept_by_every_call(trial: &mut Trial, lab: &mut Lab) -> Result<(), Failure> {
+    let thread = lab.thread(0);
+    let ends = pair(trial.params.transport).map_err(Failure::broken)?;
+    let options = InsertOptions { cloned: true, exported: true, reset_on_close: true, ..lab.options() };
+    let handle = lab
+        .core()
+        .insert(ends.near, Recorder::new(), thread.group(), thread.mask(), options)
+        .map_err(Failure::broken)?;
+    let states = lab.on(thread, move |context| {
+        let fd = context.fd(handle);
+        let calls: [(_, Result<(), _>); 8] = [
+            ("want_recv", fd.want_recv()),
+            ("cant_recv", fd.cant_recv()),
+            ("may_both", fd.may_both()),
+            ("stop_recv", fd.stop_recv()),
+            ("cond_send", fd.cond_send()),
+            ("want_recv again", fd.want_recv()),
+            ("cant_send", fd.cant_send()),
+            ("stop_both", fd.stop_both()),
+        ];
+        calls.map(|(name, _)| name).join(", ")
+    })?;
+    let entry = lab.entry(handle)?;
+    trial.check_eq(format!("flags after {states}"), FLAGS, entry.state & FLAGS, "bug 47");
+    trial.check_eq("active after them", 0, entry.state & ACTIVE, "2.7");
+    lab.core().fd(handle).delete().map_err(|error| Failure::Wrong(error.to_string()))
+}

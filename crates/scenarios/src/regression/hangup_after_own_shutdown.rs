@@ -1,0 +1,73 @@
+//! `2aaeee34d`: we have said all that we had to say; the peer answers and closes. That is the end of both directions,
+//! which was taken for an error, and the answer was thrown away.
+
+use std::io::Write;
+use std::os::fd::AsRawFd;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use fd_core::{Ready, state};
+use nix::sys::socket::{Shutdown, shutdown};
+
+use crate::catalogue::{Layer, Scenario};
+use crate::descriptors;
+use crate::lab::Lab;
+use crate::transport::{pair, read_all};
+use crate::trial::{Failure, Trial};
+
+pub(crate) const SCENARIO: Scenario = Scenario {
+    id: "regression/hangup-after-own-shutdown",
+    title: "The peer's end after one's own is no error: all that it has sent is read first",
+    layer: Layer::Contract,
+    clauses: &["S15", "bug 36"],
+    run,
+};
+
+/// What is read and whether it ended well.
+#[derive(Default)]
+struct Answer {
+    bytes: Vec<u8>,
+    ended: bool,
+    errors: usize,
+    reports: usize,
+}
+
+fn run(trial: &mut Trial) -> Result<(), Failure> {
+    let mut lab = Lab::start(trial)?;
+    let thread = lab.thread(0);
+    let mut ends = pair(trial.params.transport).map_err(Failure::broken)?;
+    let number = ends.near.as_raw_fd();
+    shutdown(number, Shutdown::Write).map_err(Failure::broken)?;
+    let answer = Arc::new(Mutex::new(Answer::default()));
+    let handler = {
+        let answer = Arc::clone(&answer);
+        move |ready: &Ready<'_>| {
+            let mut answer = answer.lock().unwrap_or_else(PoisonError::into_inner);
+            answer.reports += 1;
+            // As an upper layer does: after an error there is nothing more to read.
+            if ready.state() & state::POLL_ERR != 0 {
+                answer.errors += 1;
+                answer.ended = true;
+            } else {
+                answer.ended = read_all(ready, &mut answer.bytes).unwrap_or(true);
+            }
+            let _ = if answer.ended { ready.fd().stop_recv() } else { ready.fd().cant_recv() };
+        }
+    };
+    let handle = lab.insert(ends.near, Arc::new(handler), thread)?;
+    // Data and end are there before the first wait, if the transport is fast enough.
+    let turn = lab.hold(thread)?;
+    lab.core().fd(handle).want_recv().map_err(Failure::broken)?;
+    ends.far.write_all(b"the answer").map_err(Failure::broken)?;
+    drop(ends.far);
+    lab.wait_until("the data", || descriptors::readable(number))?;
+    turn.open();
+    lab.wait_until("the end", || answer.lock().unwrap_or_else(PoisonError::into_inner).ended)?;
+    lab.fence(thread)?;
+    let answer = std::mem::take(&mut *answer.lock().unwrap_or_else(PoisonError::into_inner));
+    trial.check_eq("reports of an error", 0, answer.errors, "bug 36");
+    let text = String::from_utf8_lossy(&answer.bytes).into_owned();
+    trial.check_eq("what was read", "the answer".into(), text, "bug 36: not truncated");
+    trial.count("reports", answer.reports as u64);
+    lab.core().fd(handle).delete().map_err(Failure::broken)?;
+    lab.finish(trial, &[])
+}

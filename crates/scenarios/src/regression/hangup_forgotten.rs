@@ -1,0 +1,107 @@
+//! `9fab7bedf`: the peer's end came together with data. Whoever read exactly that data and was then told of something
+//! else found the end forgotten, because only the last report was looked at.
+
+use std::io::Write;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use fd_core::poller::Events;
+use fd_core::{Handler, Ready, state};
+
+use super::set_up::stop_sending;
+use crate::catalogue::{Layer, Scenario};
+use crate::descriptors;
+use crate::lab::Lab;
+use crate::transport::pair;
+use crate::trial::{Failure, Trial};
+
+pub(crate) const SCENARIO: Scenario = Scenario {
+    id: "regression/hangup-forgotten",
+    title: "An end that was reported with data is still known after a report of something else, and is reported again",
+    layer: Layer::Contract,
+    clauses: &["S15", "bug 4"],
+    run,
+};
+
+const DATA: &[u8] = b"exactly this much";
+
+/// What the handler saw.
+#[derive(Clone, Copy)]
+struct Seen {
+    events: Events,
+    state: u32,
+    read: Option<usize>,
+}
+
+/// Reads the data and no more, then only writes, then reads on.
+struct Reader {
+    /// Whether the backend tells the end apart from data.
+    knows_end: bool,
+    seen: Mutex<Vec<Seen>>,
+}
+
+impl Handler for Reader {
+    fn ready(&self, ready: &Ready<'_>) {
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let (events, state, fd) = (ready.events(), ready.state(), ready.fd());
+        let mut buffer = [0; DATA.len()];
+        let read = match seen.len() {
+            // The end may come a moment after the data.
+            0 if self.knows_end && !events.intersects(Events::SHUT_R) => return,
+            1 => None,
+            _ => nix::unistd::read(ready, &mut buffer).ok(),
+        };
+        // The calls on the descriptor of a report never fail.
+        let _ = match seen.len() {
+            0 => fd.cant_recv().and_then(|()| fd.stop_recv()).and_then(|()| fd.want_send()),
+            1 => fd.stop_send().and_then(|()| fd.want_recv()),
+            _ => fd.stop_both(),
+        };
+        seen.push(Seen { events, state, read });
+    }
+}
+
+fn run(trial: &mut Trial) -> Result<(), Failure> {
+    let lab = Lab::start(trial)?;
+    let thread = lab.thread(0);
+    let knows_end = lab.core().backend().capabilities().read_shutdown;
+    let mut ends = pair(trial.params.transport).map_err(Failure::broken)?;
+    let number = std::os::fd::AsRawFd::as_raw_fd(&ends.near);
+    let reader = Arc::new(Reader { knows_end, seen: Mutex::default() });
+    let handle = lab.insert(ends.near, reader.clone(), thread)?;
+    // Both before the first wait.
+    let turn = lab.hold(thread)?;
+    lab.core().fd(handle).want_recv().map_err(Failure::broken)?;
+    ends.far.write_all(DATA).map_err(Failure::broken)?;
+    stop_sending(&ends.far)?;
+    lab.wait_until("the data", || descriptors::readable(number))?;
+    turn.open();
+    let seen = || reader.seen.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    lab.wait_until("three reports", || seen().len() >= 3)?;
+    let seen = seen();
+
+    let [first, second, third] = [seen[0], seen[1], seen[2]];
+    trial.check_eq(
+        "bytes read at the first report",
+        format!("{:?}", Some(DATA.len())),
+        format!("{:?}", first.read),
+        "",
+    );
+    let hangup = |seen: &Seen| seen.state & state::POLL_HUP != 0;
+    if knows_end {
+        trial.check_eq("the end is known at the first report", true, hangup(&first), "S15");
+    }
+    trial.check_eq(
+        "the second report",
+        "READY_W".into(),
+        format!("{:?}", second.events),
+        "only sending is wanted",
+    );
+    if knows_end {
+        trial.check_eq("the end is known at the second report", true, hangup(&second), "S15, bug 4");
+        let again = third.events.intersects(Events::SHUT_R);
+        trial.check_eq("the end is reported again once receiving is wanted", true, again, "bug 4");
+    }
+    trial.check_eq("bytes read at the third report", "Some(0)".into(), format!("{:?}", third.read), "bug 4");
+    drop(ends.far);
+    lab.finish(trial, &[])
+}

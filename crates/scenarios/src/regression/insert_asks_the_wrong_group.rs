@@ -1,0 +1,66 @@
+//! A descriptor is inserted for threads that the caller's own group does not have. HAProxy filtered them by that group,
+//! and nobody was left, or the wrong ones (bug 78).
+
+use std::io::Write;
+
+use fd_core::ids::{GroupId, ThreadId, ThreadMask};
+
+use crate::catalogue::{Layer, Scenario};
+use crate::lab::Lab;
+use crate::recorder::Recorder;
+use crate::transport::pair;
+use crate::trial::{Failure, Trial};
+
+pub(crate) const SCENARIO: Scenario = Scenario {
+    id: "regression/insert-asks-the-wrong-group",
+    title: "An insert for another group keeps the threads that the group has, whoever inserts",
+    layer: Layer::Contract,
+    clauses: &["S19", "bug 78"],
+    run,
+};
+
+fn run(trial: &mut Trial) -> Result<(), Failure> {
+    let mut lab = Lab::start_with(trial, |builder| builder.group(3), |_| Ok(()))?;
+    let target = lab.threads().into_iter().max().map_or(lab.thread(0).group(), ThreadId::group);
+    let has = lab.core().table().threads(target);
+    for caller in [None, Some(lab.thread(0))] {
+        for (asked, kept) in
+            [(has, has), (ThreadMask::ALL, has), (ThreadMask::from_bits(0b100), ThreadMask::from_bits(0b100))]
+        {
+            insert(trial, &mut lab, caller, target, asked, kept)?;
+        }
+    }
+    lab.finish(trial, &[])
+}
+
+fn insert(
+    trial: &mut Trial,
+    lab: &mut Lab,
+    caller: Option<ThreadId>,
+    target: GroupId,
+    asked: ThreadMask,
+    kept: ThreadMask,
+) -> Result<(), Failure> {
+    let mut ends = pair(trial.params.transport).map_err(Failure::broken)?;
+    let recorder = Recorder::new();
+    let (handler, options, near) = (recorder.clone(), lab.options(), ends.near);
+    let inserted = match caller {
+        Some(caller) => {
+            lab.on(caller, move |context| context.core().insert(near, handler, target, asked, options))?
+        }
+        None => lab.core().insert(near, handler, target, asked, options),
+    };
+    let what = format!("insert of {asked:?} for {target} by {caller:?}");
+    let handle = match inserted {
+        Ok(handle) => handle,
+        Err(error) => {
+            trial.check(what, "accepted", error.reason, "S19, bug 78", false);
+            return trial.all_hold();
+        }
+    };
+    trial.check_eq(what, kept.bits(), lab.entry(handle)?.thread_mask.bits(), "S19, bug 78");
+    lab.core().fd(handle).want_recv().map_err(Failure::broken)?;
+    ends.far.write_all(b"x").map_err(Failure::broken)?;
+    lab.wait_until("its report", || recorder.bytes() == b"x")?;
+    lab.core().fd(handle).delete().map_err(Failure::broken)
+}

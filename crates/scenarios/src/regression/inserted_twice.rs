@@ -1,0 +1,64 @@
+//! `145b17fd2`: an inherited listener that two groups were to have was inserted twice under one number. Each needs a
+//! descriptor of its own.
+
+use std::io::Write;
+use std::os::fd::{AsRawFd, FromRawFd, IntoRawFd, OwnedFd};
+
+use fd_core::error::InsertRefused;
+
+use crate::catalogue::{Layer, Scenario};
+use crate::deletion::watch::Watch;
+use crate::lab::Lab;
+use crate::transport::pair;
+use crate::trial::{Failure, Trial};
+
+pub(crate) const SCENARIO: Scenario = Scenario {
+    id: "regression/inserted-twice",
+    title: "A number that is registered is refused a second time, and goes on; a duplicate of it is welcome anywhere",
+    layer: Layer::Contract,
+    clauses: &["S10", "bug 69"],
+    run,
+};
+
+fn run(trial: &mut Trial) -> Result<(), Failure> {
+    let mut lab = Lab::start(trial)?;
+    let (thread, other) = (lab.thread(0), lab.thread(1));
+    let mut ends = pair(trial.params.transport).map_err(Failure::broken)?;
+    let number = ends.near.as_raw_fd();
+    let (watch, second) = (Watch::new(&ends.near), Watch::new(&ends.near));
+    let handle = lab.insert(ends.near, watch.recording(), thread)?;
+    lab.core().fd(handle).want_recv().map_err(Failure::broken)?;
+    lab.fence(thread)?;
+
+    // SAFETY: not sound in general, which is the mistake: the table owns the number. It is given up below.
+    let again = unsafe { OwnedFd::from_raw_fd(number) };
+    let inserted = lab.core().insert(again, second.recording(), other.group(), other.mask(), lab.options());
+    match inserted {
+        Ok(_) => trial.check_eq("the second insertion", "refused", "accepted", "S10, bug 69"),
+        Err(refused) => {
+            let _ = refused.fd.into_raw_fd();
+            let expected = InsertRefused::InUse { fd: number };
+            let holds = refused.reason == expected;
+            trial.check("the second insertion", expected.to_string(), refused.reason, "S10, bug 69", holds);
+        }
+    }
+    trial.all_hold()?;
+    trial.check_eq("handlers of it that are dropped", 1, second.dropped(), "InsertError");
+    ends.far.write_all(b"first").map_err(Failure::broken)?;
+    lab.wait_until("the first one's data", || watch.text() == "first")?;
+
+    let copy = lab.core().fd(handle).duplicate().map_err(Failure::broken)?;
+    let third = Watch::at(std::os::fd::AsFd::as_fd(&copy).as_raw_fd());
+    let copied = lab.core().insert(copy, third.recording(), other.group(), other.mask(), lab.options());
+    let copied = copied.map_err(Failure::broken)?;
+    lab.core().fd(handle).delete().map_err(Failure::broken)?;
+    lab.core().fd(copied).want_recv().map_err(Failure::broken)?;
+    ends.far.write_all(b"copy").map_err(Failure::broken)?;
+    lab.wait_until("the duplicate's data", || third.text() == "copy")?;
+    lab.fence_all()?;
+    trial.check_eq("calls of the first one's handler", 1, watch.entered(), "S6");
+    trial.check_eq("calls of the refused handler", 0, second.entered(), "S10");
+    lab.core().fd(copied).delete().map_err(Failure::broken)?;
+    drop(ends.far);
+    lab.finish(trial, &[])
+}

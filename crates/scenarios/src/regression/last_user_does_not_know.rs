@@ -1,0 +1,51 @@
+//! A handler returns while its descriptor is being deleted. HAProxy's reads the thread mask, and only then gives up its
+//! running bit; the deleter in between leaves the close to it, and it does not know (suspect 1, model M2).
+
+use std::sync::Arc;
+
+use super::about;
+use crate::catalogue::{Layer, Scenario};
+use crate::lab::Lab;
+use crate::migration::Subject;
+use crate::trial::{Failure, Trial};
+
+pub(crate) const SCENARIO: Scenario = Scenario {
+    id: "regression/last-user-does-not-know",
+    title: "A handler that returns during a delete closes the FD, whatever it knew of the delete when it began to leave",
+    layer: Layer::Contract,
+    clauses: &["S4", "S5", "L4", "suspect 1"],
+    run,
+};
+
+fn run(trial: &mut Trial) -> Result<(), Failure> {
+    let mut lab = Lab::start(trial)?;
+    let runner = lab.thread(0);
+    // A worker thread of the same or another group, and a thread of none.
+    for deleter in [Some(lab.thread(1)), None] {
+        let mut subject = Subject::start(trial, &mut lab, runner)?;
+        let recorder = Arc::clone(&subject.recorder);
+        let core = Arc::clone(lab.core());
+        let before = core.lives().closed;
+        about(&subject, "leaving", "L4, suspect 1")
+            .worker("runner", runner)
+            .caller("deleter", deleter)
+            .we("writes", || subject.write(b"x"))
+            .we("runs", || Ok(recorder.reports()))
+            .we("closed", || Ok(core.lives().closed - before))
+            .play(
+                trial,
+                &mut lab,
+                "
+                us         | runner        | deleter
+                writes     |               |
+                           | at LeaveBegun |
+                           |               | deletes = Ok(())
+                runs = 1   |               |
+                closed = 0 |               |
+                           | ends          |
+                closed = 1 |               |
+                ",
+            )?;
+    }
+    lab.finish(trial, &[])
+}

@@ -1,0 +1,63 @@
+//! A report that loses to a takeover must not touch what the new owner has prepared. HAProxy's entered its event into
+//! the state before it was sure of its right to (bug 53).
+
+use std::sync::Arc;
+
+use fd_core::state::{POLL_IN, READY_R};
+
+use super::{about, two_of_a_group};
+use crate::catalogue::{Layer, Scenario};
+use crate::lab::Lab;
+use crate::migration::Subject;
+use crate::trial::{Failure, Trial};
+
+pub(crate) const SCENARIO: Scenario = Scenario {
+    id: "regression/late-report-changes-the-state",
+    title: "A report that loses to a takeover leaves the state as the new owner has made it",
+    layer: Layer::Contract,
+    clauses: &["S2", "S3", "bug 53"],
+    run,
+};
+
+fn run(trial: &mut Trial) -> Result<(), Failure> {
+    let mut lab = Lab::start(trial)?;
+    let [old, new] = two_of_a_group(&lab)?;
+    for window in ["ReportBeforeRunning", "ReportRunningSet"] {
+        let mut subject = Subject::start(trial, &mut lab, old)?;
+        let handle = subject.handle;
+        let core = Arc::clone(lab.core());
+        // While the report is running already, the takeover waits for nothing: it is refused, and the drawing is another.
+        let (answer, ready) = match window {
+            "ReportBeforeRunning" => ("Ok(())", 0),
+            _ => ("Err(Busy)", READY_R | POLL_IN),
+        };
+        let bits = move || core.entry(handle).map(|entry| entry.state & (READY_R | POLL_IN));
+        about(&subject, format!("taken at {window}"), "S3, bug 53")
+            .worker("old", old)
+            .worker("new", new)
+            .we("writes", || {
+                subject.recorder.leave_unread(true);
+                subject.write(b"x")
+            })
+            .does("drained", move |speaker| speaker.fd(handle).cant_recv())
+            .we("ready", || bits().map_err(|stale| Failure::Wrong(stale.to_string())))
+            .play(
+                trial,
+                &mut lab,
+                &format!(
+                    "
+                    us              | old         | new
+                    writes          |             |
+                                    | at {window} |
+                                    |             | takes = {answer}
+                                    |             | drained = Ok(())
+                    ready = 0       |             |
+                                    | ends        |
+                    ready = {ready} |             |
+                    "
+                ),
+            )?;
+        subject.end(&lab)?;
+    }
+    lab.finish(trial, &[])
+}

@@ -1,0 +1,55 @@
+//! A descriptor can be read and written at once. A handler of HAProxy's served one direction per report, and while one
+//! was busy it never came to the other (bug 39).
+
+use std::io::Write;
+use std::os::fd::AsRawFd;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use fd_core::Ready;
+use fd_core::poller::Events;
+
+use crate::catalogue::{Layer, Scenario};
+use crate::descriptors;
+use crate::lab::Lab;
+use crate::transport::pair;
+use crate::trial::{Failure, Trial};
+
+pub(crate) const SCENARIO: Scenario = Scenario {
+    id: "regression/one-direction-served",
+    title: "A report of an FD that can be read and written says both, at once",
+    layer: Layer::Contract,
+    clauses: &["L1", "bug 39"],
+    run,
+};
+
+fn run(trial: &mut Trial) -> Result<(), Failure> {
+    let mut lab = Lab::start(trial)?;
+    let thread = lab.thread(0);
+    let mut ends = pair(trial.params.transport).map_err(Failure::broken)?;
+    let number = ends.near.as_raw_fd();
+    let told: Arc<Mutex<Vec<Events>>> = Arc::default();
+    let tell = Arc::clone(&told);
+    let handler = move |ready: &Ready<'_>| {
+        tell.lock().unwrap_or_else(PoisonError::into_inner).push(ready.events());
+        // Unread: it could be read again and again.
+        let _ = ready.fd().stop_both();
+    };
+    let handle = lab.insert(ends.near, Arc::new(handler), thread)?;
+    // Both are wanted, and possible, before the thread polls.
+    let held = lab.hold(thread)?;
+    ends.far.write_all(b"x").map_err(Failure::broken)?;
+    lab.wait_until("the data", || descriptors::readable(number))?;
+    for want in [fd_core::Fd::want_recv, fd_core::Fd::want_send] {
+        want(&lab.core().fd(handle)).map_err(Failure::broken)?;
+    }
+    held.open();
+    lab.wait_until("a report", || !told.lock().unwrap_or_else(PoisonError::into_inner).is_empty())?;
+    lab.fence(thread)?;
+    let told = told.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let both = told[0].intersects(Events::READY_R) && told[0].intersects(Events::READY_W);
+    trial.check("the first report", "readable and writable", format!("{told:?}"), "bug 39", both);
+    trial.check_eq("reports", 1, told.len(), "L6");
+    lab.core().fd(handle).delete().map_err(Failure::broken)?;
+    drop(ends.far);
+    lab.finish(trial, &[])
+}

@@ -1,0 +1,30 @@
+//! `13b007d58`: each thread had a kqueue of its own, and left it open when it ended.
+
+use crate::catalogue::{Layer, Scenario};
+use crate::descriptors;
+use crate::lab::Lab;
+use crate::trial::{Failure, Trial};
+
+pub(crate) const SCENARIO: Scenario = Scenario {
+    id: "regression/poller-leaked",
+    title: "Starting and stopping a runtime again and again leaves no descriptor of any thread behind",
+    layer: Layer::Contract,
+    clauses: &["bug 11"],
+    run,
+};
+
+const ROUNDS: usize = 8;
+
+fn run(trial: &mut Trial) -> Result<(), Failure> {
+    let before = descriptors::open();
+    for _ in 0..ROUNDS {
+        let mut lab = Lab::start(trial)?;
+        lab.fence_all()?;
+        lab.finish(trial, &[])?;
+        trial.all_hold()?;
+    }
+    let after = descriptors::open();
+    let what = format!("open descriptors after {ROUNDS} runtimes");
+    trial.check_eq(what, format!("{before:?}"), format!("{after:?}"), "bug 11");
+    Ok(())
+}

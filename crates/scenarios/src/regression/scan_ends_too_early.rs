@@ -1,0 +1,42 @@
+//! The highest number of all is registered. HAProxy's scans end below it, or at what the scanning thread itself has
+//! inserted, and are right by chance (suspect 14).
+
+use std::io::Write;
+use std::os::fd::AsRawFd;
+
+use fd_core::state::CLONED;
+
+use crate::catalogue::{Layer, Scenario};
+use crate::lab::Lab;
+use crate::recorder::Recorder;
+use crate::transport::{at_number, pair};
+use crate::trial::{Failure, Trial};
+
+pub(crate) const SCENARIO: Scenario = Scenario {
+    id: "regression/scan-ends-too-early",
+    title: "A scan of the table finds the highest number, whoever inserted it",
+    layer: Layer::Contract,
+    clauses: &["L8", "suspect 14"],
+    run,
+};
+
+fn run(trial: &mut Trial) -> Result<(), Failure> {
+    let lab = Lab::start(trial)?;
+    let thread = lab.thread(0);
+    let mut ends = pair(trial.params.transport).map_err(Failure::broken)?;
+    // Far above the others, and select can have it.
+    let near = at_number(ends.near, 600).map_err(Failure::broken)?;
+    let number = near.as_raw_fd();
+    let recorder = Recorder::new();
+    let handle = lab.insert(near, recorder.clone(), thread)?;
+    lab.core().fd(handle).want_recv().map_err(Failure::broken)?;
+    lab.core().before_fork();
+    trial.check_eq("flags before a fork", CLONED, lab.entry(handle)?.state & CLONED, "suspect 14");
+    let listed = lab.core().entries().0.iter().any(|entry| entry.handle.number() == number);
+    trial.check_eq("it is in the dump", true, listed, "suspect 14");
+    ends.far.write_all(b"x").map_err(Failure::broken)?;
+    lab.wait_until("its report", || recorder.bytes() == b"x")?;
+    drop(ends.far);
+    // Not deleted: the stop finds it, and everything that it does not find is told of.
+    lab.finish(trial, &[])
+}

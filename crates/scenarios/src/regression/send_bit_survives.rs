@@ -1,0 +1,52 @@
+//! `a3a8ea2fb`: on removal the mask of those who poll for receiving was cleared twice, and that for sending not at all.
+//! Sending, wanted again, was taken for polled already.
+
+use crate::catalogue::{Layer, Scenario};
+use crate::deletion::watch::Watch;
+use crate::lab::Lab;
+use crate::transport::pair;
+use crate::trial::{Failure, Trial};
+
+pub(crate) const SCENARIO: Scenario = Scenario {
+    id: "regression/send-bit-survives",
+    title: "An FD that was polled for both directions and removed is reported again when it wants to send only",
+    layer: Layer::Contract,
+    clauses: &["S11", "L1", "bug 35"],
+    run,
+};
+
+fn run(trial: &mut Trial) -> Result<(), Failure> {
+    let mut lab = Lab::start(trial)?;
+    let thread = lab.thread(0);
+    let ends = pair(trial.params.transport).map_err(Failure::broken)?;
+    let watch = Watch::new(&ends.near);
+    let handler = watch.doing(|ready| {
+        let _ = ready.fd().stop_both();
+    });
+    let handle = lab.insert(ends.near, handler, thread)?;
+    let want_both = move |context: &fd_core::Context| {
+        context.fd(handle).want_recv().and_then(|()| context.fd(handle).want_send())
+    };
+    lab.on(thread, want_both)?.map_err(Failure::broken)?;
+    lab.wait_until("the first report", || watch.entered() == 1)?;
+
+    // An update is asked for, which finds nothing wanted.
+    let stopped = lab.on(thread, move |context| {
+        context.fd(handle).want_recv().and_then(|()| context.fd(handle).stop_both())
+    })?;
+    stopped.map_err(Failure::broken)?;
+    lab.fence(thread)?;
+    let entry = lab.entry(handle)?;
+    trial.check_eq("polled for receiving", 0, entry.polled_recv.bits(), "S11");
+    trial.check_eq("polled for sending", 0, entry.polled_send.bits(), "S11, bug 35");
+    let calls = watch.entered();
+    trial.check_eq("handler calls", 1, calls, "S18");
+
+    lab.on(thread, move |context| context.fd(handle).want_send())?.map_err(Failure::broken)?;
+    lab.fence(thread)?;
+    trial.check_eq("handler calls once sending is wanted again", 2, watch.entered(), "L1, bug 35");
+    trial.all_hold()?;
+    lab.core().fd(handle).delete().map_err(Failure::broken)?;
+    drop(ends.far);
+    lab.finish(trial, &[])
+}

@@ -1,0 +1,94 @@
+//! What several scenarios of the pollers' history need.
+
+use std::fs::OpenOptions;
+use std::io;
+use std::net::{Shutdown, SocketAddr, SocketAddrV4, TcpListener};
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::OpenOptionsExt;
+
+use fd_core::ids::ThreadId;
+use nix::libc;
+use nix::sys::resource::{Resource, getrlimit, setrlimit};
+
+use crate::lab::Lab;
+use crate::transport::Far;
+use crate::trial::{Failure, Trial};
+
+/// Turns that one fence may take: two events, each with a wake-up of its own and one to spare.
+const TURNS_PER_FENCE: u64 = 6;
+const FENCES: u64 = 20;
+
+/// Proves that `thread` sleeps when there is nothing to do: a number of fences takes it a number of turns.
+///
+/// # Errors
+/// As for [`Lab::fence`].
+pub(crate) fn is_quiet(
+    trial: &mut Trial,
+    lab: &mut Lab,
+    thread: ThreadId,
+    when: &str,
+    source: &str,
+) -> Result<(), Failure> {
+    let before = lab.activity(thread);
+    for _ in 0..FENCES {
+        lab.fence(thread)?;
+    }
+    let turns = lab.activity(thread).since(&before).loops;
+    let bound = FENCES * TURNS_PER_FENCE;
+    trial.check(
+        format!("turns of the loop, {when}"),
+        format!("at most {bound}"),
+        turns,
+        source,
+        turns <= bound,
+    );
+    trial.all_hold()
+}
+
+/// Lets this process have descriptors of numbers below `count`.
+///
+/// # Errors
+/// [`Failure::Unsupported`] if the system lets it have fewer.
+pub(crate) fn raise_limit(count: libc::rlim_t) -> Result<(), Failure> {
+    let (soft, hard) = getrlimit(Resource::RLIMIT_NOFILE).map_err(Failure::broken)?;
+    if soft < count {
+        setrlimit(Resource::RLIMIT_NOFILE, count, hard)
+            .map_err(|error| Failure::Unsupported(format!("{count} descriptors: {error}")))?;
+    }
+    Ok(())
+}
+
+/// A descriptor that is as good as any other to occupy a number.
+///
+/// # Errors
+/// What `open` answers.
+pub(crate) fn null() -> io::Result<OwnedFd> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).custom_flags(libc::O_NONBLOCK | libc::O_CLOEXEC);
+    options.open("/dev/null").map(OwnedFd::from)
+}
+
+/// The peer stops sending.
+///
+/// # Errors
+/// [`Failure::Broken`] if it cannot.
+pub(crate) fn stop_sending(far: &Far) -> Result<(), Failure> {
+    match far {
+        Far::Tcp(stream) => stream.shutdown(Shutdown::Write),
+        Far::Unix(stream) => stream.shutdown(Shutdown::Write),
+        Far::Pipe(_) => Err(io::ErrorKind::Unsupported.into()),
+    }
+    .map_err(Failure::broken)
+}
+
+/// An address on which nobody listens.
+///
+/// # Errors
+/// [`Failure::Broken`].
+pub(crate) fn deserted() -> Result<SocketAddrV4, Failure> {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).map_err(Failure::broken)?;
+    match listener.local_addr().map_err(Failure::broken)? {
+        SocketAddr::V4(address) => Ok(address),
+        SocketAddr::V6(address) => Err(Failure::Broken(format!("an IPv4 listener at {address}"))),
+    }
+}

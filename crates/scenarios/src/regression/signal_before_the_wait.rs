@@ -1,0 +1,74 @@
+//! A signal arrives while its thread goes to sleep, at each step of that. HAProxy saw it after the wait only, then let it
+//! keep every thread from waiting (bug 62).
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
+use super::{about, wake};
+use crate::catalogue::{Layer, Scenario};
+use crate::lab::Lab;
+use crate::migration::Subject;
+use crate::trial::{Failure, Trial};
+
+pub(crate) const SCENARIO: Scenario = Scenario {
+    id: "regression/signal-before-the-wait",
+    title: "A signal at any step of its thread's way to sleep is handled at once, and by nobody else",
+    layer: Layer::Contract,
+    clauses: &["L2", "L8", "bug 62"],
+    run,
+};
+
+fn run(trial: &mut Trial) -> Result<(), Failure> {
+    let handled = Arc::new(AtomicU64::new(0));
+    let count = Arc::clone(&handled);
+    let action = move |_: &fd_core::Context| {
+        count.fetch_add(1, Ordering::SeqCst);
+    };
+    let mut lab =
+        Lab::start_with(trial, |builder| builder.signal(Signal::SIGUSR1 as i32, action), |_| Ok(()))?;
+    // Signals are the first thread's.
+    let (sleeper, other) = (lab.thread(0), lab.thread(1));
+    for step in ["TurnDone", "SleepAnnounced", "BeforeWait"] {
+        let subject = Subject::start(trial, &mut lab, sleeper)?;
+        let core = Arc::clone(lab.core());
+        let (before, others) = (handled.load(Ordering::SeqCst), lab.activity(other));
+        let raises = || kill(Pid::this(), Signal::SIGUSR1).map_err(Failure::broken);
+        about(&subject, format!("signal at {step}"), "L2, bug 62")
+            .worker("sleeper", sleeper)
+            .worker("other", other)
+            .we("wakes", || wake(&core, &[sleeper]))
+            .we("raises", raises)
+            .play(
+                trial,
+                &mut lab,
+                &format!(
+                    "
+                    us     | sleeper   | other
+                    wakes  |           |
+                           | at {step} |
+                    raises |           |
+                           |           | ends
+                           | goes on   |
+                    "
+                ),
+            )?;
+        lab.wait_until(&format!("the signal that was raised at {step}"), || {
+            handled.load(Ordering::SeqCst) > before
+        })?;
+        let since = lab.activity(other).since(&others);
+        trial.check_eq(
+            format!("sleeps that it spoiled for {other}"),
+            0,
+            since.wake_tasks + since.wake_signal,
+            "bug 62",
+        );
+        trial.all_hold()?;
+        subject.end(&lab)?;
+    }
+    // With a signal pending, every thread leaves all the same.
+    kill(Pid::this(), Signal::SIGUSR1).map_err(Failure::broken)?;
+    lab.finish(trial, &[])
+}

@@ -1,0 +1,86 @@
+//! A thread is about to tell its poller of a descriptor that another one deletes. HAProxy's select sets the bit after the
+//! close, and then every call fails (suspect 11); its kqueue submits the change after the close, and it reaches the next
+//! file of that number (suspect 5).
+
+use std::os::fd::AsRawFd;
+use std::sync::Arc;
+
+use super::about;
+use crate::catalogue::{Layer, Scenario};
+use crate::descriptors;
+use crate::lab::Lab;
+use crate::migration::Subject;
+use crate::recorder::Recorder;
+use crate::transport::{at_number, pair};
+use crate::trial::{Failure, Trial};
+
+pub(crate) const SCENARIO: Scenario = Scenario {
+    id: "regression/update-after-the-close",
+    title: "What a thread is telling its poller is over before the number is closed, and reaches no later life",
+    layer: Layer::Contract,
+    clauses: &["S5", "S8", "S11", "L5", "suspect 5", "suspect 11"],
+    run,
+};
+
+/// How often the deleter gets a chance to do what it must not.
+const GIVE_WAY: u32 = 500;
+
+fn run(trial: &mut Trial) -> Result<(), Failure> {
+    let mut lab = Lab::start(trial)?;
+    let updater = lab.thread(0);
+    let ends = pair(trial.params.transport).map_err(Failure::broken)?;
+    let mut next = pair(trial.params.transport).map_err(Failure::broken)?;
+    let number = ends.near.as_raw_fd();
+    let recorder = Recorder::new();
+    let handle = lab.insert(ends.near, recorder.clone(), updater)?;
+    let subject = Subject { handle, owner: recorder.id(), recorder, far: ends.far };
+    let core = Arc::clone(lab.core());
+    let before = core.lives().closed;
+    about(&subject, "deleted during an update", "S5")
+        .worker("updater", updater)
+        .outsider("deleter")
+        // The life is over; nobody says when the deleter would close, if it did not wait.
+        .we("gives-way", || {
+            Lab::wait(&core, "the life is over", || core.entry(handle).is_err())?;
+            (0..GIVE_WAY).for_each(|_| std::thread::yield_now());
+            Ok(())
+        })
+        .we("open", || Ok(descriptors::is_open(number)))
+        .we("closed", || Ok(core.lives().closed - before))
+        .play(
+            trial,
+            &mut lab,
+            "
+            us          | updater             | deleter
+                        | wants at ApplyBegun |
+                        |                     | deletes at DeleteMaskCleared
+                        |                     | goes on
+            gives-way   |                     |
+            open = true |                     |
+            closed = 0  |                     |
+                        | goes on             |
+                        |                     | ends = Ok(())
+                        | ends = Ok(())       |
+            closed = 1  |                     |
+            ",
+        )?;
+    // The lab's end waits for everybody to let go of it.
+    drop(core);
+    // The number lives again, unwanted and readable: a registration that is left over would report it.
+    let near = at_number(next.near, number).map_err(Failure::broken)?;
+    let before = lab.activity(updater);
+    std::io::Write::write_all(&mut next.far, b"x").map_err(Failure::broken)?;
+    let handle = lab.insert(near, subject.recorder.clone(), lab.thread(1))?;
+    lab.fence_all()?;
+    let since = lab.activity(updater).since(&before);
+    let strays = since.poll_drop + since.poll_skip + since.poll_inval;
+    trial.check_eq("reports of the number to the old thread", 0, strays, "S8, S11");
+    trial.check_eq("reports to anybody", 0, subject.recorder.reports(), "S18");
+    trial.check_eq("polled before it is wanted", 0, lab.entry(handle)?.polled_recv.bits(), "S10");
+    lab.core().fd(handle).want_recv().map_err(Failure::broken)?;
+    lab.wait_until("the new life's report", || subject.recorder.bytes() == b"x")?;
+    trial.check_eq("its thread", 1, subject.recorder.reports_on(lab.thread(1)), "L1");
+    lab.core().fd(handle).delete().map_err(Failure::broken)?;
+    drop((subject, next.far));
+    lab.finish(trial, &[])
+}

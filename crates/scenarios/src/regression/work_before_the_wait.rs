@@ -1,0 +1,84 @@
+//! Work is published while a thread goes to sleep, at each step of that. HAProxy published it too late (bug 17), took a
+//! mark for a wake-up and did not look again (bug 30), and passed for awake before it waited (bug 50).
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::{about, wake};
+use crate::catalogue::{Layer, Scenario};
+use crate::lab::Lab;
+use crate::migration::Subject;
+use crate::trial::{Failure, Trial};
+
+pub(crate) const SCENARIO: Scenario = Scenario {
+    id: "regression/work-before-the-wait",
+    title: "Work that is published at any step of a thread's way to sleep is done, and so is what comes after",
+    layer: Layer::Contract,
+    clauses: &["L1", "L2", "bug 17", "bug 30", "bug 50"],
+    run,
+};
+
+fn run(trial: &mut Trial) -> Result<(), Failure> {
+    let mut lab = Lab::start(trial)?;
+    let sleeper = lab.thread(0);
+    for step in ["TurnDone", "SleepAnnounced", "BeforeWait"] {
+        task(trial, &mut lab, step)?;
+        let mut subject = Subject::start(trial, &mut lab, sleeper)?;
+        let handle = subject.handle;
+        lab.core().fd(handle).stop_recv().map_err(Failure::broken)?;
+        // Reported once and removed, so that its next want is a change for the poller.
+        subject.write(b"one")?;
+        lab.fence(sleeper)?;
+        let core = Arc::clone(lab.core());
+        about(&subject, format!("update at {step}"), "L1")
+            .worker("sleeper", sleeper)
+            .outsider("other")
+            .we("wakes", || wake(&core, &[sleeper]))
+            .play(trial, &mut lab, &drawing(step, "wants = Ok(())"))?;
+        subject.wait_for_bytes(&lab, b"one")?;
+        subject.end(&lab)?;
+    }
+    lab.finish(trial, &[])
+}
+
+fn drawing(step: &str, work: &str) -> String {
+    format!(
+        "
+        us    | sleeper   | other
+        wakes |           |
+              | at {step} |
+              |           | {work}
+              | goes on   |
+        "
+    )
+}
+
+fn task(trial: &mut Trial, lab: &mut Lab, step: &str) -> Result<(), Failure> {
+    let sleeper = lab.thread(0);
+    let subject = Subject::start(trial, lab, sleeper)?;
+    let core = Arc::clone(lab.core());
+    let done = Arc::new(AtomicU64::new(0));
+    let count = Arc::clone(&done);
+    let posts = Arc::clone(&core);
+    let post = move || {
+        let count = Arc::clone(&count);
+        posts.post(sleeper, move |_| {
+            count.fetch_add(1, Ordering::SeqCst);
+        })
+    };
+    let again = post.clone();
+    about(&subject, format!("task at {step}"), "L2")
+        .worker("sleeper", sleeper)
+        .outsider("other")
+        .does("posts", move |_| post())
+        .we("wakes", || wake(&core, &[sleeper]))
+        .play(trial, lab, &drawing(step, "posts = true"))?;
+    lab.wait_until(&format!("the task that was posted at {step}"), || done.load(Ordering::SeqCst) == 1)?;
+    // What is left of the first wake-up must not pass for the second.
+    again();
+    lab.wait_until(&format!("the task after the one that was posted at {step}"), || {
+        done.load(Ordering::SeqCst) == 2
+    })?;
+    drop(again);
+    subject.end(lab)
+}
