@@ -11,9 +11,29 @@ run *ARGS:
 test *ARGS:
     cargo test --workspace {{ ARGS }}
 
-# The exhaustive models of the protocol (loom)
+# The models of the protocol, quickly: exhaustive within small bounds (loom), random mixes (shuttle)
 model *FILTER:
     ci/models.sh {{ FILTER }}
+
+# The models with greater bounds or none, more random schedules, and every rule seen to be needed
+model-full *FILTER:
+    ci/models.sh --full {{ FILTER }}
+
+# The kill matrix: which scenario catches which fault (arguments go to `pollmatrix faults`; --quick verifies the record)
+faults *ARGS:
+    cargo run --release -- faults {{ ARGS }}
+
+# Everything at random, on every thread, with all invariants on (arguments go to `pollmatrix soak`)
+soak *ARGS:
+    cargo run --release -- soak {{ ARGS }}
+
+# The core's tests, and cells of the matrix, under ThreadSanitizer (arguments go to `pollmatrix run`)
+tsan *ARGS:
+    ci/tsan.sh {{ ARGS }}
+
+# Feed everything to what reads matrix.yml and results.json, a minute each or SECONDS
+fuzz *ARGS:
+    ci/fuzz.sh {{ ARGS }}
 
 # The matrix on every target that this machine can run, in one report (arguments go to `pollmatrix run`)
 test-all *ARGS:

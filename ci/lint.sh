@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# ci/lint.sh [fmt] [clippy] [clippy-all-features] [docs] [shell] [actions]: every linter, or the ones named. Warnings are errors.
+# ci/lint.sh [fmt] [clippy] [clippy-all-features] [fuzz] [docs] [shell] [actions]: every linter, or the ones named. Warnings are errors.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
@@ -8,6 +8,10 @@ lint() {
     fmt) cargo fmt --all --check ;;
     clippy) cargo clippy --workspace --all-targets -- -D warnings ;;
     clippy-all-features) cargo clippy --workspace --all-targets --all-features -- -D warnings ;;
+    fuzz)
+      cargo fmt --manifest-path fuzz/Cargo.toml --check
+      CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$PWD/target}/fuzz cargo clippy --manifest-path fuzz/Cargo.toml -- -D warnings
+      ;;
     docs) RUSTDOCFLAGS=-Dwarnings cargo doc --no-deps --workspace ;;
     shell)
       have shellcheck || not_run "shellcheck is not installed (ci/setup.sh installs it)"
@@ -25,5 +29,5 @@ lint() {
   esac
 }
 
-[ $# -gt 0 ] || set -- fmt clippy clippy-all-features docs shell actions
+[ $# -gt 0 ] || set -- fmt clippy clippy-all-features fuzz docs shell actions
 for name in "$@"; do lint "$name"; done

@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
-# ci/targets.sh check|lint|link|release|zig TARGET...: another operating system's code, without having that system.
+# ci/targets.sh check|lint|link|release|zig|tsan TARGET...: code for another system, or with another standard library.
 #   check  type-checks the workspace
 #   lint   clippy over everything, tests and benches too; warnings are errors
 #   link   links the tests and the pollmatrix executable, with zig as the linker
 #   release  links the release executable with the linker that CARGO_TARGET_..._LINKER names (ci/executable.sh sets it)
 #   zig    links the release executable with zig as the linker; statically, if the target is a musl
+#   tsan   runs the core's and the backends' tests under ThreadSanitizer, and builds an executable that runs cells under it;
+#          for the machine's own target
 #
 # The target's standard library is, in this order: the installed one (`rustup target add TARGET`); built from source in the
 # environment that the file named by POLLMATRIX_CROSS_ENV sets up (default: ../shared/tools/cross-env.sh, if there); built
@@ -12,7 +14,7 @@
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-action=${1:?usage: ci/targets.sh check|lint|link|release|zig TARGET...}
+action=${1:?usage: ci/targets.sh check|lint|link|release|zig|tsan TARGET...}
 shift
 cross_env=${POLLMATRIX_CROSS_ENV:-../shared/tools/cross-env.sh}
 if [ -f "$cross_env" ]; then cross_env=$(realpath "$cross_env"); else cross_env=; fi
@@ -30,7 +32,8 @@ enter_cross_env() {
 # Sets `target`, the arguments that select it.
 select_target() {
   target=(--target "$1")
-  if installed "$1"; then return; fi
+  # A sanitizer must see the standard library, too.
+  if [ "$action" != tsan ] && installed "$1"; then return; fi
   if [ -n "$cross_env" ]; then
     enter_cross_env
     target+=(-Zbuild-std)
@@ -75,6 +78,13 @@ for name in "$@"; do
         case $name in *-musl) export RUSTFLAGS="-C link-self-contained=no" ;; esac
         cargo-zigbuild build --release --bin pollmatrix "${target[@]}"
         linked "$name/release/pollmatrix"
+        ;;
+      tsan)
+        export RUSTFLAGS=-Zsanitizer=thread CARGO_TARGET_DIR=$CARGO_TARGET_DIR/tsan
+        # Documentation examples are not built with the flags.
+        cargo test --lib --tests -p fd-core -p poller-epoll -p poller-poll -p poller-select -p scenarios "${target[@]}"
+        cargo build --bin pollmatrix "${target[@]}"
+        linked "$name/debug/pollmatrix"
         ;;
       *)
         echo "ci/targets.sh: unknown action '$action'" >&2

@@ -2787,3 +2787,1205 @@ mod deletion {
         }
     }
 }
+
+mod regression {
+    mod number_beyond_fd_setsize {
+        cells! {
+            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+            epoll: "regression/number-beyond-fd-setsize", 60 seconds;
+            pipe_level_1t1g "pipe-level-1t1g"
+        }
+        cells! {
+            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+            kqueue: "regression/number-beyond-fd-setsize", 60 seconds;
+            pipe_level_1t1g "pipe-level-1t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            poll: "regression/number-beyond-fd-setsize", 60 seconds;
+            pipe_level_1t1g "pipe-level-1t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            select: "regression/number-beyond-fd-setsize", 60 seconds;
+            pipe_level_1t1g "pipe-level-1t1g"
+        }
+    }
+
+    mod hangup_forgotten {
+        cells! {
+            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+            epoll: "regression/hangup-forgotten", 60 seconds;
+            tcp_level_1t1g "tcp-level-1t1g"
+            tcp_edge_1t1g "tcp-edge-1t1g"
+            unix_level_1t1g "unix-level-1t1g"
+            unix_edge_1t1g "unix-edge-1t1g"
+        }
+        cells! {
+            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+            kqueue: "regression/hangup-forgotten", 60 seconds;
+            tcp_level_1t1g "tcp-level-1t1g"
+            tcp_edge_1t1g "tcp-edge-1t1g"
+            unix_level_1t1g "unix-level-1t1g"
+            unix_edge_1t1g "unix-edge-1t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            poll: "regression/hangup-forgotten", 60 seconds;
+            tcp_level_1t1g "tcp-level-1t1g"
+            unix_level_1t1g "unix-level-1t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            select: "regression/hangup-forgotten", 60 seconds;
+            tcp_level_1t1g "tcp-level-1t1g"
+            unix_level_1t1g "unix-level-1t1g"
+        }
+    }
+
+    mod short_timeout_spins {
+        cells! {
+            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+            epoll: "regression/short-timeout-spins", 60 seconds;
+            pipe_level_1t1g "pipe-level-1t1g"
+        }
+        cells! {
+            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+            kqueue: "regression/short-timeout-spins", 60 seconds;
+            pipe_level_1t1g "pipe-level-1t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            poll: "regression/short-timeout-spins", 60 seconds;
+            pipe_level_1t1g "pipe-level-1t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            select: "regression/short-timeout-spins", 60 seconds;
+            pipe_level_1t1g "pipe-level-1t1g"
+        }
+    }
+
+    mod child_closes_foreign_number {
+        cells! {
+            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+            epoll: "regression/child-closes-foreign-number", 60 seconds;
+            unix_level_1t1g "unix-level-1t1g"
+            unix_edge_1t1g "unix-edge-1t1g"
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_edge_1t1g "pipe-edge-1t1g"
+        }
+        cells! {
+            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+            kqueue: "regression/child-closes-foreign-number", 60 seconds;
+            unix_level_1t1g "unix-level-1t1g"
+            unix_edge_1t1g "unix-edge-1t1g"
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_edge_1t1g "pipe-edge-1t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            poll: "regression/child-closes-foreign-number", 60 seconds;
+            unix_level_1t1g "unix-level-1t1g"
+            pipe_level_1t1g "pipe-level-1t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            select: "regression/child-closes-foreign-number", 60 seconds;
+            unix_level_1t1g "unix-level-1t1g"
+            pipe_level_1t1g "pipe-level-1t1g"
+        }
+    }
+
+    mod poller_leaked {
+        cells! {
+            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+            epoll: "regression/poller-leaked", 60 seconds;
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_level_4t1g "pipe-level-4t1g"
+            pipe_level_4t2g "pipe-level-4t2g"
+        }
+        cells! {
+            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+            kqueue: "regression/poller-leaked", 60 seconds;
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_level_4t1g "pipe-level-4t1g"
+            pipe_level_4t2g "pipe-level-4t2g"
+        }
+        cells! {
+            #[cfg(unix)]
+            poll: "regression/poller-leaked", 60 seconds;
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_level_4t1g "pipe-level-4t1g"
+            pipe_level_4t2g "pipe-level-4t2g"
+        }
+        cells! {
+            #[cfg(unix)]
+            select: "regression/poller-leaked", 60 seconds;
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_level_4t1g "pipe-level-4t1g"
+            pipe_level_4t2g "pipe-level-4t2g"
+        }
+    }
+
+    mod highest_number_unpolled {
+        cells! {
+            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+            epoll: "regression/highest-number-unpolled", 60 seconds;
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+        cells! {
+            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+            kqueue: "regression/highest-number-unpolled", 60 seconds;
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            poll: "regression/highest-number-unpolled", 60 seconds;
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            select: "regression/highest-number-unpolled", 60 seconds;
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+    }
+
+    mod former_owner_polls_copy {
+        cells! {
+            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+            epoll: "regression/former-owner-polls-copy", 60 seconds;
+            unix_level_2t1g "unix-level-2t1g"
+            unix_edge_2t1g "unix-edge-2t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+            pipe_edge_2t1g "pipe-edge-2t1g"
+        }
+        cells! {
+            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+            kqueue: "regression/former-owner-polls-copy", 60 seconds;
+            unix_level_2t1g "unix-level-2t1g"
+            unix_edge_2t1g "unix-edge-2t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+            pipe_edge_2t1g "pipe-edge-2t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            poll: "regression/former-owner-polls-copy", 60 seconds;
+            unix_level_2t1g "unix-level-2t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            select: "regression/former-owner-polls-copy", 60 seconds;
+            unix_level_2t1g "unix-level-2t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+    }
+
+    mod changes_lost_in_one_pass {
+        cells! {
+            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+            epoll: "regression/changes-lost-in-one-pass", 60 seconds;
+            unix_level_1t1g "unix-level-1t1g"
+            unix_edge_1t1g "unix-edge-1t1g"
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_edge_1t1g "pipe-edge-1t1g"
+        }
+        cells! {
+            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+            kqueue: "regression/changes-lost-in-one-pass", 60 seconds;
+            unix_level_1t1g "unix-level-1t1g"
+            unix_edge_1t1g "unix-edge-1t1g"
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_edge_1t1g "pipe-edge-1t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            poll: "regression/changes-lost-in-one-pass", 60 seconds;
+            unix_level_1t1g "unix-level-1t1g"
+            pipe_level_1t1g "pipe-level-1t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            select: "regression/changes-lost-in-one-pass", 60 seconds;
+            unix_level_1t1g "unix-level-1t1g"
+            pipe_level_1t1g "pipe-level-1t1g"
+        }
+    }
+
+    mod event_taken_by_change {
+        cells! {
+            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+            epoll: "regression/event-taken-by-change", 60 seconds;
+            tcp_level_1t1g "tcp-level-1t1g"
+            tcp_edge_1t1g "tcp-edge-1t1g"
+            unix_level_1t1g "unix-level-1t1g"
+            unix_edge_1t1g "unix-edge-1t1g"
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_edge_1t1g "pipe-edge-1t1g"
+        }
+        cells! {
+            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+            kqueue: "regression/event-taken-by-change", 60 seconds;
+            tcp_level_1t1g "tcp-level-1t1g"
+            tcp_edge_1t1g "tcp-edge-1t1g"
+            unix_level_1t1g "unix-level-1t1g"
+            unix_edge_1t1g "unix-edge-1t1g"
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_edge_1t1g "pipe-edge-1t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            poll: "regression/event-taken-by-change", 60 seconds;
+            tcp_level_1t1g "tcp-level-1t1g"
+            unix_level_1t1g "unix-level-1t1g"
+            pipe_level_1t1g "pipe-level-1t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            select: "regression/event-taken-by-change", 60 seconds;
+            tcp_level_1t1g "tcp-level-1t1g"
+            unix_level_1t1g "unix-level-1t1g"
+            pipe_level_1t1g "pipe-level-1t1g"
+        }
+    }
+
+    mod deinit_without_init {
+        cells! {
+            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+            epoll: "regression/deinit-without-init", 60 seconds;
+            pipe_level_1t1g "pipe-level-1t1g"
+        }
+        cells! {
+            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+            kqueue: "regression/deinit-without-init", 60 seconds;
+            pipe_level_1t1g "pipe-level-1t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            poll: "regression/deinit-without-init", 60 seconds;
+            pipe_level_1t1g "pipe-level-1t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            select: "regression/deinit-without-init", 60 seconds;
+            pipe_level_1t1g "pipe-level-1t1g"
+        }
+    }
+
+    mod dump_stops_users {
+        cells! {
+            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+            epoll: "regression/dump-stops-users", 60 seconds;
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+        cells! {
+            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+            kqueue: "regression/dump-stops-users", 60 seconds;
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            poll: "regression/dump-stops-users", 60 seconds;
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            select: "regression/dump-stops-users", 60 seconds;
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+    }
+
+    mod last_number_refused {
+        cells! {
+            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+            epoll: "regression/last-number-refused", 60 seconds;
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_level_4t1g "pipe-level-4t1g"
+        }
+        cells! {
+            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+            kqueue: "regression/last-number-refused", 60 seconds;
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_level_4t1g "pipe-level-4t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            poll: "regression/last-number-refused", 60 seconds;
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_level_4t1g "pipe-level-4t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            select: "regression/last-number-refused", 60 seconds;
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_level_4t1g "pipe-level-4t1g"
+        }
+    }
+
+    mod send_bit_survives {
+        cells! {
+            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+            epoll: "regression/send-bit-survives", 60 seconds;
+            tcp_level_1t1g "tcp-level-1t1g"
+            tcp_edge_1t1g "tcp-edge-1t1g"
+            unix_level_1t1g "unix-level-1t1g"
+            unix_edge_1t1g "unix-edge-1t1g"
+        }
+        cells! {
+            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+            kqueue: "regression/send-bit-survives", 60 seconds;
+            tcp_level_1t1g "tcp-level-1t1g"
+            tcp_edge_1t1g "tcp-edge-1t1g"
+            unix_level_1t1g "unix-level-1t1g"
+            unix_edge_1t1g "unix-edge-1t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            poll: "regression/send-bit-survives", 60 seconds;
+            tcp_level_1t1g "tcp-level-1t1g"
+            unix_level_1t1g "unix-level-1t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            select: "regression/send-bit-survives", 60 seconds;
+            tcp_level_1t1g "tcp-level-1t1g"
+            unix_level_1t1g "unix-level-1t1g"
+        }
+    }
+
+    mod hangup_after_own_shutdown {
+        cells! {
+            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+            epoll: "regression/hangup-after-own-shutdown", 60 seconds;
+            tcp_level_1t1g "tcp-level-1t1g"
+            tcp_edge_1t1g "tcp-edge-1t1g"
+            unix_level_1t1g "unix-level-1t1g"
+            unix_edge_1t1g "unix-edge-1t1g"
+        }
+        cells! {
+            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+            kqueue: "regression/hangup-after-own-shutdown", 60 seconds;
+            tcp_level_1t1g "tcp-level-1t1g"
+            tcp_edge_1t1g "tcp-edge-1t1g"
+            unix_level_1t1g "unix-level-1t1g"
+            unix_edge_1t1g "unix-edge-1t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            poll: "regression/hangup-after-own-shutdown", 60 seconds;
+            tcp_level_1t1g "tcp-level-1t1g"
+            unix_level_1t1g "unix-level-1t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            select: "regression/hangup-after-own-shutdown", 60 seconds;
+            tcp_level_1t1g "tcp-level-1t1g"
+            unix_level_1t1g "unix-level-1t1g"
+        }
+    }
+
+    mod udp_error_spins {
+        cells! {
+            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+            epoll: "regression/udp-error-spins", 60 seconds;
+            tcp_level_1t1g "tcp-level-1t1g"
+            tcp_edge_1t1g "tcp-edge-1t1g"
+        }
+        cells! {
+            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+            kqueue: "regression/udp-error-spins", 60 seconds;
+            tcp_level_1t1g "tcp-level-1t1g"
+            tcp_edge_1t1g "tcp-edge-1t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            poll: "regression/udp-error-spins", 60 seconds;
+            tcp_level_1t1g "tcp-level-1t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            select: "regression/udp-error-spins", 60 seconds;
+            tcp_level_1t1g "tcp-level-1t1g"
+        }
+    }
+
+    mod failure_without_readiness {
+        cells! {
+            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+            epoll: "regression/failure-without-readiness", 60 seconds;
+            tcp_level_1t1g "tcp-level-1t1g"
+            tcp_edge_1t1g "tcp-edge-1t1g"
+            unix_level_1t1g "unix-level-1t1g"
+            unix_edge_1t1g "unix-edge-1t1g"
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_edge_1t1g "pipe-edge-1t1g"
+        }
+        cells! {
+            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+            kqueue: "regression/failure-without-readiness", 60 seconds;
+            tcp_level_1t1g "tcp-level-1t1g"
+            tcp_edge_1t1g "tcp-edge-1t1g"
+            unix_level_1t1g "unix-level-1t1g"
+            unix_edge_1t1g "unix-edge-1t1g"
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_edge_1t1g "pipe-edge-1t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            poll: "regression/failure-without-readiness", 60 seconds;
+            tcp_level_1t1g "tcp-level-1t1g"
+            unix_level_1t1g "unix-level-1t1g"
+            pipe_level_1t1g "pipe-level-1t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            select: "regression/failure-without-readiness", 60 seconds;
+            tcp_level_1t1g "tcp-level-1t1g"
+            unix_level_1t1g "unix-level-1t1g"
+            pipe_level_1t1g "pipe-level-1t1g"
+        }
+    }
+
+    mod insert_flags_lost {
+        cells! {
+            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+            epoll: "regression/insert-flags-lost", 60 seconds;
+            tcp_level_1t1g "tcp-level-1t1g"
+            tcp_edge_1t1g "tcp-edge-1t1g"
+        }
+        cells! {
+            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+            kqueue: "regression/insert-flags-lost", 60 seconds;
+            tcp_level_1t1g "tcp-level-1t1g"
+            tcp_edge_1t1g "tcp-edge-1t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            poll: "regression/insert-flags-lost", 60 seconds;
+            tcp_level_1t1g "tcp-level-1t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            select: "regression/insert-flags-lost", 60 seconds;
+            tcp_level_1t1g "tcp-level-1t1g"
+        }
+    }
+
+    mod inserted_twice {
+        cells! {
+            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+            epoll: "regression/inserted-twice", 60 seconds;
+            unix_level_2t1g "unix-level-2t1g"
+            unix_level_2t2g "unix-level-2t2g"
+        }
+        cells! {
+            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+            kqueue: "regression/inserted-twice", 60 seconds;
+            unix_level_2t1g "unix-level-2t1g"
+            unix_level_2t2g "unix-level-2t2g"
+        }
+        cells! {
+            #[cfg(unix)]
+            poll: "regression/inserted-twice", 60 seconds;
+            unix_level_2t1g "unix-level-2t1g"
+            unix_level_2t2g "unix-level-2t2g"
+        }
+        cells! {
+            #[cfg(unix)]
+            select: "regression/inserted-twice", 60 seconds;
+            unix_level_2t1g "unix-level-2t1g"
+            unix_level_2t2g "unix-level-2t2g"
+        }
+    }
+
+    mod hangup_without_wants_spins {
+        cells! {
+            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+            epoll: "regression/hangup-without-wants-spins", 60 seconds;
+            tcp_level_1t1g "tcp-level-1t1g"
+            tcp_edge_1t1g "tcp-edge-1t1g"
+            unix_level_1t1g "unix-level-1t1g"
+            unix_edge_1t1g "unix-edge-1t1g"
+        }
+        cells! {
+            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+            kqueue: "regression/hangup-without-wants-spins", 60 seconds;
+            tcp_level_1t1g "tcp-level-1t1g"
+            tcp_edge_1t1g "tcp-edge-1t1g"
+            unix_level_1t1g "unix-level-1t1g"
+            unix_edge_1t1g "unix-edge-1t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            poll: "regression/hangup-without-wants-spins", 60 seconds;
+            tcp_level_1t1g "tcp-level-1t1g"
+            unix_level_1t1g "unix-level-1t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            select: "regression/hangup-without-wants-spins", 60 seconds;
+            tcp_level_1t1g "tcp-level-1t1g"
+            unix_level_1t1g "unix-level-1t1g"
+        }
+    }
+
+    mod both_threads_owe_one_update {
+        cells! {
+            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+            epoll: "regression/both-threads-owe-one-update", 60 seconds;
+            unix_level_2t1g "unix-level-2t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+        cells! {
+            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+            kqueue: "regression/both-threads-owe-one-update", 60 seconds;
+            unix_level_2t1g "unix-level-2t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            poll: "regression/both-threads-owe-one-update", 60 seconds;
+            unix_level_2t1g "unix-level-2t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            select: "regression/both-threads-owe-one-update", 60 seconds;
+            unix_level_2t1g "unix-level-2t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+    }
+
+    mod busy_thread_keeps_others_awake {
+        cells! {
+            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+            epoll: "regression/busy-thread-keeps-others-awake", 60 seconds;
+            pipe_level_2t1g "pipe-level-2t1g"
+            pipe_level_4t1g "pipe-level-4t1g"
+        }
+        cells! {
+            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+            kqueue: "regression/busy-thread-keeps-others-awake", 60 seconds;
+            pipe_level_2t1g "pipe-level-2t1g"
+            pipe_level_4t1g "pipe-level-4t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            poll: "regression/busy-thread-keeps-others-awake", 60 seconds;
+            pipe_level_2t1g "pipe-level-2t1g"
+            pipe_level_4t1g "pipe-level-4t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            select: "regression/busy-thread-keeps-others-awake", 60 seconds;
+            pipe_level_2t1g "pipe-level-2t1g"
+            pipe_level_4t1g "pipe-level-4t1g"
+        }
+    }
+
+    mod called_while_it_stops {
+        cells! {
+            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+            epoll: "regression/called-while-it-stops", 60 seconds;
+            unix_level_1t1g "unix-level-1t1g"
+            unix_level_2t1g "unix-level-2t1g"
+        }
+        cells! {
+            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+            kqueue: "regression/called-while-it-stops", 60 seconds;
+            unix_level_1t1g "unix-level-1t1g"
+            unix_level_2t1g "unix-level-2t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            poll: "regression/called-while-it-stops", 60 seconds;
+            unix_level_1t1g "unix-level-1t1g"
+            unix_level_2t1g "unix-level-2t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            select: "regression/called-while-it-stops", 60 seconds;
+            unix_level_1t1g "unix-level-1t1g"
+            unix_level_2t1g "unix-level-2t1g"
+        }
+    }
+
+    mod closed_number_is_somebody_elses {
+        cells! {
+            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+            epoll: "regression/closed-number-is-somebody-elses", 60 seconds;
+            unix_level_2t1g "unix-level-2t1g"
+            unix_level_4t1g "unix-level-4t1g"
+        }
+        cells! {
+            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+            kqueue: "regression/closed-number-is-somebody-elses", 60 seconds;
+            unix_level_2t1g "unix-level-2t1g"
+            unix_level_4t1g "unix-level-4t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            poll: "regression/closed-number-is-somebody-elses", 60 seconds;
+            unix_level_2t1g "unix-level-2t1g"
+            unix_level_4t1g "unix-level-4t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            select: "regression/closed-number-is-somebody-elses", 60 seconds;
+            unix_level_2t1g "unix-level-2t1g"
+            unix_level_4t1g "unix-level-4t1g"
+        }
+    }
+
+    mod deleted_while_listed {
+        cells! {
+            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+            epoll: "regression/deleted-while-listed", 60 seconds;
+            unix_level_2t2g "unix-level-2t2g"
+            pipe_level_2t2g "pipe-level-2t2g"
+        }
+        cells! {
+            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+            kqueue: "regression/deleted-while-listed", 60 seconds;
+            unix_level_2t2g "unix-level-2t2g"
+            pipe_level_2t2g "pipe-level-2t2g"
+        }
+        cells! {
+            #[cfg(unix)]
+            poll: "regression/deleted-while-listed", 60 seconds;
+            unix_level_2t2g "unix-level-2t2g"
+            pipe_level_2t2g "pipe-level-2t2g"
+        }
+        cells! {
+            #[cfg(unix)]
+            select: "regression/deleted-while-listed", 60 seconds;
+            unix_level_2t2g "unix-level-2t2g"
+            pipe_level_2t2g "pipe-level-2t2g"
+        }
+    }
+
+    mod end_reported_to_the_old_owner {
+        cells! {
+            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+            epoll: "regression/end-reported-to-the-old-owner", 60 seconds;
+            tcp_level_2t1g "tcp-level-2t1g"
+            tcp_edge_2t1g "tcp-edge-2t1g"
+            unix_level_2t1g "unix-level-2t1g"
+            unix_edge_2t1g "unix-edge-2t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+            pipe_edge_2t1g "pipe-edge-2t1g"
+        }
+        cells! {
+            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+            kqueue: "regression/end-reported-to-the-old-owner", 60 seconds;
+            tcp_level_2t1g "tcp-level-2t1g"
+            tcp_edge_2t1g "tcp-edge-2t1g"
+            unix_level_2t1g "unix-level-2t1g"
+            unix_edge_2t1g "unix-edge-2t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+            pipe_edge_2t1g "pipe-edge-2t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            poll: "regression/end-reported-to-the-old-owner", 60 seconds;
+            tcp_level_2t1g "tcp-level-2t1g"
+            unix_level_2t1g "unix-level-2t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            select: "regression/end-reported-to-the-old-owner", 60 seconds;
+            tcp_level_2t1g "tcp-level-2t1g"
+            unix_level_2t1g "unix-level-2t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+    }
+
+    mod flag_lost_in_a_report {
+        cells! {
+            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+            epoll: "regression/flag-lost-in-a-report", 60 seconds;
+            unix_level_2t1g "unix-level-2t1g"
+            unix_edge_2t1g "unix-edge-2t1g"
+        }
+        cells! {
+            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+            kqueue: "regression/flag-lost-in-a-report", 60 seconds;
+            unix_level_2t1g "unix-level-2t1g"
+            unix_edge_2t1g "unix-edge-2t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            poll: "regression/flag-lost-in-a-report", 60 seconds;
+            unix_level_2t1g "unix-level-2t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            select: "regression/flag-lost-in-a-report", 60 seconds;
+            unix_level_2t1g "unix-level-2t1g"
+        }
+    }
+
+    mod insert_asks_the_wrong_group {
+        cells! {
+            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+            epoll: "regression/insert-asks-the-wrong-group", 60 seconds;
+            pipe_level_2t1g "pipe-level-2t1g"
+            pipe_level_2t2g "pipe-level-2t2g"
+        }
+        cells! {
+            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+            kqueue: "regression/insert-asks-the-wrong-group", 60 seconds;
+            pipe_level_2t1g "pipe-level-2t1g"
+            pipe_level_2t2g "pipe-level-2t2g"
+        }
+        cells! {
+            #[cfg(unix)]
+            poll: "regression/insert-asks-the-wrong-group", 60 seconds;
+            pipe_level_2t1g "pipe-level-2t1g"
+            pipe_level_2t2g "pipe-level-2t2g"
+        }
+        cells! {
+            #[cfg(unix)]
+            select: "regression/insert-asks-the-wrong-group", 60 seconds;
+            pipe_level_2t1g "pipe-level-2t1g"
+            pipe_level_2t2g "pipe-level-2t2g"
+        }
+    }
+
+    mod last_user_does_not_know {
+        cells! {
+            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+            epoll: "regression/last-user-does-not-know", 60 seconds;
+            unix_level_2t1g "unix-level-2t1g"
+            unix_level_2t2g "unix-level-2t2g"
+            unix_edge_2t1g "unix-edge-2t1g"
+            unix_edge_2t2g "unix-edge-2t2g"
+            pipe_level_2t1g "pipe-level-2t1g"
+            pipe_level_2t2g "pipe-level-2t2g"
+            pipe_edge_2t1g "pipe-edge-2t1g"
+            pipe_edge_2t2g "pipe-edge-2t2g"
+        }
+        cells! {
+            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+            kqueue: "regression/last-user-does-not-know", 60 seconds;
+            unix_level_2t1g "unix-level-2t1g"
+            unix_level_2t2g "unix-level-2t2g"
+            unix_edge_2t1g "unix-edge-2t1g"
+            unix_edge_2t2g "unix-edge-2t2g"
+            pipe_level_2t1g "pipe-level-2t1g"
+            pipe_level_2t2g "pipe-level-2t2g"
+            pipe_edge_2t1g "pipe-edge-2t1g"
+            pipe_edge_2t2g "pipe-edge-2t2g"
+        }
+        cells! {
+            #[cfg(unix)]
+            poll: "regression/last-user-does-not-know", 60 seconds;
+            unix_level_2t1g "unix-level-2t1g"
+            unix_level_2t2g "unix-level-2t2g"
+            pipe_level_2t1g "pipe-level-2t1g"
+            pipe_level_2t2g "pipe-level-2t2g"
+        }
+        cells! {
+            #[cfg(unix)]
+            select: "regression/last-user-does-not-know", 60 seconds;
+            unix_level_2t1g "unix-level-2t1g"
+            unix_level_2t2g "unix-level-2t2g"
+            pipe_level_2t1g "pipe-level-2t1g"
+            pipe_level_2t2g "pipe-level-2t2g"
+        }
+    }
+
+    mod late_report_changes_the_state {
+        cells! {
+            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+            epoll: "regression/late-report-changes-the-state", 60 seconds;
+            unix_level_2t1g "unix-level-2t1g"
+            unix_edge_2t1g "unix-edge-2t1g"
+        }
+        cells! {
+            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+            kqueue: "regression/late-report-changes-the-state", 60 seconds;
+            unix_level_2t1g "unix-level-2t1g"
+            unix_edge_2t1g "unix-edge-2t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            poll: "regression/late-report-changes-the-state", 60 seconds;
+            unix_level_2t1g "unix-level-2t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            select: "regression/late-report-changes-the-state", 60 seconds;
+            unix_level_2t1g "unix-level-2t1g"
+        }
+    }
+
+    mod moved_under_a_report {
+        cells! {
+            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+            epoll: "regression/moved-under-a-report", 60 seconds;
+            unix_level_2t2g "unix-level-2t2g"
+            unix_edge_2t2g "unix-edge-2t2g"
+            pipe_level_2t2g "pipe-level-2t2g"
+            pipe_edge_2t2g "pipe-edge-2t2g"
+        }
+        cells! {
+            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+            kqueue: "regression/moved-under-a-report", 60 seconds;
+            unix_level_2t2g "unix-level-2t2g"
+            unix_edge_2t2g "unix-edge-2t2g"
+            pipe_level_2t2g "pipe-level-2t2g"
+            pipe_edge_2t2g "pipe-edge-2t2g"
+        }
+        cells! {
+            #[cfg(unix)]
+            poll: "regression/moved-under-a-report", 60 seconds;
+            unix_level_2t2g "unix-level-2t2g"
+            pipe_level_2t2g "pipe-level-2t2g"
+        }
+        cells! {
+            #[cfg(unix)]
+            select: "regression/moved-under-a-report", 60 seconds;
+            unix_level_2t2g "unix-level-2t2g"
+            pipe_level_2t2g "pipe-level-2t2g"
+        }
+    }
+
+    mod neighbours_counted {
+        cells! {
+            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+            epoll: "regression/neighbours-counted", 60 seconds;
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_level_4t1g "pipe-level-4t1g"
+        }
+        cells! {
+            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+            kqueue: "regression/neighbours-counted", 60 seconds;
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_level_4t1g "pipe-level-4t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            poll: "regression/neighbours-counted", 60 seconds;
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_level_4t1g "pipe-level-4t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            select: "regression/neighbours-counted", 60 seconds;
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_level_4t1g "pipe-level-4t1g"
+        }
+    }
+
+    mod one_direction_served {
+        cells! {
+            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+            epoll: "regression/one-direction-served", 60 seconds;
+            tcp_level_1t1g "tcp-level-1t1g"
+            tcp_edge_1t1g "tcp-edge-1t1g"
+            unix_level_1t1g "unix-level-1t1g"
+            unix_edge_1t1g "unix-edge-1t1g"
+        }
+        cells! {
+            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+            kqueue: "regression/one-direction-served", 60 seconds;
+            tcp_level_1t1g "tcp-level-1t1g"
+            tcp_edge_1t1g "tcp-edge-1t1g"
+            unix_level_1t1g "unix-level-1t1g"
+            unix_edge_1t1g "unix-edge-1t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            poll: "regression/one-direction-served", 60 seconds;
+            tcp_level_1t1g "tcp-level-1t1g"
+            unix_level_1t1g "unix-level-1t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            select: "regression/one-direction-served", 60 seconds;
+            tcp_level_1t1g "tcp-level-1t1g"
+            unix_level_1t1g "unix-level-1t1g"
+        }
+    }
+
+    mod polled_before_all_are_ready {
+        cells! {
+            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+            epoll: "regression/polled-before-all-are-ready", 60 seconds;
+            pipe_level_2t1g "pipe-level-2t1g"
+            pipe_level_4t1g "pipe-level-4t1g"
+        }
+        cells! {
+            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+            kqueue: "regression/polled-before-all-are-ready", 60 seconds;
+            pipe_level_2t1g "pipe-level-2t1g"
+            pipe_level_4t1g "pipe-level-4t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            poll: "regression/polled-before-all-are-ready", 60 seconds;
+            pipe_level_2t1g "pipe-level-2t1g"
+            pipe_level_4t1g "pipe-level-4t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            select: "regression/polled-before-all-are-ready", 60 seconds;
+            pipe_level_2t1g "pipe-level-2t1g"
+            pipe_level_4t1g "pipe-level-4t1g"
+        }
+    }
+
+    mod reference_left_behind {
+        cells! {
+            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+            epoll: "regression/reference-left-behind", 60 seconds;
+            unix_level_2t1g "unix-level-2t1g"
+            unix_edge_2t1g "unix-edge-2t1g"
+        }
+        cells! {
+            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+            kqueue: "regression/reference-left-behind", 60 seconds;
+            unix_level_2t1g "unix-level-2t1g"
+            unix_edge_2t1g "unix-edge-2t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            poll: "regression/reference-left-behind", 60 seconds;
+            unix_level_2t1g "unix-level-2t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            select: "regression/reference-left-behind", 60 seconds;
+            unix_level_2t1g "unix-level-2t1g"
+        }
+    }
+
+    mod scan_ends_too_early {
+        cells! {
+            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+            epoll: "regression/scan-ends-too-early", 60 seconds;
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+        cells! {
+            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+            kqueue: "regression/scan-ends-too-early", 60 seconds;
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            poll: "regression/scan-ends-too-early", 60 seconds;
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            select: "regression/scan-ends-too-early", 60 seconds;
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+    }
+
+    mod signal_before_the_wait {
+        cells! {
+            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+            epoll: "regression/signal-before-the-wait", 60 seconds;
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+        cells! {
+            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+            kqueue: "regression/signal-before-the-wait", 60 seconds;
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            poll: "regression/signal-before-the-wait", 60 seconds;
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            select: "regression/signal-before-the-wait", 60 seconds;
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+    }
+
+    mod update_after_the_close {
+        cells! {
+            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+            epoll: "regression/update-after-the-close", 60 seconds;
+            unix_level_2t1g "unix-level-2t1g"
+            unix_level_2t2g "unix-level-2t2g"
+            unix_edge_2t1g "unix-edge-2t1g"
+            unix_edge_2t2g "unix-edge-2t2g"
+            pipe_level_2t1g "pipe-level-2t1g"
+            pipe_level_2t2g "pipe-level-2t2g"
+            pipe_edge_2t1g "pipe-edge-2t1g"
+            pipe_edge_2t2g "pipe-edge-2t2g"
+        }
+        cells! {
+            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+            kqueue: "regression/update-after-the-close", 60 seconds;
+            unix_level_2t1g "unix-level-2t1g"
+            unix_level_2t2g "unix-level-2t2g"
+            unix_edge_2t1g "unix-edge-2t1g"
+            unix_edge_2t2g "unix-edge-2t2g"
+            pipe_level_2t1g "pipe-level-2t1g"
+            pipe_level_2t2g "pipe-level-2t2g"
+            pipe_edge_2t1g "pipe-edge-2t1g"
+            pipe_edge_2t2g "pipe-edge-2t2g"
+        }
+        cells! {
+            #[cfg(unix)]
+            poll: "regression/update-after-the-close", 60 seconds;
+            unix_level_2t1g "unix-level-2t1g"
+            unix_level_2t2g "unix-level-2t2g"
+            pipe_level_2t1g "pipe-level-2t1g"
+            pipe_level_2t2g "pipe-level-2t2g"
+        }
+        cells! {
+            #[cfg(unix)]
+            select: "regression/update-after-the-close", 60 seconds;
+            unix_level_2t1g "unix-level-2t1g"
+            unix_level_2t2g "unix-level-2t2g"
+            pipe_level_2t1g "pipe-level-2t1g"
+            pipe_level_2t2g "pipe-level-2t2g"
+        }
+    }
+
+    mod walk_led_astray {
+        cells! {
+            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+            epoll: "regression/walk-led-astray", 60 seconds;
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+        cells! {
+            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+            kqueue: "regression/walk-led-astray", 60 seconds;
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            poll: "regression/walk-led-astray", 60 seconds;
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            select: "regression/walk-led-astray", 60 seconds;
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+    }
+
+    mod work_before_the_wait {
+        cells! {
+            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+            epoll: "regression/work-before-the-wait", 60 seconds;
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_edge_1t1g "pipe-edge-1t1g"
+        }
+        cells! {
+            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+            kqueue: "regression/work-before-the-wait", 60 seconds;
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_edge_1t1g "pipe-edge-1t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            poll: "regression/work-before-the-wait", 60 seconds;
+            pipe_level_1t1g "pipe-level-1t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            select: "regression/work-before-the-wait", 60 seconds;
+            pipe_level_1t1g "pipe-level-1t1g"
+        }
+    }
+
+    mod wrong_thread_woken {
+        cells! {
+            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+            epoll: "regression/wrong-thread-woken", 60 seconds;
+            pipe_level_2t1g "pipe-level-2t1g"
+            pipe_level_2t2g "pipe-level-2t2g"
+        }
+        cells! {
+            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+            kqueue: "regression/wrong-thread-woken", 60 seconds;
+            pipe_level_2t1g "pipe-level-2t1g"
+            pipe_level_2t2g "pipe-level-2t2g"
+        }
+        cells! {
+            #[cfg(unix)]
+            poll: "regression/wrong-thread-woken", 60 seconds;
+            pipe_level_2t1g "pipe-level-2t1g"
+            pipe_level_2t2g "pipe-level-2t2g"
+        }
+        cells! {
+            #[cfg(unix)]
+            select: "regression/wrong-thread-woken", 60 seconds;
+            pipe_level_2t1g "pipe-level-2t1g"
+            pipe_level_2t2g "pipe-level-2t2g"
+        }
+    }
+}
+
+mod polling {
+    mod device_always_ready {
+        cells! {
+            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+            epoll: "polling/device-always-ready", 60 seconds;
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_edge_1t1g "pipe-edge-1t1g"
+        }
+        cells! {
+            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+            kqueue: "polling/device-always-ready", 60 seconds;
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_edge_1t1g "pipe-edge-1t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            poll: "polling/device-always-ready", 60 seconds;
+            pipe_level_1t1g "pipe-level-1t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            select: "polling/device-always-ready", 60 seconds;
+            pipe_level_1t1g "pipe-level-1t1g"
+        }
+    }
+
+    mod short_wait {
+        cells! {
+            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+            epoll: "polling/short-wait", 60 seconds;
+            pipe_level_1t1g "pipe-level-1t1g"
+        }
+        cells! {
+            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+            kqueue: "polling/short-wait", 60 seconds;
+            pipe_level_1t1g "pipe-level-1t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            poll: "polling/short-wait", 60 seconds;
+            pipe_level_1t1g "pipe-level-1t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            select: "polling/short-wait", 60 seconds;
+            pipe_level_1t1g "pipe-level-1t1g"
+        }
+    }
+}

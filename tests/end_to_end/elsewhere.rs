@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-use crate::sandbox::{Sandbox, eventually, id};
+use crate::sandbox::{POLLMATRIX, Sandbox, eventually, id};
 
 /// What its cells answer does not depend on where they run.
 const CELLS: [&str; 6] = ["pass", "fail", "unsupported", "broken", "panic", "flaky"];
@@ -109,8 +109,35 @@ fn an_executor_with_another_matrix_or_other_options_is_not_believed() {
     sandbox
         .run(&["run", "--seed", "7", "--prefix", &prefix])
         .expect(1, &["1 not-run", "the executor was started with other options"]);
-    let prefix = sandbox.script("prefix", "exec \"$@\" </dev/null");
-    sandbox.run(&["run", "--prefix", &prefix]).expect(1, &["1 not-run", "ended before the empty line"]);
+    sandbox.add_targets("  - { id: other, triple: a-b-c, os: linux, arch: vax, ways: [native] }\n");
+    sandbox
+        .run(&["run", "--target", "other", "--executable", POLLMATRIX, "--prefix", "env"])
+        .expect(1, &["1 not-run", "the executor is built for", "not for a-b-c"]);
+}
+
+#[test]
+fn a_command_that_passes_no_standard_input_on_gets_the_cells_as_arguments() {
+    let sandbox = Sandbox::new(&CELLS, 300);
+    let log = "[ \"$2\" = exec ] && echo \"$@\" >>\"${0%/*}/log\"";
+    let prefix = sandbox.script("prefix", &format!("{log}\nexec \"$@\" </dev/null"));
+    sandbox
+        .run(&["run", "--seed", "2", "--prefix", &prefix])
+        .expect(1, &[TOTALS, "the executor ended (exit status: 2)", "6 cells are left, once more"]);
+    let log = sandbox.lines("log");
+    assert!(log.len() == 2 && log[1].contains(&format!("exec {}", id("pass"))), "{log:?}");
+    // A cell's own standard input is its lifeline, which such a command cuts: it starts without it.
+    sandbox.run(&["run", "selftest/pass", "--prefix", &prefix]).expect(0, &["1 cells: 1 pass"]);
+}
+
+#[test]
+fn behind_a_command_to_another_machine_the_file_may_have_another_name() {
+    let sandbox = Sandbox::new(&CELLS, 300);
+    // It takes a copy there, which is not where the original is.
+    let text = "[ -z \"$THERE\" ] || exit 1\ncd \"${0%/*}\"; mkdir -p there; cp \"$1\" there/copy; shift\n\
+         for word do shift; case $word in */pollmatrix) word=/no/such/file;; esac; set -- \"$@\" \"$word\"; done\n\
+         THERE=1 exec there/copy \"$@\"";
+    let prefix = sandbox.script("prefix", text);
+    sandbox.run(&["run", "--seed", "2", "--prefix", &prefix]).expect(1, &[TOTALS]);
 }
 
 #[test]
@@ -223,8 +250,8 @@ fn an_executor_says_in_its_exit_code_what_there_was() {
     sandbox.run(&["exec"]).expect(2, &["no cells were named", "help: give --all"]);
     sandbox.run(&["exec", "--all", "selftest/pass"]).expect(2, &["cannot be used with"]);
     sandbox
-        .run(&["exec", "--all", "--self", "/bin/true"])
-        .expect(2, &["cannot start itself", "another program"]);
+        .run(&["exec", "selftest/pass", "--self", "/bin/true"])
+        .expect(0, &["/bin/true does not start here: cells are started from"]);
     fs::write(sandbox.path("ids"), id("fali")).expect("the sandbox is writable");
     sandbox
         .run(&["exec", "--cells", "ids"])

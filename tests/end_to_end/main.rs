@@ -4,6 +4,7 @@ mod answers;
 mod diff;
 mod elsewhere;
 mod expectations;
+mod faults;
 mod interruption;
 mod merge;
 mod plans;

@@ -24,6 +24,7 @@ fn every_command_explains_itself() {
             "merge",
             "diff",
             "faults",
+            "soak",
             "plan",
             "generate",
             "exec",
@@ -45,7 +46,8 @@ fn every_command_explains_itself() {
             "130",
         ],
     );
-    pollmatrix(&["list", "--help"]).expect(0, &["--backend", "--filter", "--layer", "--shard", "--format"]);
+    pollmatrix(&["list", "--help"])
+        .expect(0, &["--backend", "--filter", "--layer", "--shard", "--history", "--format"]);
     pollmatrix(&["targets", "--help"]).expect(0, &["--executables", "--format"]);
     pollmatrix(&["exec", "--help"]).expect(0, &["--all", "--cells", "--output", "--keep", "--prefix", "127"]);
     pollmatrix(&["plan", "--help"]).expect(0, &["--shards", "--format", "--record", "k8s-job"]);
@@ -53,7 +55,12 @@ fn every_command_explains_itself() {
     pollmatrix(&["merge", "--help"])
         .expect(0, &["--prefer", "--allow-mixed", "--not-run", "--force", "--report-dir", "Exit codes:"]);
     pollmatrix(&["diff", "--help"]).expect(0, &["--fail-on", "regression", "--format", "Exit codes:"]);
-    pollmatrix(&["faults", "--help"]).expect(0, &["--format"]);
+    pollmatrix(&["faults", "--help"]).expect(
+        0,
+        &["--list", "--quick", "--record", "--seeds", "--fault", "--jobs", "--resume", "Exit codes:"],
+    );
+    pollmatrix(&["soak", "--help"])
+        .expect(0, &["--duration", "--threads", "--groups", "--backend", "--fault", "Exit codes:"]);
     pollmatrix(&["expectations", "--help"]).expect(0, &["ROW-PREFIX", "--os", "--check", "--dir"]);
     pollmatrix(&["generate", "--help"]).expect(0, &["--check"]);
     pollmatrix(&["run-cell", "--help"]).expect(0, &["127  unsupported", "one JSON line"]);
@@ -150,8 +157,8 @@ fn a_selection_combines_prefixes_backends_and_filters() {
 
 #[test]
 fn faults_are_listed_with_their_origin() {
-    pollmatrix(&["faults"]).expect(0, &["double-close", "HAProxy 64920538f"]);
-    let json = pollmatrix(&["faults", "--format", "json"]);
+    pollmatrix(&["faults", "--list"]).expect(0, &["double-close", "HAProxy 64920538f", "closed twice"]);
+    let json = pollmatrix(&["faults", "--list", "--format", "json"]);
     let faults: Vec<serde_json::Value> = serde_json::from_str(&json.stdout).expect("a list");
     assert!(faults.iter().all(|fault| fault["name"].is_string() && fault["origin"].is_string()));
 }
@@ -207,4 +214,22 @@ fn an_edit_of_the_matrix_makes_stale_what_follows_from_it() {
 fn generate_outside_a_source_tree_is_an_error() {
     let sandbox = Sandbox::new(&["pass"], 20);
     sandbox.run(&["generate"]).expect(2, &["cannot find the top of the source tree", "--root DIR"]);
+}
+
+#[test]
+fn the_history_is_listed_with_who_sees_each_row_or_why_nobody_does() {
+    pollmatrix(&["list", "--history"]).expect(
+        0,
+        &[
+            "bug 66",
+            "-> migration/late-report-of-old-owner",
+            "suspect 20",
+            "no scenario: there are no port ranges",
+        ],
+    );
+    let rows = pollmatrix(&["list", "--history", "--format", "json"]);
+    let rows: serde_json::Value = serde_json::from_str(&rows.stdout).expect("JSON");
+    assert_eq!(rows.as_array().map(Vec::len), Some(85 + 20));
+    assert!(rows[65]["names"].as_array().is_some_and(|names| !names.is_empty()), "{}", rows[65]);
+    pollmatrix(&["list", "--history", "migration"]).expect(2, &["--history"]);
 }

@@ -89,8 +89,18 @@ pub enum Command {
     /// Compare two reports cell by cell
     #[command(after_help = exit::DIFF_HELP)]
     Diff(DiffArgs),
-    /// List the faults that --fault can switch on
+    /// Switch on each fault in each scenario, and print the kill matrix: which scenario catches which fault
+    ///
+    /// A fault is killed by a cell that passes without it and fails, crashes or hangs with it. Cells wait for less time
+    /// than usual here; a cell that only ran out of it is no proof before it was given all its time.
+    #[command(after_help = exit::FAULTS_HELP)]
     Faults(FaultsArgs),
+    /// Do everything at random, on every thread at once, with all invariants checked
+    ///
+    /// Takeovers, migrations, deletes, inserts, wants and stops of real descriptors, a listener per group that is
+    /// flapped and called meanwhile; every second all of it is brought to rest, and what must be true then is checked.
+    #[command(after_help = exit::SOAK_HELP)]
+    Soak(SoakArgs),
     /// Show what each system's pollers are expected to answer, side by side
     Expectations(ExpectationsArgs),
     /// Split the cells over several machines, for the matrix of a CI or for a Kubernetes Job
@@ -138,6 +148,11 @@ pub struct SelectionArgs {
 }
 
 impl SelectionArgs {
+    /// Whether nothing was asked for, that is, every cell.
+    pub fn is_all(&self) -> bool {
+        self.selection() == Selection::default()
+    }
+
     /// As the matrix crate wants it.
     pub fn selection(&self) -> Selection {
         Selection {
@@ -167,10 +182,9 @@ pub struct ReportDirArg {
     pub path: PathBuf,
 }
 
+/// How cells are attempted, here or where an executor is.
 #[derive(ClapArgs, Clone)]
-pub struct RunArgs {
-    #[command(flatten)]
-    pub selection: SelectionArgs,
+pub struct AttemptArgs {
     /// How many cells to run at the same time [default: what this machine runs at once]
     #[arg(long, short, value_name = "N")]
     pub jobs: Option<NonZeroUsize>,
@@ -180,11 +194,19 @@ pub struct RunArgs {
     /// The seed of each cell's first attempt; each further attempt counts up [default: a new one per run]
     #[arg(long, value_name = "SEED")]
     pub seed: Option<Seed>,
-    /// Switch a fault on in every cell: cells are then meant to fail (`pollmatrix faults` lists them)
+    /// Switch a fault on in every cell: cells are then meant to fail (`pollmatrix faults --list` lists them)
     #[arg(long, value_name = "NAME")]
     pub fault: Option<String>,
     #[command(flatten)]
     pub slow: SlowArg,
+}
+
+#[derive(ClapArgs, Clone)]
+pub struct RunArgs {
+    #[command(flatten)]
+    pub selection: SelectionArgs,
+    #[command(flatten)]
+    pub attempts: AttemptArgs,
     #[command(flatten)]
     pub elsewhere: ElsewhereArgs,
     /// Continue the interrupted run in the report directory; without cells given, with the same ones
@@ -245,8 +267,9 @@ impl ElsewhereArgs {
 
 #[derive(ClapArgs)]
 pub struct TargetsArgs {
-    #[command(flatten)]
-    pub elsewhere: ElsewhereArgs,
+    /// Where executables are: TRIPLE/release/pollmatrix or pollmatrix-TARGET in it [default: what ci/executable.sh makes]
+    #[arg(long, value_name = "DIR")]
+    pub executables: Option<PathBuf>,
     /// What to print
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
@@ -276,6 +299,9 @@ pub enum Format {
 pub struct ListArgs {
     #[command(flatten)]
     pub selection: SelectionArgs,
+    /// List what went wrong in the history of the protocol instead, and where this suite looks for it
+    #[arg(long, conflicts_with_all = ["prefixes", "backends", "filters", "layer", "shard"])]
+    pub history: bool,
     /// What to print
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
@@ -370,7 +396,74 @@ pub enum DiffFormat {
 
 #[derive(ClapArgs)]
 pub struct FaultsArgs {
-    /// What to print
+    #[command(flatten)]
+    pub selection: SelectionArgs,
+    /// Only this fault; repeatable
+    #[arg(long = "fault", value_name = "NAME")]
+    pub faults: Vec<String>,
+    /// Run nothing: list the faults
+    #[arg(long, conflicts_with_all = ["quick", "record", "resume"])]
+    pub list: bool,
+    /// What each of HAProxy's five commits that this core began with changes, measured: with its mistake, and without
+    #[arg(long, conflicts_with_all = ["list", "quick", "record", "resume", "faults", "prefixes", "backends", "filters", "layer", "shard"])]
+    pub seeds: bool,
+    /// Only what was recorded: that every fault is still killed, and that every scenario still kills one
+    #[arg(long, conflicts_with_all = ["record", "faults", "prefixes", "backends", "filters", "layer", "shard"])]
+    pub quick: bool,
+    /// Record for --quick who kills whom; asks for a run of everything
+    #[arg(long, conflicts_with_all = ["faults", "prefixes", "backends", "filters", "layer", "shard"])]
+    pub record: bool,
+    /// The top of the source tree, to record in [default: the nearest folder upwards that has a matrix.yml and crates]
+    #[arg(long, value_name = "DIR", requires = "record")]
+    pub root: Option<PathBuf>,
+    /// Use this record instead of the one built into pollmatrix
+    #[arg(long, value_name = "FILE", requires = "quick")]
+    pub recorded: Option<PathBuf>,
+    /// How many cells of each pair of fault and scenario are tried before it counts as no kill; who kills nothing, or
+    /// is killed by nothing, gets all of them in any case
+    #[arg(long, value_name = "N", default_value = "1")]
+    pub cells: NonZeroUsize,
+    /// How many cells to run at the same time [default: three times what this machine runs at once: many only wait]
+    #[arg(long, short, value_name = "N")]
+    pub jobs: Option<NonZeroUsize>,
+    /// The seed of each cell's first attempt; each further attempt counts up [default: a new one per run]
+    #[arg(long, value_name = "SEED")]
+    pub seed: Option<Seed>,
+    #[command(flatten)]
+    pub slow: SlowArg,
+    /// Continue the interrupted run in the report directory
+    #[arg(long)]
+    pub resume: bool,
+    #[command(flatten)]
+    pub report_dir: ReportDirArg,
+    /// What to print at the end; the report directory gets the matrix as JSON and Markdown in any case
+    #[arg(long, value_enum, default_value_t = RunFormat::Text)]
+    pub format: RunFormat,
+}
+
+#[derive(ClapArgs)]
+pub struct SoakArgs {
+    /// For how long: 30s, 15m, 2h
+    #[arg(long, value_name = "TIME", default_value = "30s")]
+    pub duration: humantime::Duration,
+    /// How many worker threads [default: two for each that this machine runs at once]
+    #[arg(long, value_name = "N")]
+    pub threads: Option<NonZeroUsize>,
+    /// How many groups they are spread over
+    #[arg(long, value_name = "N", default_value = "2")]
+    pub groups: NonZeroUsize,
+    /// The seed of everything random; the order in which threads run is the system's all the same [default: a new one]
+    #[arg(long, value_name = "SEED")]
+    pub seed: Option<Seed>,
+    /// On which backend [default: the first of `pollmatrix list` that is here]
+    #[arg(long, value_name = "NAME")]
+    pub backend: Option<String>,
+    /// Switch a fault on: a violation is then meant to be found (`pollmatrix faults --list` lists them)
+    #[arg(long, value_name = "NAME")]
+    pub fault: Option<String>,
+    #[command(flatten)]
+    pub slow: SlowArg,
+    /// What to print at the end
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
 }
@@ -461,20 +554,8 @@ pub struct ExecArgs {
     /// Append each result to FILE as well, and answer from it what it has already: a run whose line was cut goes on
     #[arg(long, value_name = "FILE")]
     pub keep: Option<PathBuf>,
-    /// How many cells to run at the same time [default: what this machine runs at once]
-    #[arg(long, short, value_name = "N")]
-    pub jobs: Option<NonZeroUsize>,
-    /// Run each cell N times: all pass is a pass, some is flaky
-    #[arg(long, value_name = "N", default_value = "1")]
-    pub repeat: NonZeroU32,
-    /// The seed of each cell's first attempt; each further attempt counts up [default: a new one per run]
-    #[arg(long, value_name = "SEED")]
-    pub seed: Option<Seed>,
-    /// Switch a fault on in every cell: cells are then meant to fail
-    #[arg(long, value_name = "NAME")]
-    pub fault: Option<String>,
     #[command(flatten)]
-    pub slow: SlowArg,
+    pub attempts: AttemptArgs,
     /// Start each cell's process through this command, as this program itself was, if that works here:
     /// 'qemu-s390x-static -L /usr/s390x-linux-gnu'
     #[arg(long, value_name = "COMMAND")]
@@ -522,6 +603,9 @@ pub struct RunCellArgs {
     pub fault: Option<String>,
     #[command(flatten)]
     pub slow: SlowArg,
+    /// Wait only so long for what must happen: in a run in which cells are meant to hang
+    #[arg(long, value_name = "MS", hide = true)]
+    pub patience_ms: Option<u64>,
     /// Kill this process group when standard input ends: whoever started the cell is gone
     #[arg(long, hide = true)]
     pub lifeline: bool,

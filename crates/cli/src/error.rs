@@ -37,6 +37,14 @@ pub enum Error {
     #[allow(dead_code)]
     #[error("this pollmatrix has no faults that could be switched on")]
     NoFaults,
+    #[error("{}:{line}: {what}", path.display())]
+    Record { path: PathBuf, line: usize, what: String, help: String },
+    #[error("there is no backend '{name}' here")]
+    UnknownBackend { name: String, help: String },
+    #[error("{threads} threads cannot be spread over {groups} groups")]
+    SoakShape { threads: usize, groups: usize },
+    #[error("the soak could not begin: {0}")]
+    Soak(String),
     #[error("cannot {action} {}: {source}", path.display())]
     Io { action: &'static str, path: PathBuf, source: io::Error, help: &'static str },
     #[error("another pollmatrix is writing to {}", .0.display())]
@@ -104,7 +112,11 @@ impl Error {
             Self::NoTarget(_) => "add it to `targets` in matrix.yml".into(),
             Self::UnknownTarget { help, .. }
             | Self::UnknownCell { help, .. }
-            | Self::UnknownFault { help, .. } => help.clone(),
+            | Self::UnknownFault { help, .. }
+            | Self::UnknownBackend { help, .. }
+            | Self::Record { help, .. } => help.clone(),
+            Self::SoakShape { .. } => "give at least as many --threads as --groups".into(),
+            Self::Soak(_) => "use fewer --threads, or raise the limit of open files (ulimit -n)".into(),
             Self::AmbiguousCell { id, .. } => format!("`pollmatrix list '{id}'` shows them"),
             Self::NoFaults => "build it with the feature `faults`, which is on by default".into(),
             Self::Io { help, .. } => (*help).into(),

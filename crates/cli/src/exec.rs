@@ -21,26 +21,32 @@ use crate::{command, error, exit, faults, provenance, run_cell, self_start};
 /// Runs the cells that were asked for and writes their results as lines.
 pub fn run(matrix: Option<&Path>, args: &ExecArgs) -> Result<ExitCode, Error> {
     let source = Source::load(matrix)?;
-    if let Some(fault) = &args.fault {
+    if let Some(fault) = &args.attempts.fault {
         faults::find(fault)?;
     }
     let mut planned = chosen(&source, args)?;
-    plan::typed(&mut planned, "", args.fault.as_deref());
+    plan::typed(&mut planned, "", args.attempts.fault.as_deref());
     // Not before the cells are read: they may come from standard input, too.
     if args.lifeline {
         run_cell::watch_lifeline();
     }
-    let executable = own_file(args.executable.as_deref())?;
-    let (prefix, took) = self_start::find(&executable, args.prefix.as_ref().map(|words| words.0.as_slice()))?;
+    let own = self_start::find(
+        &own_files(args.executable.as_deref())?,
+        args.prefix.as_ref().map(|words| words.0.as_slice()),
+    )?;
+    if let Some(given) = args.executable.as_deref().filter(|given| *given != own.executable) {
+        let (given, own) = (given.display(), own.executable.display());
+        error::note(&format!("{given} does not start here: cells are started from {own}"));
+    }
     let settings = Settings {
-        prefix: &prefix,
-        executable: &executable,
+        prefix: &own.prefix,
+        executable: &own.executable,
         matrix: source.path.as_deref(),
-        seed: args.seed.unwrap_or_else(provenance::new_seed),
-        fault: args.fault.as_deref(),
-        repeat: args.repeat.get(),
-        slow: args.slow.times.unwrap_or_else(|| self_start::slowness(took)),
-        jobs: args.jobs.map_or_else(provenance::cpus, usize::from),
+        seed: args.attempts.seed.unwrap_or_else(provenance::new_seed),
+        fault: args.attempts.fault.as_deref(),
+        repeat: args.attempts.repeat.get(),
+        slow: args.attempts.slow.times.unwrap_or_else(|| self_start::slowness(own.took)),
+        jobs: args.attempts.jobs.map_or_else(provenance::cpus, usize::from),
     };
     let here = about(&source, args, &settings)?;
     let mut kept = args.keep.as_deref().map(|path| Kept::open(path, &here)).transpose()?;
@@ -69,7 +75,7 @@ pub fn run(matrix: Option<&Path>, args: &ExecArgs) -> Result<ExitCode, Error> {
             }
         }
     }
-    let stop = Stop::install().map_err(|source| start_failed(&executable, source))?;
+    let stop = Stop::install().map_err(|source| start_failed(&own.executable, source))?;
     let mut problem = None;
     schedule::run(&left, &settings, &stop, |row| {
         statuses.push(row.status);
@@ -153,22 +159,24 @@ fn read_ids(from: impl BufRead) -> io::Result<(Vec<String>, bool)> {
     Ok((ids, false))
 }
 
-/// This program's file: as given, as the system says, or as the shell must have found it. The system may not say it:
-/// Linux only knows with a /proc.
-fn own_file(given: Option<&Path>) -> Result<PathBuf, Error> {
-    if let Some(path) = given {
-        return Ok(path.to_path_buf());
-    }
+/// The names that this program's file may have: as given, and as the system says or the shell must have found it. What was
+/// given may be its name on another machine, and the system may not say it: Linux only knows with a /proc.
+fn own_files(given: Option<&Path>) -> Result<Vec<PathBuf>, Error> {
     let found = std::env::current_exe().or_else(|error| {
         let name = std::env::args_os().next();
         name.and_then(|name| command::on_path(&name, std::env::var_os("PATH").as_deref())).ok_or(error)
     });
-    found.map_err(|source| Error::Io {
-        action: "find the file of",
-        path: PathBuf::from("this program"),
-        source,
-        help: "name it with --self FILE",
-    })
+    match (given, found) {
+        (Some(given), Ok(found)) if given == found => Ok(vec![found]),
+        (Some(given), found) => Ok([given.to_path_buf()].into_iter().chain(found).collect()),
+        (None, Ok(found)) => Ok(vec![found]),
+        (None, Err(source)) => Err(Error::Io {
+            action: "find the file of",
+            path: PathBuf::from("this program"),
+            source,
+            help: "name it with --self FILE",
+        }),
+    }
 }
 
 fn about(source: &Source, args: &ExecArgs, settings: &Settings<'_>) -> Result<Run, Error> {
@@ -180,7 +188,7 @@ fn about(source: &Source, args: &ExecArgs, settings: &Settings<'_>) -> Result<Ru
         executable: provenance::hash_of(settings.executable).unwrap_or_else(|_| "unknown".into()),
         seed: settings.seed,
         repeat: settings.repeat,
-        fault: args.fault.clone(),
+        fault: args.attempts.fault.clone(),
         ..provenance::run_here(source.target()?.id.clone(), now)
     })
 }

@@ -42,6 +42,23 @@ Exit codes:
   1    there is one
   2    wrong usage, or inputs that are no results";
 
+/// The section of `pollmatrix faults --help`.
+pub const FAULTS_HELP: &str = "\
+Exit codes:
+  0    every fault is killed, every contract scenario kills one (faults of backends that are not here are listed, and
+       are no failure). With --fault or scenarios named, only what was named is judged
+  1    a fault survives, a contract scenario kills nothing; --quick: or is not recorded
+  2    wrong usage, a record that names what does not exist, or a report that cannot be written
+  130  interrupted (128 + signal); `--resume` continues";
+
+/// The section of `pollmatrix soak --help`.
+pub const SOAK_HELP: &str = "\
+Exit codes:
+  0    the time is over and every invariant held
+  1    one did not: what, the last operations of each thread, and a command to have it again are printed
+  2    wrong usage, or the system has not got what it takes
+  130  interrupted (128 + signal), and every invariant held so far";
+
 /// The section of `pollmatrix run-cell --help`.
 pub const CELL_HELP: &str = "\
 Exit codes:

@@ -16,6 +16,7 @@ mod expectations;
 mod expected;
 mod faults;
 mod generate;
+mod history;
 mod input;
 mod journal;
 mod list;
@@ -32,6 +33,7 @@ mod self_start;
 mod selftest;
 mod show;
 mod signals;
+mod soak;
 mod split;
 mod stream;
 mod supervise;
@@ -54,7 +56,8 @@ pub fn main() -> ExitCode {
         Command::Show(args) => show::run(matrix, &args),
         Command::Merge(args) => merge::run(matrix, &args),
         Command::Diff(args) => diff::run(&args),
-        Command::Faults(args) => faults::run(&args),
+        Command::Faults(args) => faults::run(matrix, &args),
+        Command::Soak(args) => soak::run(&args),
         Command::Expectations(given) => expectations::run(matrix, args.expectations.as_deref(), &given),
         Command::Plan(args) => split::run(matrix, &args),
         Command::Generate(args) => generate::run(&args),

@@ -8,11 +8,14 @@ use serde_json::json;
 
 use crate::args::{Format, ListArgs};
 use crate::error::Error;
-use crate::output;
 use crate::plan::{Planned, Source};
+use crate::{history, output};
 
 /// Prints the selected cells.
 pub fn run(matrix: Option<&Path>, args: &ListArgs) -> Result<ExitCode, Error> {
+    if args.history {
+        return history::run(args.format);
+    }
     let source = Source::load(matrix)?;
     let cells = source.plan(source.target()?, &args.selection.selection())?;
     let text = match args.format {

@@ -79,6 +79,20 @@ impl Progress {
         }
     }
 
+    /// A step that is no cell's result is done; with something to say of it, perhaps.
+    pub fn step(&mut self, line: Option<String>) {
+        self.done += 1;
+        let width = self.total.to_string().len();
+        match (&self.bar, line) {
+            (Some(bar), line) => {
+                line.into_iter().for_each(|line| bar.println(line));
+                bar.inc(1);
+            }
+            (None, Some(line)) => eprintln!("[{:width$}/{}] {line}", self.done, self.total),
+            (None, None) => {}
+        }
+    }
+
     /// No more results come.
     pub fn end(self) {
         if let Some(bar) = self.bar {

@@ -10,7 +10,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use matrix::Target;
+use matrix::{Selection, Target};
 use report::{CellResult, Run, Seed, Status, Subject};
 
 use crate::error;
@@ -33,6 +33,8 @@ const GRACE: Duration = Duration::from_secs(300);
 const LEAVE: Duration = Duration::from_secs(20);
 /// The end of standard error that is kept.
 const STDERR_BYTES: usize = 4 * 1024;
+/// So many bytes of ids are arguments on every system.
+const ARGUMENT_BYTES: usize = 16 * 1024;
 
 /// What all cells have in common.
 pub struct Settings<'a> {
@@ -40,6 +42,8 @@ pub struct Settings<'a> {
     pub target: &'a Target,
     /// SHA-256 of the matrix file, which must be the executor's, too.
     pub matrix: &'a str,
+    /// What was asked for: the cells are some of it.
+    pub selection: &'a Selection,
     /// The seed of each first attempt.
     pub seed: Seed,
     /// The fault to switch on.
@@ -50,6 +54,16 @@ pub struct Settings<'a> {
     pub slow: Option<NonZeroU32>,
     /// Cells at the same time. Nothing: as many as that machine can.
     pub jobs: Option<usize>,
+}
+
+/// How an executor learns which cells to run.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Handover {
+    /// Their ids come on standard input, whose end is the executor's, too.
+    Input,
+    /// By its arguments, for a command that does not pass standard input on: a console of a virtual machine. They may say
+    /// more than is left.
+    Arguments,
 }
 
 /// Why an executor's work ended.
@@ -78,14 +92,20 @@ pub fn run(
         cells.iter().map(|cell| (cell.subject.id.as_str(), cell)).collect();
     let longest = cells.iter().map(|cell| cell.timeout).max().unwrap_or_default();
     let mut fruitless = 0;
+    let mut handover = Handover::Input;
     while !left.is_empty() {
         let before = left.len();
+        let mut has_begun = false;
         let order: Vec<_> =
             cells.iter().map(|cell| cell.subject.id.as_str()).filter(|id| left.contains_key(id)).collect();
-        let end = talk(route, &order, settings, stop, longest, |line| match line {
-            Line::Begin { run, .. } => began(*run),
+        let end = talk(route, &order, handover, settings, stop, longest, |line| match line {
+            Line::Begin { run, .. } => {
+                has_begun = true;
+                began(*run);
+            }
             Line::Cell(row) => match left.remove(row.id.as_str()) {
                 Some(cell) => each(as_planned(*row, cell.subject.clone())),
+                None if handover == Handover::Arguments => {}
                 None => error::warning(&format!("a result that was not asked for: {}", row.id)),
             },
             Line::End { .. } => {}
@@ -108,6 +128,13 @@ pub fn run(
             return;
         }
         error::warning(&format!("{}; {} cells are left, once more", first_line(&why), left.len()));
+        // Only a command of the user's is not known to pass standard input on.
+        if !has_begun && route.prefix.is_some() {
+            handover = match handover {
+                Handover::Input => Handover::Arguments,
+                Handover::Arguments => Handover::Input,
+            };
+        }
         let again = Instant::now() + PAUSE;
         while Instant::now() < again && !stop.asked() {
             thread::sleep(LOOK);
@@ -132,13 +159,18 @@ fn as_planned(mut row: CellResult, subject: Subject) -> CellResult {
 fn talk(
     route: &Route,
     order: &[&str],
+    handover: Handover,
     settings: &Settings<'_>,
     stop: &Stop,
     longest: Duration,
     mut line: impl FnMut(Line),
 ) -> End {
-    let mut command = route.command(&arguments(route, settings));
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let (cells, stdin) = match handover {
+        Handover::Input => (["--cells", "-", "--lifeline"].map(str::to_owned).to_vec(), Stdio::piped()),
+        Handover::Arguments => (named(order, settings.selection), Stdio::null()),
+    };
+    let mut command = route.command(&arguments(route, settings, cells));
+    command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped());
     // A group of its own: Ctrl-C is for this process, which kills that one in its own time.
     let mut child = match command.process_group(0).spawn() {
         Ok(child) => child,
@@ -235,14 +267,25 @@ fn objection(line: &Line, settings: &Settings<'_>) -> Option<String> {
     None
 }
 
-fn arguments(route: &Route, settings: &Settings<'_>) -> Vec<String> {
+/// The arguments that name the cells; what was asked for in all, if they are too many.
+fn named(order: &[&str], selection: &Selection) -> Vec<String> {
+    let bytes: usize = order.iter().map(|id| id.len() + 1).sum();
+    match selection.arguments() {
+        _ if bytes <= ARGUMENT_BYTES => order.iter().map(|&id| id.to_owned()).collect(),
+        all if all.is_empty() => vec!["--all".to_owned()],
+        some => some,
+    }
+}
+
+fn arguments(route: &Route, settings: &Settings<'_>, cells: Vec<String>) -> Vec<String> {
     let mut arguments: Vec<String> = Vec::new();
     if route.shell {
         // Not the shell's child: it must get the signals and the end of the connection itself.
         arguments.push("exec".into());
         arguments.extend(route.executable.clone());
     }
-    arguments.extend(["exec", "--cells", "-", "--lifeline"].map(str::to_owned));
+    arguments.push("exec".into());
+    arguments.extend(cells);
     let mut option = |name: &str, value: Option<String>| {
         if let Some(value) = value {
             arguments.extend([name.to_owned(), value]);

@@ -26,7 +26,7 @@ pub const NAMED: usize = 25;
 /// Runs the selected cells, writes the report, prints a summary.
 pub fn run(matrix: Option<&Path>, args: &RunArgs) -> Result<ExitCode, Error> {
     let source = Source::load(matrix)?;
-    if let Some(fault) = &args.fault {
+    if let Some(fault) = &args.attempts.fault {
         faults::find(fault)?;
     }
     if args.elsewhere.target.as_deref() == Some(everywhere::ALL) {
@@ -63,7 +63,7 @@ pub fn one(
     let _lock = Lock::take(dir)?;
     let mut session = Session::begin(source, chosen, args)?;
     let mut planned = source.plan(chosen.target, &session.identity.selection.selection())?;
-    plan::typed(&mut planned, &args.elsewhere.typed(), args.fault.as_deref());
+    plan::typed(&mut planned, &args.elsewhere.typed(), args.attempts.fault.as_deref());
     let ended = session.run_cells(&planned, source, chosen, args, stop, overall)?;
 
     let run = session.provenance(chosen, ended.is_some());
@@ -115,9 +115,9 @@ impl Session {
         let mut identity = Identity {
             matrix: source.hash.clone(),
             executable,
-            seed: args.seed.unwrap_or_else(provenance::new_seed),
-            fault: args.fault.clone(),
-            repeat: args.repeat.get(),
+            seed: args.attempts.seed.unwrap_or_else(provenance::new_seed),
+            fault: args.attempts.fault.clone(),
+            repeat: args.attempts.repeat.get(),
             selection: (&args.selection.selection()).into(),
             target: chosen.target.id.clone(),
             via: ways::label(&chosen.way),
@@ -144,7 +144,7 @@ impl Session {
     fn resume(contents: Contents, mut identity: Identity, args: &RunArgs, now: &str) -> Result<Self, Error> {
         let dir = args.report_dir.path.as_path();
         // What was not given again is as it was.
-        if args.seed.is_none() {
+        if args.attempts.seed.is_none() {
             identity.seed = contents.identity.seed;
         }
         if identity.selection == Default::default() {
@@ -230,11 +230,12 @@ impl Session {
                 let settings = remote::Settings {
                     target: chosen.target,
                     matrix: &source.hash,
+                    selection: &identity.selection.selection(),
                     seed: identity.seed,
                     fault: identity.fault.as_deref(),
                     repeat: identity.repeat,
-                    slow: args.slow.times,
-                    jobs: args.jobs.map(usize::from),
+                    slow: args.attempts.slow.times,
+                    jobs: args.attempts.jobs.map(usize::from),
                 };
                 let machine = &mut self.machine;
                 let began = |run: Run| {
@@ -252,8 +253,8 @@ impl Session {
                     seed: identity.seed,
                     fault: identity.fault.as_deref(),
                     repeat: identity.repeat,
-                    slow: args.slow.times.unwrap_or(NonZeroU32::MIN),
-                    jobs: args.jobs.map_or_else(provenance::cpus, usize::from),
+                    slow: args.attempts.slow.times.unwrap_or(NonZeroU32::MIN),
+                    jobs: args.attempts.jobs.map_or_else(provenance::cpus, usize::from),
                 };
                 schedule::run(&left, &settings, stop, each);
             }
@@ -341,11 +342,11 @@ impl Again {
             let _ = write!(place, " --report-dir '{}'", dir.display());
         }
         let mut run = format!("{place}{}{}", expected::option(), args.elsewhere.typed());
-        if let Some(fault) = &args.fault {
+        if let Some(fault) = &args.attempts.fault {
             let _ = write!(run, " --fault {fault}");
         }
-        if args.repeat.get() > 1 {
-            let _ = write!(run, " --repeat {}", args.repeat);
+        if args.attempts.repeat.get() > 1 {
+            let _ = write!(run, " --repeat {}", args.attempts.repeat);
         }
         Self { dir, place, run }
     }

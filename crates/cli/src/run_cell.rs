@@ -4,10 +4,11 @@ use std::io::{Read, Write};
 use std::num::NonZeroU32;
 use std::path::Path;
 use std::process::ExitCode;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use matrix::CellId;
 use nix::sys::signal::{SigSet, SigmaskHow, Signal, killpg, pthread_sigmask};
+use nix::sys::stat::{SFlag, fstat};
 use nix::unistd::getpgrp;
 use report::{Attempt, Status};
 use scenarios::Verdict;
@@ -28,6 +29,9 @@ pub fn run(matrix: Option<&Path>, args: &RunCellArgs) -> Result<ExitCode, Error>
         faults::enable(fault);
     }
     scenarios::set_slowness(args.slow.times.map_or(1, NonZeroU32::get));
+    if let Some(milliseconds) = args.patience_ms {
+        scenarios::set_patience(Duration::from_millis(milliseconds));
+    }
     abort_on_panic();
 
     let began = Instant::now();
@@ -84,7 +88,12 @@ fn known_cell(matrix: Option<&Path>, id: &str) -> Result<CellId, Error> {
 /// The error for an id that the matrix does not have.
 pub fn unknown_cell(id: &str, cells: &[matrix::Cell]) -> Error {
     let ids: Vec<_> = cells.iter().map(|cell| cell.id.to_string()).collect();
-    let help = match matrix::nearest(id, ids.iter().map(String::as_str)) {
+    unknown(id, ids.iter().map(String::as_str))
+}
+
+/// The same, with the ids that there are.
+pub fn unknown<'a>(id: &str, ids: impl IntoIterator<Item = &'a str>) -> Error {
+    let help = match matrix::nearest(id, ids) {
         Some(near) => format!("did you mean '{near}'?"),
         None => "`pollmatrix list` shows every id".to_owned(),
     };
@@ -92,8 +101,13 @@ pub fn unknown_cell(id: &str, cells: &[matrix::Cell]) -> Error {
 }
 
 /// Kills the process group when standard input ends. Whoever started the cell holds the other end and never
-/// writes, so that no cell outlives a runner that was killed.
+/// writes, so that no cell outlives a runner that was killed. Does nothing if standard input has no other end: a command
+/// in front of this program may have put something else there.
 pub fn watch_lifeline() {
+    let kind = fstat(std::io::stdin()).map(|stat| SFlag::from_bits_truncate(stat.st_mode) & SFlag::S_IFMT);
+    if !matches!(kind, Ok(SFlag::S_IFIFO | SFlag::S_IFSOCK)) {
+        return;
+    }
     // Signals are the scenario's: this thread, which it does not know of, must not catch any. The mask is
     // inherited, so it is changed around the start of the thread.
     let mut before = SigSet::empty();

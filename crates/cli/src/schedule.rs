@@ -35,16 +35,27 @@ pub struct Settings<'a> {
 
 /// Runs `cells` and calls `each` with every result, on this thread. Returns early, with every started cell
 /// killed and reaped, if `stop` is asked for.
-pub fn run(cells: &[Planned], settings: &Settings<'_>, stop: &Stop, mut each: impl FnMut(CellResult)) {
+pub fn run(cells: &[Planned], settings: &Settings<'_>, stop: &Stop, each: impl FnMut(CellResult)) {
+    pool(cells, settings.jobs, |cell| run_one(cell, settings, stop), each);
+}
+
+/// Does `work` for each of `tasks`, in their order and so many at the same time, and calls `each` with every result, on
+/// this thread. A worker whose `work` has no result begins no other.
+pub fn pool<T: Sync, R: Send>(
+    tasks: &[T],
+    jobs: usize,
+    work: impl Fn(&T) -> Option<R> + Sync,
+    each: impl FnMut(R),
+) {
     let next = AtomicUsize::new(0);
     let (sender, results) = channel();
     thread::scope(|scope| {
-        for _ in 0..settings.jobs.min(cells.len()) {
-            let (sender, next) = (sender.clone(), &next);
+        for _ in 0..jobs.min(tasks.len()) {
+            let (sender, next, work) = (sender.clone(), &next, &work);
             scope.spawn(move || {
                 // Relaxed: the counter hands out indices and publishes nothing.
-                while let Some(cell) = cells.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let Some(result) = run_one(cell, settings, stop) else { return };
+                while let Some(task) = tasks.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let Some(result) = work(task) else { return };
                     if sender.send(result).is_err() {
                         return;
                     }
@@ -52,7 +63,7 @@ pub fn run(cells: &[Planned], settings: &Settings<'_>, stop: &Stop, mut each: im
             });
         }
         drop(sender);
-        results.into_iter().for_each(&mut each);
+        results.into_iter().for_each(each);
     });
 }
 
@@ -72,6 +83,7 @@ fn run_one(cell: &Planned, settings: &Settings<'_>, stop: &Stop) -> Option<CellR
             fault: settings.fault,
             limit: cell.timeout,
             slow: settings.slow,
+            patience: None,
         };
         attempts.push(expected::judge(supervise::attempt(&order, || stop.asked())?));
     }

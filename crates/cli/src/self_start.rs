@@ -2,7 +2,7 @@
 
 use std::io::Read;
 use std::num::NonZeroU32;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -21,17 +21,32 @@ const LIMIT: Duration = Duration::from_secs(60);
 const STARTS: usize = 3;
 const LOOK: Duration = Duration::from_millis(1);
 
-/// What must be put in front of the executable, and how long a start takes then. The command itself comes first: under
-/// an emulator nothing else works. Behind a command that leads to another machine there is no such command, and no need.
-pub fn find(executable: &Path, prefix: Option<&[String]>) -> Result<(Vec<String>, Duration), Error> {
+/// How this program starts itself.
+pub struct SelfStart {
+    /// What is put in front of the executable.
+    pub prefix: Vec<String>,
+    /// The program's file.
+    pub executable: PathBuf,
+    /// How long a start takes.
+    pub took: Duration,
+}
+
+/// The first that works of `executables`, each behind the command and without it. The command comes first: under an
+/// emulator nothing else works. Behind a command that leads to another machine there is no such command, and no need; and
+/// the file may have another name there than the one that it was given here.
+pub fn find(executables: &[PathBuf], prefix: Option<&[String]>) -> Result<SelfStart, Error> {
     let mut why = Vec::new();
-    for prefix in prefix.into_iter().chain([&[][..]]) {
-        match fastest(executable, prefix) {
-            Ok(took) => return Ok((prefix.to_vec(), took)),
-            Err(said) => {
-                let name = executable.display();
-                let words = prefix.iter().map(|word| format!("{word} ")).collect::<String>();
-                why.push((format!("{words}{name}"), said));
+    for executable in executables {
+        for prefix in prefix.into_iter().chain([&[][..]]) {
+            match fastest(executable, prefix) {
+                Ok(took) => {
+                    return Ok(SelfStart { prefix: prefix.to_vec(), executable: executable.clone(), took });
+                }
+                Err(said) => {
+                    let name = executable.display();
+                    let words = prefix.iter().map(|word| format!("{word} ")).collect::<String>();
+                    why.push((format!("{words}{name}"), said));
+                }
             }
         }
     }
@@ -97,7 +112,7 @@ mod tests {
 
     #[test]
     fn what_cannot_start_it_is_named() {
-        let Err(Error::CannotStart { why }) = find(Path::new("/no/such/file"), Some(&["true".into()])) else {
+        let Err(Error::CannotStart { why }) = find(&["/no/such/file".into()], Some(&["true".into()])) else {
             panic!("it starts");
         };
         assert_eq!(why[0], ("true /no/such/file".into(), "it is another program (exit status: 0)".into()));

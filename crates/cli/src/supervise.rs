@@ -44,6 +44,8 @@ pub struct Order<'a> {
     pub limit: Duration,
     /// How many times slower this machine is.
     pub slow: NonZeroU32,
+    /// How long its scenario waits for what must happen, if not as long as it does by itself.
+    pub patience: Option<Duration>,
 }
 
 /// How a process ended.
@@ -102,6 +104,9 @@ fn spawn(order: &Order<'_>) -> std::io::Result<Child> {
     }
     if let Some(fault) = order.fault {
         command.args(["--fault", fault]);
+    }
+    if let Some(patience) = order.patience {
+        command.args(["--patience-ms", &patience.as_millis().to_string()]);
     }
     // Standard input is the lifeline: it ends when this process does, however it does.
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());

@@ -7,7 +7,7 @@ use comfy_table::{ContentArrangement, Table, presets};
 use matrix::{Build, Target, Way};
 use serde_json::json;
 
-use crate::args::{Format, TargetsArgs};
+use crate::args::{ElsewhereArgs, Format, TargetsArgs};
 use crate::error::Error;
 use crate::output;
 use crate::plan::Source;
@@ -16,20 +16,22 @@ use crate::ways;
 /// Prints, for each target, what this machine can do and what is missing for the rest.
 pub fn run(matrix: Option<&Path>, args: &TargetsArgs) -> Result<ExitCode, Error> {
     let source = Source::load(matrix)?;
+    let given = ElsewhereArgs { executables: args.executables.clone(), ..ElsewhereArgs::default() };
     let text = match args.format {
         Format::Json => {
-            let targets: Vec<_> = source.matrix.targets.iter().map(|target| describe(target, args)).collect();
+            let targets: Vec<_> =
+                source.matrix.targets.iter().map(|target| describe(target, &given)).collect();
             format!("{:#}\n", json!(targets))
         }
-        Format::Text => table(&source, args),
+        Format::Text => table(&source, &given),
     };
     output::print(&text)?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn describe(target: &Target, args: &TargetsArgs) -> serde_json::Value {
+fn describe(target: &Target, given: &ElsewhereArgs) -> serde_json::Value {
     let ways = target.ways.iter().map(|way| {
-        let missing = ways::missing(target, way, &args.elsewhere);
+        let missing = ways::missing(target, way, given);
         json!({ "way": ways::label(way), "possible": missing.is_none(), "missing": missing })
     });
     let ways: Vec<_> = ways.collect();
@@ -37,19 +39,19 @@ fn describe(target: &Target, args: &TargetsArgs) -> serde_json::Value {
         "id": target.id,
         "triple": target.triple,
         "os": target.os.name(),
-        "executable": ways::built(target, args.elsewhere.executables.as_deref()),
+        "executable": ways::built(target, given.executables.as_deref()),
         "ways": ways,
     })
 }
 
-fn table(source: &Source, args: &TargetsArgs) -> String {
+fn table(source: &Source, given: &ElsewhereArgs) -> String {
     let mut table = Table::new();
     table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled).force_no_tty();
     table.set_header(["target", "way", "here"]);
     for target in &source.matrix.targets {
         let mut name = target.id.as_str();
         for way in &target.ways {
-            let here = match ways::missing(target, way, &args.elsewhere) {
+            let here = match ways::missing(target, way, given) {
                 None => "can run".to_owned(),
                 Some(why) => format!("missing: {why}"),
             };
@@ -66,7 +68,7 @@ fn table(source: &Source, args: &TargetsArgs) -> String {
 }
 
 /// Why no cell of the target was run, for the report.
-pub fn not_run(target: &Target, args: &crate::args::ElsewhereArgs) -> String {
+pub fn not_run(target: &Target, args: &ElsewhereArgs) -> String {
     let built = match (ways::built(target, args.executables.as_deref()), target.build) {
         (Some(_), _) => "built, not run",
         (None, Build::Check) => "type-checked only, not built",

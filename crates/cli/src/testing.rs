@@ -47,6 +47,7 @@ impl Runner {
             fault: None,
             limit: Duration::from_secs(seconds),
             slow: slowness(),
+            patience: None,
         };
         let attempt =
             supervise::attempt(&order, || false).unwrap_or_else(|| unreachable!("nothing stops it"));

@@ -125,6 +125,17 @@ impl Selection {
         words.extend(self.shard.map(|shard| format!("--shard {shard}")));
         if words.is_empty() { "everything".into() } else { words.join(" ") }
     }
+
+    /// The arguments that ask for the same. None: everything.
+    pub fn arguments(&self) -> Vec<String> {
+        let option = |name: &str, value: String| [name.to_owned(), value];
+        let mut words = self.prefixes.clone();
+        words.extend(self.backends.iter().flat_map(|name| option("--backend", name.clone())));
+        words.extend(self.filters.iter().flat_map(|text| option("--filter", text.clone())));
+        words.extend(self.layer.into_iter().flat_map(|layer| option("--layer", layer.to_string())));
+        words.extend(self.shard.into_iter().flat_map(|shard| option("--shard", shard.to_string())));
+        words
+    }
 }
 
 /// By the durations that were there when this program was built.

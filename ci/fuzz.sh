@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# ci/fuzz.sh [TARGET] [SECONDS]: feeds everything to what reads files (fuzz/). Without a target, each of them in turn.
+# tests/fuzzed.rs runs the same entry points without a fuzzer, everywhere.
+set -euo pipefail
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+have c++ || not_run "there is no C++ compiler, which libFuzzer is built with"
+seconds=${2:-60}
+export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$PWD/target}/fuzz
+# What cargo-fuzz gives to rustc, as far as a stable compiler takes it: coverage, no sanitizer. The code is safe Rust.
+export RUSTFLAGS="--cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
+-Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
+-Cllvm-args=-sanitizer-coverage-trace-compares -Ccodegen-units=1 -Cdebug-assertions"
+triple=$(rustc -vV | sed -n 's/^host: //p')
+# With --target, build scripts and macros are left alone.
+cargo build --release --manifest-path fuzz/Cargo.toml --target "$triple"
+for target in ${1:-matrix_yml results_json}; do
+  corpus=$CARGO_TARGET_DIR/corpus/$target
+  mkdir -p "$corpus" "$CARGO_TARGET_DIR/artifacts"
+  case $target in
+    matrix_yml) cp matrix.yml "$corpus/good" ;;
+    results_json) if [ -f pollmatrix-report/results.json ]; then cp pollmatrix-report/results.json "$corpus/good"; fi ;;
+  esac
+  "$CARGO_TARGET_DIR/$triple/release/$target" "$corpus" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 \
+    -artifact_prefix="$CARGO_TARGET_DIR/artifacts/$target-" -print_final_stats=1
+done

@@ -1,0 +1,370 @@
+//! Runs cells with faults, and decides what counts as a kill.
+//!
+//! Most pairs do not kill, and of those that do many hang. So cells are given a little more time than they took without
+//! a fault; what ends for want of time is tried again with all of it before it counts. A kill counts only if the same
+//! attempt without the fault passes, and proves something only if other seeds kill, too.
+
+use std::num::NonZeroU32;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use fd_core::fault::Fault;
+use report::{Seed, Status};
+
+use super::kills::{Kill, Kills, Proof};
+use super::record::Row;
+use super::tries::{Ended, Tries, Try};
+use crate::args::FaultsArgs;
+use crate::error::Error;
+use crate::expected;
+use crate::plan::{Planned, Source};
+use crate::progress::Progress;
+use crate::provenance;
+use crate::schedule;
+use crate::signals::Stop;
+use crate::supervise::{self, Order};
+
+/// A cell waits at least so long for what must happen.
+pub const LEAST_PATIENCE: Duration = Duration::from_secs(2);
+/// And so many times as long as it took without a fault.
+const PATIENCE_TIMES: u32 = 4;
+/// A cell that waited in vain says so by itself. One that is killed may have waited this many times.
+const LIMIT_TIMES: u32 = 2;
+/// A kill is proven by so many seeds.
+const SEEDS: u64 = 3;
+/// Cells at the same time, per processor: those that hang need none.
+const JOBS_PER_CPU: usize = 3;
+
+/// See the module.
+pub struct Campaign<'a> {
+    source: &'a Source,
+    tries: &'a Tries,
+    stop: &'a Stop,
+    executable: PathBuf,
+    slow: NonZeroU32,
+    jobs: usize,
+}
+
+/// A pair, and the place of the cell to try.
+struct Task {
+    row: usize,
+    column: usize,
+    place: usize,
+}
+
+/// What became of a task.
+enum Tried {
+    /// The cell proves nothing: it does not pass without the fault.
+    Unfit(String),
+    Survived,
+    Killed(Kill),
+}
+
+impl<'a> Campaign<'a> {
+    /// With what the arguments say.
+    pub fn new(source: &'a Source, tries: &'a Tries, stop: &'a Stop, args: &FaultsArgs) -> Self {
+        let jobs = args.jobs.map_or_else(|| JOBS_PER_CPU * provenance::cpus(), usize::from);
+        let slow = args.slow.times.unwrap_or(NonZeroU32::MIN);
+        // `Tries` has read it.
+        let executable = std::env::current_exe().unwrap_or_default();
+        Self { source, tries, stop, executable, slow, jobs }
+    }
+
+    /// Tries `broad` cells of every pair, then the others of those faults and scenarios for which nothing is proven yet.
+    pub fn run(&self, kills: &mut Kills, broad: usize) -> Result<(), Error> {
+        let places: Vec<_> = kills.places().collect();
+        for place in 0.. {
+            let wanted = |&(row, column): &(usize, usize)| {
+                kills.width(row, column) > place
+                    && kills.pair(row, column).kill.is_none()
+                    && (place < broad || kills.row_lacks(row) || kills.column_lacks(column))
+            };
+            let tasks: Vec<_> = places
+                .iter()
+                .copied()
+                .filter(wanted)
+                .map(|(row, column)| Task { row, column, place })
+                .collect();
+            if tasks.is_empty() && place >= broad {
+                break;
+            }
+            self.round(kills, &tasks)?;
+            // Proofs decide which pairs are still of interest.
+            if place + 1 >= broad {
+                self.prove(kills)?;
+            }
+            if self.stop.asked() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn round(&self, kills: &mut Kills, tasks: &[Task]) -> Result<(), Error> {
+        let mut fresh: Vec<&Planned> =
+            tasks.iter().filter_map(|task| kills.cell(task.row, task.column, task.place)).collect();
+        fresh.sort_by(|a, b| a.subject.id.cmp(&b.subject.id));
+        fresh.dedup_by(|a, b| a.subject.id == b.subject.id);
+        // How long they take, one after the other or nearly so: what is measured here shortens what follows.
+        schedule::pool(&fresh, provenance::cpus(), |cell| self.baseline(cell), |_| ());
+
+        let mut progress = Progress::new(tasks.len(), 0);
+        let mut results = Vec::new();
+        let each = |(at, tried): (usize, Tried)| {
+            let task: &Task = &tasks[at];
+            let fault = kills.rows[task.row].fault.name();
+            progress.step(match &tried {
+                Tried::Killed(kill) => Some(format!(
+                    "{} {fault} {}{}",
+                    kill.letter(),
+                    kill.cell,
+                    kill.reason
+                        .as_deref()
+                        .map(crate::progress::first_line)
+                        .map_or(String::new(), |why| format!(": {why}"))
+                )),
+                _ => None,
+            });
+            results.push((at, tried));
+        };
+        let indices: Vec<_> = (0..tasks.len()).collect();
+        let (rows, cell) = (&kills.rows, |task: &Task| kills.cell(task.row, task.column, task.place));
+        let work = |at: &usize| {
+            let task = &tasks[*at];
+            let tried = self.attempt_pair(cell(task)?, rows[task.row].fault, 0)?;
+            Some((*at, tried))
+        };
+        schedule::pool(&indices, self.jobs, work, each);
+        progress.end();
+        for (at, tried) in results {
+            let task = &tasks[at];
+            let id = kills.cell(task.row, task.column, task.place).map(|cell| cell.subject.id.clone());
+            match (tried, id) {
+                (Tried::Unfit(why), Some(id)) if !kills.unfit.iter().any(|(known, _)| *known == id) => {
+                    kills.unfit.push((id, why));
+                }
+                (Tried::Unfit(_), _) => {}
+                (Tried::Survived, _) => kills.pair_mut(task.row, task.column).tried += 1,
+                (Tried::Killed(kill), _) => {
+                    let pair = kills.pair_mut(task.row, task.column);
+                    pair.tried += 1;
+                    pair.kill = Some(kill);
+                }
+            }
+        }
+        self.tries.check()
+    }
+
+    /// The cell with the fault, and if it does not pass, without.
+    fn attempt_pair(&self, cell: &Planned, fault: Fault, number: u64) -> Option<Tried> {
+        let baseline = self.baseline(cell)?;
+        if !baseline.status.is_pass() {
+            let why = baseline.reason.unwrap_or_default();
+            return Some(Tried::Unfit(format!("{}: {why}", baseline.status)));
+        }
+        let patience = Some(patience(&baseline));
+        let ended = self.attempt(cell, Some(fault), number, patience)?;
+        if !killed(&ended) {
+            return Some(Tried::Survived);
+        }
+        let control = self.attempt(cell, None, number, patience)?;
+        Some(match control.status.is_pass() {
+            // It does not pass each time without the fault either.
+            false => Tried::Unfit(format!("flaky: {}", control.reason.unwrap_or_default())),
+            true => Tried::Killed(Kill {
+                cell: cell.subject.id.clone(),
+                how: ended.status,
+                reason: ended.reason,
+                ms: ended.ms,
+                seed: self.seed(number),
+                out_of_time: ended.out_of_time,
+                proof: Proof::Once,
+            }),
+        })
+    }
+
+    /// Proves a kill for every fault and every scenario that has none yet, as far as there are kills to be proven.
+    fn prove(&self, kills: &mut Kills) -> Result<(), Error> {
+        loop {
+            let mut chosen: Vec<(usize, usize)> = Vec::new();
+            let (rows, columns) = (0..kills.rows.len(), 0..kills.columns.len());
+            for row in rows.clone().filter(|row| kills.row_lacks(*row)) {
+                let best =
+                    columns.clone().filter_map(|column| Some((cost(kills, row, column)?, (row, column))));
+                chosen.extend(best.min().map(|(_, pair)| pair));
+            }
+            for column in columns.clone().filter(|column| kills.column_lacks(*column)) {
+                // By the fault that the fewest scenarios kill: one that all of them do says little about this one.
+                let cost = |row| {
+                    let (hangs, ms) = cost(kills, row, column)?;
+                    Some(((hangs, kills.killers(row), ms), (row, column)))
+                };
+                let best = rows.clone().filter_map(cost);
+                chosen.extend(best.min().map(|(_, pair)| pair));
+            }
+            chosen.sort_unstable();
+            chosen.dedup();
+            if chosen.is_empty() || self.stop.asked() {
+                return Ok(());
+            }
+            let mut progress = Progress::new(chosen.len(), 0);
+            let mut proofs = Vec::new();
+            let work = |&(row, column): &(usize, usize)| {
+                let kill = kills.pair(row, column).kill.as_ref()?;
+                let cell = kills.planned(&kill.cell)?;
+                Some((row, column, self.proof(cell, kills.rows[row].fault, kill)?))
+            };
+            let each = |proof| {
+                progress.step(None);
+                proofs.push(proof);
+            };
+            schedule::pool(&chosen, self.jobs, work, each);
+            progress.end();
+            for (row, column, proof) in proofs {
+                if let Some(kill) = &mut kills.pair_mut(row, column).kill {
+                    kill.proof = proof;
+                }
+            }
+            self.tries.check()?;
+        }
+    }
+
+    /// Whether the cell is killed with other seeds too, and with all its time.
+    fn proof(&self, cell: &Planned, fault: Fault, kill: &Kill) -> Option<Proof> {
+        let baseline = self.baseline(cell)?;
+        for number in 1..SEEDS {
+            // Given all its time it takes as long as that: once is enough.
+            let patience = match (kill.out_of_time, number) {
+                (true, 1) => None,
+                _ => Some(patience(&baseline)),
+            };
+            if !killed(&self.attempt(cell, Some(fault), number, patience)?) {
+                return Some(Proof::Sometimes);
+            }
+            if !self.attempt(cell, None, number, Some(self::patience(&baseline)))?.status.is_pass() {
+                return Some(Proof::Sometimes);
+            }
+        }
+        Some(Proof::Always)
+    }
+
+    /// Tries what was recorded. Returns what is not in the record and should be.
+    pub fn quick(&self, recorded: &[Row], kills: &mut Kills) -> Result<Vec<String>, Error> {
+        let mut tasks = Vec::new();
+        for row in recorded {
+            let at = kills.rows.iter().position(|known| known.fault == row.fault);
+            let scenario =
+                |column: &super::kills::Column| row.cell.starts_with(&format!("{}/", column.scenario));
+            if let (Some(fault), Some(column)) = (at, kills.columns.iter().position(scenario))
+                && kills.planned(&row.cell).is_some_and(|cell| cell.unsupported.is_none())
+            {
+                tasks.push((fault, column, row));
+            }
+        }
+        let mut progress = Progress::new(tasks.len(), 0);
+        let mut proven = Vec::new();
+        let work = |&(row, column, recorded): &(usize, usize, &Row)| {
+            let cell = kills.planned(&recorded.cell)?;
+            let mut first = None;
+            for number in 0..SEEDS {
+                if let Tried::Killed(kill) = self.attempt_pair(cell, recorded.fault, number)? {
+                    // Out of a shortened time again, as it was out of all of it when it was recorded.
+                    let again = kill.out_of_time <= recorded.hangs;
+                    first = Some(Kill { proof: if again { Proof::Always } else { Proof::Once }, ..kill });
+                    break;
+                }
+            }
+            Some((row, column, first, recorded.cell.clone()))
+        };
+        let each = |(row, column, kill, cell): (usize, usize, Option<Kill>, String)| {
+            let fault = kills.rows[row].fault.name();
+            let survived = || format!("{fault} is not killed by {cell} any more");
+            progress.step(kill.is_none().then(survived));
+            proven.push((row, column, kill));
+        };
+        schedule::pool(&tasks, self.jobs, work, each);
+        progress.end();
+        for (row, column, kill) in proven {
+            let pair = kills.pair_mut(row, column);
+            pair.tried += 1;
+            pair.kill = kill.or(pair.kill.take());
+        }
+        self.tries.check()?;
+        if self.stop.asked() {
+            return Ok(Vec::new());
+        }
+        let mut missing = Vec::new();
+        for row in 0..kills.rows.len() {
+            if kills.row_lacks(row) && !tasks.iter().any(|(known, ..)| *known == row) {
+                missing.push(format!("the fault {} is not recorded", kills.rows[row].fault.name()));
+            }
+        }
+        for column in 0..kills.columns.len() {
+            if kills.column_lacks(column) && !tasks.iter().any(|(_, known, _)| *known == column) {
+                missing.push(format!("the scenario {} is not recorded", kills.columns[column].scenario));
+            }
+        }
+        Ok(missing)
+    }
+
+    fn seed(&self, number: u64) -> Seed {
+        Seed(self.tries.seed().0.wrapping_add(number))
+    }
+
+    /// The cell without a fault, with all its time.
+    fn baseline(&self, cell: &Planned) -> Option<Ended> {
+        self.attempt(cell, None, 0, None)
+    }
+
+    /// One attempt, if it is not known already how it ends. `None` if the run was stopped meanwhile.
+    fn attempt(
+        &self,
+        cell: &Planned,
+        fault: Option<Fault>,
+        number: u64,
+        patience: Option<Duration>,
+    ) -> Option<Ended> {
+        let fault = fault.map(Fault::name);
+        let seed = self.seed(number);
+        let id = &cell.subject.id;
+        let tried = Try { cell: id.clone(), fault: fault.map(str::to_owned), seed, full: patience.is_none() };
+        if let Some(ended) = self.tries.known(&tried) {
+            return Some(ended);
+        }
+        if self.stop.asked() {
+            return None;
+        }
+        let order = Order {
+            prefix: &[],
+            executable: &self.executable,
+            matrix: self.source.path.as_deref().map(Path::new),
+            cell: id,
+            seed,
+            fault,
+            limit: patience.map_or(cell.timeout, |patience| (patience * LIMIT_TIMES).min(cell.timeout)),
+            slow: self.slow,
+            patience,
+        };
+        let attempt = expected::judge(supervise::attempt(&order, || self.stop.asked())?);
+        let waited = patience.unwrap_or(scenarios::PATIENCE) * self.slow.get();
+        let ended = Ended::new(attempt, u64::try_from(waited.as_millis()).unwrap_or(u64::MAX));
+        self.tries.add(tried, ended.clone());
+        Some(ended)
+    }
+}
+
+/// How long a cell waits for what must happen, if it takes so long without a fault.
+fn patience(baseline: &Ended) -> Duration {
+    LEAST_PATIENCE + Duration::from_millis(baseline.ms) * PATIENCE_TIMES
+}
+
+/// Whether a cell that ended so was killed. A set-up that failed says nothing.
+fn killed(ended: &Ended) -> bool {
+    matches!(ended.status, Status::Fail | Status::Timeout | Status::Crash)
+}
+
+/// How much there is to be said against proving something by this pair. `None`: it is no kill, or was tried.
+fn cost(kills: &Kills, row: usize, column: usize) -> Option<(bool, u64)> {
+    let kill = kills.pair(row, column).kill.as_ref().filter(|kill| kill.proof == Proof::Once)?;
+    Some((kill.out_of_time, kill.ms))
+}

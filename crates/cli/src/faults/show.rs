@@ -1,0 +1,189 @@
+//! A kill matrix for people and for programs.
+
+use std::fmt::Write;
+use std::ops::Range;
+
+use serde_json::json;
+
+use super::kills::{Kill, Kills, Proof};
+use crate::progress::first_line;
+
+/// The matrix is folded to this width, whatever the terminal's is.
+const WIDTH: usize = 100;
+/// So many survivors and so on are named.
+const NAMED: usize = 40;
+
+const LEGEND: &str = "\
+F fail, C crash, T timeout: the cell passes without the fault. t: it only ran out of a shortened time
+f, c: not each time. -: no cell kills it of those tried; blank: no cell of this system concerns it
+";
+
+/// The table and what follows; after `--quick`, only what follows.
+pub fn text(kills: &Kills, quick: bool) -> String {
+    let mut out = String::new();
+    if !quick {
+        table(&mut out, kills);
+        out.push_str(LEGEND);
+        out.push('\n');
+    }
+    conclusions(&mut out, kills, quick);
+    out
+}
+
+/// Faults as rows, numbered scenarios as columns.
+fn table(out: &mut String, kills: &Kills) {
+    let width = kills.rows.iter().map(|row| row.fault.name().len()).max().unwrap_or(0) + 2;
+    let mut from = 0;
+    while from < kills.columns.len() {
+        let group = |column: usize| kills.columns[column].scenario.split('/').next().unwrap_or_default();
+        let most = kills.columns.len().min(from + WIDTH.saturating_sub(width).max(10));
+        let to = (from + 1..most).find(|column| group(*column) != group(from)).unwrap_or(most);
+        block(out, kills, from..to, width);
+        from = to;
+    }
+}
+
+fn block(out: &mut String, kills: &Kills, columns: Range<usize>, width: usize) {
+    for column in columns.clone() {
+        let Some(first) = kills.columns.get(column) else { continue };
+        let mark = if first.characterisation { " (characterisation)" } else { "" };
+        let _ = writeln!(out, "{:width$}{:>3} {}{mark}", "", column + 1, first.scenario);
+    }
+    for digit in [100, 10, 1] {
+        let shown = |column: usize| match (column + 1) / digit {
+            0 => ' ',
+            number => char::from_digit((number % 10) as u32, 10).unwrap_or(' '),
+        };
+        let line: String = columns.clone().map(shown).collect();
+        if !line.trim().is_empty() {
+            let _ = writeln!(out, "{:width$}{line}", "");
+        }
+    }
+    for row in 0..kills.rows.len() {
+        let line: String = columns.clone().map(|column| letter(kills, row, column)).collect();
+        let _ = writeln!(out, "{}", format!("{:width$}{line}", kills.rows[row].fault.name()).trim_end());
+    }
+    out.push('\n');
+}
+
+fn letter(kills: &Kills, row: usize, column: usize) -> char {
+    let pair = kills.pair(row, column);
+    match &pair.kill {
+        Some(kill) => kill.letter(),
+        None if pair.tried > 0 => '-',
+        None => ' ',
+    }
+}
+
+fn conclusions(out: &mut String, kills: &Kills, quick: bool) {
+    let verdict = kills.verdict();
+    for (fault, why) in &verdict.not_run {
+        let _ = writeln!(out, "not run    {fault}: {why}");
+    }
+    for (cell, why) in kills.unfit.iter().take(NAMED) {
+        let _ = writeln!(out, "unfit      {cell}: {}", first_line(why));
+    }
+    // Of a few recorded pairs it would be said of everybody.
+    for scenario in verdict.weak.iter().filter(|_| !quick) {
+        let _ = writeln!(out, "weak       {scenario}: kills only what most scenarios kill");
+    }
+    for fault in &verdict.survivors {
+        let _ = writeln!(out, "SURVIVES   {fault}");
+    }
+    for scenario in &verdict.idle {
+        let _ = writeln!(out, "KILLS NONE {scenario}");
+    }
+    let busy = (0..kills.columns.len()).filter(|column| kills.proofs_of_column(*column).next().is_some());
+    let _ = writeln!(
+        out,
+        "{} faults: {} killed, {} survive, {} not run here; {} scenarios: {} proven to kill one, {} must and do not (seed {})",
+        kills.rows.len(),
+        verdict.killed,
+        verdict.survivors.len(),
+        verdict.not_run.len(),
+        kills.columns.len(),
+        busy.count(),
+        verdict.idle.len(),
+        kills.seed,
+    );
+    if let Some(fault) = verdict.survivors.first() {
+        let _ = writeln!(out, "All its cells once more: pollmatrix faults --fault {fault}");
+    }
+    if let Some(scenario) = verdict.idle.first() {
+        let _ = writeln!(out, "All its cells once more: pollmatrix faults '{scenario}/'");
+    }
+}
+
+/// What kills a fault, the proven one first.
+fn best(kills: &Kills, row: usize) -> Option<&Kill> {
+    let of_row = (0..kills.columns.len()).filter_map(|column| kills.pair(row, column).kill.as_ref());
+    of_row.min_by_key(|kill| (kill.proof != Proof::Always, kill.out_of_time, kill.ms))
+}
+
+/// For a page: each fault with what kills it, then the table.
+pub fn markdown(kills: &Kills) -> String {
+    let mut out = format!("# Kill matrix\n\nSeed {}, finished {}.\n\n", kills.seed, kills.finished);
+    out.push_str(
+        "| fault | what it breaks | killed by | for instance by | which says |\n|---|---|---|---|---|\n",
+    );
+    let columns = kills.columns.len();
+    for (row, entry) in kills.rows.iter().enumerate() {
+        let killing = (0..columns).filter(|column| kills.pair(row, *column).kill.is_some()).count();
+        let tried = (0..columns).filter(|column| kills.pair(row, *column).tried > 0).count();
+        let (by, cell, said) = match (&entry.not_run, best(kills, row)) {
+            (Some(why), _) => (format!("not run: {why}"), String::new(), String::new()),
+            (None, None) => (format!("**0** of {tried}"), String::new(), String::new()),
+            (None, Some(kill)) => {
+                let said = kill.reason.as_deref().map(first_line).unwrap_or_default();
+                (format!("{killing} of {tried}"), format!("`{}`", kill.cell), escaped(&said))
+            }
+        };
+        let (name, summary) = (entry.fault.name(), escaped(entry.fault.summary()));
+        let _ = writeln!(out, "| `{name}` | {summary} | {by} | {cell} | {said} |");
+    }
+    out.push_str("\n```text\n");
+    out.push_str(&text(kills, false));
+    out.push_str("```\n");
+    out
+}
+
+fn escaped(text: &str) -> String {
+    let text: String = text.chars().take(120).collect();
+    text.replace('|', "\\|").replace('<', "&lt;")
+}
+
+/// Everything.
+pub fn json(kills: &Kills) -> String {
+    let rows: Vec<_> = (0..kills.rows.len())
+        .map(|row| {
+            let entry = &kills.rows[row];
+            let pairs: Vec<_> = (0..kills.columns.len())
+                .filter(|column| kills.pair(row, *column).tried > 0)
+                .map(|column| {
+                    let pair = kills.pair(row, column);
+                    json!({
+                        "scenario": kills.columns[column].scenario,
+                        "tried": pair.tried,
+                        "kill": pair.kill,
+                    })
+                })
+                .collect();
+            json!({
+                "fault": entry.fault.name(),
+                "summary": entry.fault.summary(),
+                "origin": entry.fault.origin(),
+                "not_run": entry.not_run,
+                "pairs": pairs,
+            })
+        })
+        .collect();
+    let value = json!({
+        "seed": kills.seed,
+        "finished": kills.finished,
+        "scenarios": kills.columns,
+        "faults": rows,
+        "unfit": kills.unfit,
+        "verdict": kills.verdict(),
+    });
+    format!("{value:#}\n")
+}

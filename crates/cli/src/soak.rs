@@ -1,0 +1,189 @@
+//! `pollmatrix soak`.
+
+use std::fmt::Write;
+use std::io::IsTerminal;
+use std::num::NonZeroU32;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressStyle};
+use report::Seed;
+use scenarios::soak::{Ended, Progress, Soak, Violation};
+use scenarios::{Failure, set_slowness};
+use serde_json::json;
+
+use crate::args::{Format, SoakArgs};
+use crate::error::Error;
+use crate::signals::Stop;
+use crate::{backends, error, exit, faults, output, provenance, run};
+
+/// Between two lines of progress where there is no terminal.
+const LINE: Duration = Duration::from_secs(10);
+
+/// Soaks until the time is over, Ctrl-C, or a violation.
+pub fn run(args: &SoakArgs) -> Result<ExitCode, Error> {
+    let (backend, make) = backend(args.backend.as_deref())?;
+    let fault = args.fault.as_deref().map(faults::find).transpose()?;
+    let threads = args.threads.map_or_else(|| 2 * provenance::cpus(), usize::from);
+    let groups = usize::from(args.groups);
+    if groups > threads {
+        return Err(Error::SoakShape { threads, groups });
+    }
+    let seed = args.seed.unwrap_or_else(provenance::new_seed);
+    let soak = Soak { threads, groups, duration: args.duration.into(), seed: seed.0 };
+    let stop = Stop::install().map_err(run::cannot_start)?;
+    if let Some(fault) = fault {
+        error::warning(&format!(
+            "the fault {} is switched on: a violation is meant to be found",
+            fault.name()
+        ));
+        faults::enable(fault);
+    }
+    set_slowness(args.slow.times.map_or(1, NonZeroU32::get));
+    let head = format!("{backend}, {threads} threads in {groups} groups, seed {seed}");
+    let mut shown = Shown::new(soak.duration);
+    let mut begun = false;
+    let each = |progress: &Progress| {
+        if !begun {
+            begun = true;
+            error::note(&format!("soaking {head}: Ctrl-C ends it"));
+        }
+        shown.update(progress);
+    };
+    let soaked = scenarios::soak::run(&soak, make, || stop.asked(), each);
+    shown.end();
+    let (progress, ended) = soaked.map_err(|failure| cannot(&failure))?;
+    let again = reproducer(&soak, backend, seed, fault.map(fd_core::fault::Fault::name));
+    let interrupted = stop.signal();
+    output::print(&match args.format {
+        Format::Json => json(&progress, &ended, &head, &again, interrupted.is_some()),
+        Format::Text => text(&progress, &ended, &head, &again),
+    })?;
+    let code = match (&ended, interrupted) {
+        (Ended::Violated(_), _) => exit::FAILED,
+        (Ended::Clean, Some(signal)) => signal,
+        (Ended::Clean, None) => 0,
+    };
+    if matches!(ended, Ended::Violated(_)) {
+        // Not a return: threads that nothing will ever end may still be running.
+        std::process::exit(code.into());
+    }
+    Ok(ExitCode::from(code))
+}
+
+/// The backend of this name, or the first that there is here.
+fn backend(name: Option<&str>) -> Result<(&'static str, fd_core::poller::MakeBackend), Error> {
+    let names = || backends::BACKENDS.iter().filter(|(_, make)| make.is_some()).map(|(name, _)| *name);
+    let name = name.unwrap_or_else(|| names().next().unwrap_or("poll"));
+    backends::find(name).ok_or_else(|| Error::UnknownBackend {
+        name: name.to_owned(),
+        help: matrix::did_you_mean(name, names().collect::<Vec<_>>()),
+    })
+}
+
+fn cannot(failure: &Failure) -> Error {
+    Error::Soak(failure.to_string())
+}
+
+/// What to type to have the same again. The schedule is the system's: it may take longer, or less.
+fn reproducer(soak: &Soak, backend: &str, seed: Seed, fault: Option<&str>) -> String {
+    let fault = fault.map(|fault| format!(" --fault {fault}")).unwrap_or_default();
+    format!(
+        "pollmatrix soak --backend {backend} --threads {} --groups {} --duration {} --seed {seed}{fault}",
+        soak.threads,
+        soak.groups,
+        humantime::format_duration(soak.duration).to_string().replace(' ', ""),
+    )
+}
+
+/// What there was, in one line.
+fn line(progress: &Progress) -> String {
+    let seconds = progress.elapsed.as_secs_f64().max(0.001);
+    let takeovers = progress.count("fd_takeover");
+    format!(
+        "{:.0} s: {} operations/s, {takeovers} takeovers ({:.0}/s), {} deletes, {} migrations, {} reports, {} accepts",
+        seconds,
+        (progress.operations() as f64 / seconds) as u64,
+        takeovers as f64 / seconds,
+        progress.count("fd_del"),
+        progress.count("migrations"),
+        progress.count("fd_run"),
+        progress.count("accepted"),
+    )
+}
+
+fn text(progress: &Progress, ended: &Ended, head: &str, again: &str) -> String {
+    let mut out = String::new();
+    if let Ended::Violated(violation) = ended {
+        let Violation { what, schedule, table } = &**violation;
+        let _ = writeln!(out, "VIOLATION {what}\n");
+        let _ = writeln!(out, "The last operations of each thread, the newest last:\n{schedule}");
+        let _ = writeln!(out, "show fd:\n{table}");
+        let _ = writeln!(out, "Again: {again}\n");
+    }
+    for (name, count) in &progress.counts {
+        let _ = writeln!(out, "{name:20} {count:>14}");
+    }
+    let verdict = if *ended == Ended::Clean { "no violation" } else { "VIOLATED" };
+    let _ = writeln!(out, "\n{} ({head})\n{verdict}", line(progress));
+    out
+}
+
+fn json(progress: &Progress, ended: &Ended, head: &str, again: &str, interrupted: bool) -> String {
+    let violation = match ended {
+        Ended::Clean => None,
+        Ended::Violated(violation) => {
+            let Violation { what, schedule, table } = &**violation;
+            Some(json!({ "what": what, "schedule": schedule, "table": table }))
+        }
+    };
+    let value = json!({
+        "soak": head,
+        "seconds": progress.elapsed.as_secs_f64(),
+        "operations": progress.operations(),
+        "takeovers": progress.count("fd_takeover"),
+        "counts": progress.counts,
+        "interrupted": interrupted,
+        "violation": violation,
+        "reproducer": again,
+    });
+    format!("{value:#}\n")
+}
+
+/// The progress: on a terminal one line that changes, elsewhere a line every now and then.
+struct Shown {
+    bar: Option<ProgressBar>,
+    last: Instant,
+}
+
+impl Shown {
+    fn new(duration: Duration) -> Self {
+        let bar = std::io::stderr().is_terminal().then(|| {
+            let bar = ProgressBar::new(duration.as_secs().max(1));
+            let style = ProgressStyle::with_template("{bar:20} {wide_msg}");
+            bar.set_style(style.expect("the template is well-formed"));
+            bar
+        });
+        Self { bar, last: Instant::now() }
+    }
+
+    fn update(&mut self, progress: &Progress) {
+        match &self.bar {
+            Some(bar) => {
+                bar.set_position(progress.elapsed.as_secs());
+                bar.set_message(line(progress));
+            }
+            None if self.last.elapsed() >= LINE => {
+                self.last = Instant::now();
+                eprintln!("{}", line(progress));
+            }
+            None => {}
+        }
+    }
+
+    fn end(self) {
+        if let Some(bar) = self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}

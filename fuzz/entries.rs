@@ -1,0 +1,45 @@
+//! What is fuzzed: also by tests/fuzzed.rs, which needs no fuzzer.
+
+use matrix::{CellId, Matrix, MatrixError};
+use report::{Results, junit, markdown, terminal};
+
+/// Any text as a matrix file: it is refused with a place and a help, or means cells whose ids read back.
+pub fn matrix_yml(text: &[u8]) {
+    let Ok(text) = std::str::from_utf8(text) else { return };
+    match Matrix::parse(text, "fuzzed") {
+        Err(error) => {
+            assert!(!error.help().is_empty(), "{error}");
+            if let MatrixError::Malformed { line, column, .. } = error {
+                assert!(line >= 1 && column >= 1, "{line}:{column}");
+            }
+        }
+        Ok(matrix) => {
+            let cells = matrix.cells();
+            let mut ids: Vec<_> = cells.iter().map(|cell| cell.id.to_string()).collect();
+            for (cell, id) in cells.iter().zip(&ids) {
+                assert_eq!(id.parse::<CellId>().ok().as_ref(), Some(&cell.id));
+            }
+            ids.sort_unstable();
+            ids.dedup();
+            assert_eq!(ids.len(), cells.len(), "two cells have one id");
+        }
+    }
+}
+
+/// Any bytes as results: they are refused with a place and a help, or can be shown in every form, and written and read
+/// again without a difference.
+pub fn results_json(text: &[u8]) {
+    match Results::read(text) {
+        Err(error) => assert!(error.line >= 1 && !error.message.is_empty() && !error.help.is_empty()),
+        Ok(results) => {
+            let written = results.to_json();
+            match Results::read(written.as_bytes()) {
+                Ok(again) => assert_eq!(again.to_json(), written),
+                Err(error) => panic!("{}:{}: {}\n{written}", error.line, error.column, error.message),
+            }
+            let _ = terminal::matrix(&results, true);
+            let _ = markdown::report(&results);
+            let _ = junit::report(&results);
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! The entry points of `fuzz/`, without a fuzzer: over noise, and over good files with something wrong in them.
+
+#[path = "../fuzz/entries.rs"]
+mod entries;
+
+use std::process::Command;
+use std::sync::OnceLock;
+
+use proptest::prelude::*;
+
+/// A change to a good file.
+#[derive(Clone, Debug)]
+enum Edit {
+    Drop,
+    Double,
+    Swap(prop::sample::Index),
+    Insert(String),
+    Cut,
+}
+
+fn edits() -> impl Strategy<Value = Vec<(prop::sample::Index, Edit)>> {
+    let piece = prop_oneof![
+        Just("-1".to_owned()),
+        Just("18446744073709551616".to_owned()),
+        Just("null".to_owned()),
+        Just("[".to_owned()),
+        Just("}".to_owned()),
+        Just("&a *a".to_owned()),
+        Just("\\u0000".to_owned()),
+        ".{0,8}",
+    ];
+    let edit = prop_oneof![
+        Just(Edit::Drop),
+        Just(Edit::Double),
+        any::<prop::sample::Index>().prop_map(Edit::Swap),
+        piece.prop_map(Edit::Insert),
+        Just(Edit::Cut),
+    ];
+    prop::collection::vec((any::<prop::sample::Index>(), edit), 0..4)
+}
+
+/// The file with the edits made to its words: what is between blanks, commas, colons, quotes and brackets.
+fn edited(text: &str, edits: &[(prop::sample::Index, Edit)]) -> String {
+    let mut words: Vec<String> =
+        text.split_inclusive([' ', ',', ':', '\n', '"', '[', '{']).map(str::to_owned).collect();
+    for (at, edit) in edits {
+        let at = at.index(words.len());
+        match edit {
+            Edit::Drop => drop(words.remove(at)),
+            Edit::Double => {
+                let word = words[at].clone();
+                words.insert(at, word);
+            }
+            Edit::Swap(other) => {
+                let other = other.index(words.len());
+                words.swap(at, other);
+            }
+            Edit::Insert(piece) => words.insert(at, piece.clone()),
+            Edit::Cut => words.truncate(at.max(1)),
+        }
+        if words.is_empty() {
+            words.push(String::new());
+        }
+    }
+    words.concat()
+}
+
+const MATRIX: &str = include_str!("../matrix.yml");
+
+/// Results of this very program.
+fn results() -> &'static str {
+    static RESULTS: OnceLock<String> = OnceLock::new();
+    RESULTS.get_or_init(|| {
+        let folder = tempfile::tempdir().expect("a temporary folder can be made");
+        let arguments = ["run", "deletion/own-handler/tcp-level-1t1g", "--format", "json", "--report-dir"];
+        let mut command = Command::new(env!("CARGO_BIN_EXE_pollmatrix"));
+        let output = command.args(arguments).arg(folder.path()).output().expect("the executable starts");
+        String::from_utf8(output.stdout).expect("results.json is UTF-8")
+    })
+}
+
+#[test]
+fn the_good_files_are_good() {
+    assert!(matrix::Matrix::parse(MATRIX, "matrix.yml").is_ok());
+    assert!(report::Results::read(results().as_bytes()).is_ok());
+    entries::matrix_yml(MATRIX.as_bytes());
+    entries::results_json(results().as_bytes());
+}
+
+proptest! {
+    #[test]
+    fn noise_is_refused_with_a_place(text in prop::collection::vec(any::<u8>(), 0..200)) {
+        entries::matrix_yml(&text);
+        entries::results_json(&text);
+    }
+
+    #[test]
+    fn an_edited_matrix_means_what_it_says_or_is_refused(edits in edits()) {
+        entries::matrix_yml(edited(MATRIX, &edits).as_bytes());
+    }
+
+    #[test]
+    fn edited_results_can_be_shown_or_are_refused(edits in edits()) {
+        entries::results_json(edited(results(), &edits).as_bytes());
+    }
+}
