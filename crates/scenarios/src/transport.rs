@@ -148,21 +148,6 @@ pub fn set_nonblocking(fd: &impl AsFd) -> io::Result<()> {
     Ok(())
 }
 
-/// Gives an open file another number, which must be free: for lives of a number that follow each other.
-///
-/// # Errors
-/// What `fcntl` answers; `AlreadyExists` if the number is taken.
-pub fn renumber(fd: OwnedFd, number: RawFd) -> io::Result<OwnedFd> {
-    if fd.as_raw_fd() == number {
-        return Ok(fd);
-    }
-    // The lowest free number from there on.
-    let other = fcntl(&fd, FcntlArg::F_DUPFD_CLOEXEC(number))?;
-    // SAFETY: fcntl has just made it, and nobody else knows it.
-    let other = unsafe { OwnedFd::from_raw_fd(other) };
-    if other.as_raw_fd() == number { Ok(other) } else { Err(io::ErrorKind::AlreadyExists.into()) }
-}
-
 /// A listening socket and the way to connect to it.
 pub struct Listener {
     /// The listening socket, non-blocking. Goes under test.

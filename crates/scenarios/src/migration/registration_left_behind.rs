@@ -10,7 +10,7 @@ use std::os::fd::AsFd;
 use super::{Subject, told};
 use crate::catalogue::{Layer, Scenario};
 use crate::lab::Lab;
-use crate::transport::{pair, renumber};
+use crate::transport::{copy_at, pair};
 use crate::trial::{Failure, Trial};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
@@ -45,8 +45,7 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
             // By the thread that polls it: a close by any other takes the registration out first.
             let deleted = lab.on(thread, move |context| context.fd(handle).delete())?;
             deleted.map_err(|error| Failure::Wrong(error.to_string()))?;
-            let again = copy.as_fd().try_clone_to_owned().map_err(Failure::broken)?;
-            let again = renumber(again, handle.number()).map_err(Failure::broken)?;
+            let again = copy_at(&copy, handle.number()).map_err(Failure::broken)?;
             subject = Subject::start_with(&mut lab, thread, again, far)?;
             trial.check_eq(
                 at("number"),

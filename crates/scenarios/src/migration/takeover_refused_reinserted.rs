@@ -10,7 +10,7 @@ use super::{Route, Subject, routes, told, untouched};
 use crate::catalogue::{Layer, Scenario};
 use crate::descriptors;
 use crate::lab::Lab;
-use crate::transport::{pair, renumber};
+use crate::transport::{at_number, pair};
 use crate::trial::{Failure, Trial};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
@@ -47,12 +47,13 @@ fn second_life(
     lab.fence_all()?;
     // Kept alive: another handler must not get the address of this one.
     let (stale, gone, _recorder) = (first.handle, first.owner, first.recorder.clone());
+    // Made while the number is taken, so that neither end can get it.
+    let spare = pair(trial.params.transport).map_err(Failure::broken)?;
     first.end(lab)?;
     trial.check_eq(at("the number is open after its end"), false, descriptors::is_open(stale.number()), "L4");
 
-    let ends = pair(trial.params.transport).map_err(Failure::broken)?;
-    let near = renumber(ends.near, stale.number()).map_err(Failure::broken)?;
-    let mut second = Subject::start_with(lab, home, near, ends.far)?;
+    let near = at_number(spare.near, stale.number()).map_err(Failure::broken)?;
+    let mut second = Subject::start_with(lab, home, near, spare.far)?;
     let (handle, owner) = (second.handle, second.owner);
     trial.check_eq(at("number"), stale.number(), handle.number(), "the scenario's own doing");
     trial.check(
