@@ -65,9 +65,7 @@ pub fn route(image: &str, executable: &Path, hash: &str, matrix: Option<&Path>) 
     }
     let name = format!("pollmatrix-{}-{}", &hash[..12], std::process::id());
     let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
-    // A mode of its own: otherwise it is that of the image's folder, which some builders make for root alone.
-    let mut run =
-        words(&[engine.0[0], "run", "--rm", "--interactive", "--tmpfs", "/tmp:mode=1777", "--name", &name]);
+    let mut run = words(&[engine.0[0], "run", "--rm", "--interactive", "--tmpfs", "/tmp", "--name", &name]);
     if let Some(matrix) = matrix {
         run.extend(["--volume".into(), format!("{}:{MATRIX}:ro", matrix.display())]);
     }
