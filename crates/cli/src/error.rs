@@ -33,6 +33,8 @@ pub enum Error {
     AmbiguousCell { id: String, count: usize },
     #[error("there is no fault '{name}'")]
     UnknownFault { name: String, help: String },
+    #[error("{0} asks raw pollers only, and no fault is in those")]
+    NothingToFault(String),
     // Only a build without the feature says so.
     #[allow(dead_code)]
     #[error("this pollmatrix has no faults that could be switched on")]
@@ -118,6 +120,7 @@ impl Error {
             Self::SoakShape { .. } => "give at least as many --threads as --groups".into(),
             Self::Soak(_) => "use fewer --threads, or raise the limit of open files (ulimit -n)".into(),
             Self::AmbiguousCell { id, .. } => format!("`pollmatrix list '{id}'` shows them"),
+            Self::NothingToFault(_) => "name scenarios of the core: `pollmatrix list --layer contract`".into(),
             Self::NoFaults => "build it with the feature `faults`, which is on by default".into(),
             Self::Io { help, .. } => (*help).into(),
             Self::Locked(_) => "wait for it, or choose another place with --report-dir DIR".into(),

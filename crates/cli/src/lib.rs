@@ -26,6 +26,7 @@ mod plan;
 mod progress;
 mod provenance;
 mod remote;
+mod rows;
 mod run;
 mod run_cell;
 mod schedule;

@@ -14,7 +14,7 @@ use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 use report::{Attempt, Seed, Status};
 
-use crate::{command, run_cell};
+use crate::{command, expected, run_cell};
 
 /// The end of standard error that is kept.
 const STDERR_BYTES: usize = 16 * 1024;
@@ -101,6 +101,9 @@ fn spawn(order: &Order<'_>) -> std::io::Result<Child> {
     command.args(["--slow", &order.slow.to_string()]);
     if let Some(matrix) = order.matrix {
         command.arg("--matrix").arg(matrix);
+    }
+    if let Some(dir) = expected::given() {
+        command.arg("--expectations").arg(dir);
     }
     if let Some(fault) = order.fault {
         command.args(["--fault", fault]);

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
+use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -161,6 +162,21 @@ impl Answers {
         Ok(answers)
     }
 
+    /// Reads of `answers/*.yml` in `dir` the file of one system. Without it, nothing is known of that system.
+    ///
+    /// # Errors
+    /// A file that cannot be read, or the first thing that is wrong in it.
+    pub fn load_of(dir: &Path, os: Os) -> Result<Self, ExpectationsError> {
+        let path = dir.join("answers").join(format!("{os}.yml"));
+        let mut answers = Self::default();
+        match std::fs::read_to_string(&path) {
+            Ok(text) => answers.read(&text, &path.display().to_string())?,
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            Err(source) => return Err(ExpectationsError::Read { path, source }),
+        }
+        Ok(answers)
+    }
+
     /// Adds what a file says. `file` is its name: `…/OS.yml`.
     pub(crate) fn read(&mut self, text: &str, file: &str) -> Result<(), ExpectationsError> {
         let parsed: AnswersText =
@@ -179,6 +195,14 @@ impl Answers {
     /// The systems that there are answers of, and these: sorted by row, variant, interface and trigger.
     pub fn systems(&self) -> impl Iterator<Item = (Os, &[Answer])> {
         self.0.iter().map(|(os, answers)| (*os, answers.as_slice()))
+    }
+
+    /// What `os` is expected to say about a row.
+    pub fn of_row(&self, os: Os, version: Option<&Version>, row: &str) -> impl Iterator<Item = &Answer> {
+        let answers = self.0.get(&os).map_or(&[][..], Vec::as_slice);
+        let start = answers.partition_point(|answer| answer.row.as_str() < row);
+        let of_row = answers[start..].iter().take_while(move |answer| answer.row == row);
+        of_row.filter(move |answer| answer.range.contains(version))
     }
 
     /// What `os` is expected to say. `version` is that of its kernel; without it only what holds for all versions is found.

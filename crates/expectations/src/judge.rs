@@ -107,6 +107,7 @@ mod tests {
             observed: observed.into(),
             source: "S".into(),
             holds,
+            ..Check::default()
         }
     }
 

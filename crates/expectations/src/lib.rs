@@ -15,6 +15,7 @@ mod error;
 mod evidence;
 mod file;
 mod judge;
+mod observed;
 mod version;
 
 pub use answers::{Answer, Answers, Compared, Source, Unstable};
@@ -22,4 +23,5 @@ pub use catalogue::{ROWS, title};
 pub use divergences::{Divergence, Divergences, Expect, Kind};
 pub use error::ExpectationsError;
 pub use evidence::Evidence;
+pub use observed::{NOT_KNOWN, Observed};
 pub use version::{Range, Version, macos_of_darwin};

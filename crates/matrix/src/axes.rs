@@ -58,8 +58,20 @@ named! {
     Tcp = "tcp",
     /// A UNIX stream socket pair or listener.
     Unix = "unix",
+    /// UNIX datagram sockets.
+    UnixDgram = "unix-dgram",
+    /// UNIX sequenced-packet sockets.
+    Seqpacket = "seqpacket",
+    /// UDP over loopback.
+    Udp = "udp",
     /// A pipe.
     Pipe = "pipe",
+    /// A FIFO.
+    Fifo = "fifo",
+    /// A pseudo-terminal.
+    Pty = "pty",
+    /// None: the scenario opens what it needs by itself.
+    None = "none",
 }
 
 named! {

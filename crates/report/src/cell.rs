@@ -9,6 +9,11 @@ use crate::attempt::{Attempt, Check};
 use crate::seed::Seed;
 use crate::status::Status;
 
+/// The layer of the cells that record what a backend answers.
+const CHARACTERISATION: &str = "characterisation";
+/// The counter of answers that the expectations do not know.
+const UNKNOWN: &str = "unknown";
+
 /// The parameters of a cell apart from its backend.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct VariantParams {
@@ -145,6 +150,16 @@ impl CellResult {
         result.notes = shown.notes;
         result.stderr = shown.stderr;
         result
+    }
+
+    /// How many of its answers nobody had recorded before.
+    pub fn unknown_answers(&self) -> u64 {
+        self.counters.get(UNKNOWN).copied().filter(|_| self.is_characterisation()).unwrap_or(0)
+    }
+
+    /// Whether it records what a backend answers, and counts against nobody.
+    pub fn is_characterisation(&self) -> bool {
+        self.layer == CHARACTERISATION
     }
 
     /// `group`, the first part of the id.

@@ -184,7 +184,7 @@ impl<'a> Absent<'a> {
     }
 }
 
-/// Targets × backends, each with the text that a table shows: a tally, `n/a`, `not run`.
+/// Targets × backends, each with the text that a table shows: a tally of the contract's cells, `n/a`, `not run`.
 pub(crate) struct Overview {
     /// The columns.
     pub(crate) backends: Vec<String>,
@@ -195,7 +195,7 @@ pub(crate) struct Overview {
 impl Overview {
     pub(crate) fn of(results: &Results, absent: &Absent<'_>) -> Self {
         let mut tallies: BTreeMap<(&str, &str), Tally> = BTreeMap::new();
-        for cell in &results.cells {
+        for cell in results.contract() {
             tallies.entry((&cell.target, &cell.backend)).or_default().count(cell.status);
         }
         let backends: BTreeSet<&str> = tallies.keys().map(|(_, backend)| *backend).collect();

@@ -20,7 +20,7 @@ mod status;
 pub mod terminal;
 mod text;
 
-pub use attempt::{Attempt, Check};
+pub use attempt::{Asked, Attempt, Check};
 pub use cell::{Attempts, CellResult, Subject, VariantParams};
 pub use diff::{Changed, Diff, Direction, Lone, Lost};
 pub use grid::{Column, Grid, Tally};
