@@ -42,6 +42,17 @@ impl Interest {
     pub const WRITE: Self = Self { write: true, ..Self::NONE };
     /// Everything that can be asked for.
     pub const ALL: Self = Self { read: true, write: true, urgent: true, peer_shut: true };
+
+    /// What either asks for.
+    #[must_use]
+    pub const fn or(self, other: Self) -> Self {
+        Self {
+            read: self.read || other.read,
+            write: self.write || other.write,
+            urgent: self.urgent || other.urgent,
+            peer_shut: self.peer_shut || other.peer_shut,
+        }
+    }
 }
 
 /// When a registration is reported again.
