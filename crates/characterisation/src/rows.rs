@@ -18,3 +18,17 @@ const ROWS: &[Row] = &[Row {
     modes: &[Mode::Level, Mode::Edge],
     bugs: &["https://github.com/tokio-rs/mio/issues/1893"],
 }];
+
+/// A row of the catalogue that is no scenario.
+#[derive(Clone, Copy, Debug)]
+pub struct Unscripted {
+    /// The row: `F08`.
+    pub row: &'static str,
+    /// Why.
+    pub why: &'static str,
+}
+
+/// Every row, or part of one, that cannot be a scenario.
+pub fn unscripted() -> &'static [Unscripted] {
+    &[]
+}

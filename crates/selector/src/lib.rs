@@ -5,6 +5,8 @@
 //! core has to hide the differences of. Other people's pollers are behind the same interface.
 
 mod answer;
+mod changed;
+mod wake_pipe;
 
 use std::os::fd::RawFd;
 use std::time::Duration;
@@ -12,6 +14,8 @@ use std::time::Duration;
 use nix::errno::Errno;
 
 pub use crate::answer::{Answer, Bits, Filter, Record};
+pub use crate::changed::{Changed, Refusal, Unsupported};
+pub use crate::wake_pipe::WakePipe;
 
 /// What the caller knows a registration by. It comes back with every event.
 pub type Token = u64;
@@ -38,6 +42,17 @@ impl Interest {
     pub const WRITE: Self = Self { write: true, ..Self::NONE };
     /// Everything that can be asked for.
     pub const ALL: Self = Self { read: true, write: true, urgent: true, peer_shut: true };
+
+    /// What either asks for.
+    #[must_use]
+    pub const fn or(self, other: Self) -> Self {
+        Self {
+            read: self.read || other.read,
+            write: self.write || other.write,
+            urgent: self.urgent || other.urgent,
+            peer_shut: self.peer_shut || other.peer_shut,
+        }
+    }
 }
 
 /// When a registration is reported again.
@@ -65,30 +80,6 @@ pub struct Event {
     pub token: Token,
     /// What was said of it.
     pub record: Record,
-}
-
-/// What a poller refused, by filter if it has filters: `[add:EPERM]`, `[W add:EPIPE]`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Refusal {
-    /// The filter, if it refused one of several.
-    pub filter: Option<Filter>,
-    /// Why.
-    pub errno: Errno,
-}
-
-/// A poller cannot be asked this. Not a verdict about it.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Unsupported(pub String);
-
-/// What a call to change a registration came to.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Changed {
-    /// All of it was done.
-    Done,
-    /// Some or all of it was not.
-    Refused(Vec<Refusal>),
-    /// It cannot be expressed.
-    Unsupported(Unsupported),
 }
 
 /// What can be asked of a poller. A reason stands where something cannot.
@@ -138,6 +129,11 @@ pub trait Selector: Send + Sync {
     /// mode.
     fn views(&self, mode: Mode) -> &'static [View];
 
+    /// What is said of a registration of which a wait has no event: `silent`; poll and select have their own words.
+    fn nothing(&self) -> Answer {
+        Answer::default()
+    }
+
     /// Registers a descriptor.
     fn add(&self, fd: RawFd, token: Token, interest: Interest, mode: Mode) -> Changed;
 
@@ -147,15 +143,17 @@ pub trait Selector: Send + Sync {
     /// Takes a registration out.
     fn remove(&self, fd: RawFd) -> Changed;
 
-    /// Waits for at most `room` events, in the order in which they were given; for ever without a timeout. The call's own
-    /// failure, `EINTR` too, is an answer.
+    /// Waits for at most `room` events, in the order in which they were given; for ever without a timeout. A timeout that the
+    /// call cannot express is rounded up; one that is too long for it is the longest that there is. The call's own failure,
+    /// `EINTR` too, is an answer.
     ///
     /// # Errors
     /// What the system call answers.
     fn wait(&self, room: usize, timeout: Option<Duration>) -> Result<Vec<Event>, Errno>;
 
-    /// Makes a wait, the current or the next one, end. What it does is the poller's own: an eventfd, a pipe, a user event. A wait
-    /// that it ends has no event of it.
+    /// Makes a wait, the current or the next one, end: one of them, if there are several. What it does is the poller's own: an
+    /// eventfd, a pipe, a user event. A wait that it ends has no event of it, and may have others. Wake-ups that no wait has
+    /// seen yet are one.
     ///
     /// # Errors
     /// Why it cannot.
