@@ -1,6 +1,6 @@
 //! The rows of the characterisation: what matrix.yml leaves to them, and one of them performed and judged.
 
-use characterisation::{Observation, Performance, Row, Setting, Stopped, Transport, rows};
+use characterisation::{Key, Observation, Performance, Row, Setting, Stopped, Transport, keys, rows};
 use expectations::{Answers, Version};
 use matrix::{Described, Layer, Os, Trigger, Variant};
 use report::{Asked, Status};
@@ -45,14 +45,15 @@ pub fn run(row: &Row, variant: Variant, make: MakeSelector, seed: u64) -> Result
         Trigger::Edge => Mode::Edge,
     };
     let (performance, ended) = characterisation::perform(row.verbs, Setting { transport, mode, make, seed });
-    let views: Vec<_> = match make() {
-        Ok(selector) => selector.views(mode).iter().map(|view| view.api).collect(),
-        Err(_) => Vec::new(),
+    let due = match (row.verbs.parse(), make()) {
+        (Ok(line), Ok(poller)) => keys(&line, transport, mode, poller.name(), poller.views(mode)),
+        // The performance has said so.
+        _ => Vec::new(),
     };
     let (answers, version) = (expected::answers()?, expected::version());
     Ok(match expected::os() {
-        Some(os) => judge(row, &views, performance, ended, (answers, os, version.as_ref())),
-        None => broken("nothing is known of this system".into()),
+        Some(os) => judge(row, &due, performance, ended, (answers, os, version.as_ref())),
+        None => broken("no expectations are kept for this system".into()),
     })
 }
 
@@ -60,29 +61,25 @@ fn broken(reason: String) -> Ran {
     Ran { status: Status::Broken, reason: Some(reason), ..Ran::default() }
 }
 
-/// What a performance came to. `views` are the ways in which this poller is asked about a state.
+/// What a performance came to. `due` are the answers that the line asks for.
 fn judge(
     row: &Row,
-    views: &[&str],
+    due: &[Key],
     performance: Performance,
     ended: Result<(), Stopped>,
     (answers, os, version): (&Answers, Os, Option<&Version>),
 ) -> Ran {
-    let asked = |observation: Observation| {
-        let Observation { variant, api, trigger, answer } = observation;
+    let asked = |Observation { variant, api, trigger, answer }| {
         (Asked { row: row.row.to_owned(), variant, api, trigger }, answer)
     };
     let mut observed = answers.observed(os, version, performance.observations.into_iter().map(asked));
     if ended.is_ok() {
-        let states: Vec<_> = observed.checks.iter().filter_map(|check| check.asked.clone()).collect();
-        let is_due = |expected: &&expectations::Answer| {
-            views.contains(&expected.api.as_str())
-                && states.iter().any(|seen| seen.variant == expected.variant && seen.trigger == expected.trigger)
-        };
-        let due: Vec<_> = answers.of_row(os, version, row.row).filter(is_due).collect();
-        for expected in due {
-            if !observed.answers(expected) {
-                observed.miss(expected);
+        for Key { variant, api, trigger } in due.iter().cloned() {
+            let asked =
+                Asked { row: row.row.to_owned(), variant, api, trigger: trigger.map(str::to_owned) };
+            if !observed.answers(&asked) {
+                let expected = answers.expected(os, version, &asked);
+                observed.miss(asked, expected);
             }
         }
     }

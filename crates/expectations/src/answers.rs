@@ -197,14 +197,6 @@ impl Answers {
         self.0.iter().map(|(os, answers)| (*os, answers.as_slice()))
     }
 
-    /// What `os` is expected to say about a row.
-    pub fn of_row(&self, os: Os, version: Option<&Version>, row: &str) -> impl Iterator<Item = &Answer> {
-        let answers = self.0.get(&os).map_or(&[][..], Vec::as_slice);
-        let start = answers.partition_point(|answer| answer.row.as_str() < row);
-        let of_row = answers[start..].iter().take_while(move |answer| answer.row == row);
-        of_row.filter(move |answer| answer.range.contains(version))
-    }
-
     /// What `os` is expected to say. `version` is that of its kernel; without it only what holds for all versions is found.
     pub fn find(
         &self,

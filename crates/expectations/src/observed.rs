@@ -34,38 +34,37 @@ impl Answers {
     ) -> Observed {
         let mut observed = Observed::default();
         for (asked, answer) in answered {
-            let key = (asked.row.as_str(), asked.variant.as_str(), asked.api.as_str(), asked.trigger.as_deref());
-            match self.find(os, version, key) {
+            match self.expected(os, version, &asked) {
                 Some(expected) => observed.compare(asked, answer, expected, version),
-                None => observed.add_unknown(asked, answer),
+                None => {
+                    observed.unknown += 1;
+                    observed.checks.push(unknown(asked, answer));
+                }
             }
         }
         observed
     }
+
+    /// What is expected there, if anything is.
+    pub fn expected(&self, os: Os, version: Option<&Version>, asked: &Asked) -> Option<&Answer> {
+        self.find(os, version, (&asked.row, &asked.variant, &asked.api, asked.trigger.as_deref()))
+    }
 }
 
 impl Observed {
-    /// Records that this should have been answered and was not. Silently missing, it would look like a pass.
-    pub fn miss(&mut self, expected: &Answer) {
-        let asked = Asked {
-            row: expected.row.clone(),
-            variant: expected.variant.clone(),
-            api: expected.api.clone(),
-            trigger: expected.trigger.clone(),
-        };
-        self.wrong.push(format!("{asked}: an answer is expected, and there is none"));
-        self.checks.push(check(asked, "no answer".into(), expected, false));
+    /// Records that this was asked and not answered. Silently missing, it would look like a pass.
+    pub fn miss(&mut self, asked: Asked, expected: Option<&Answer>) {
+        self.wrong.push(format!("{asked}: asked, and not answered"));
+        let missing = "no answer".to_owned();
+        self.checks.push(match expected {
+            Some(expected) => check(asked, missing, expected, false),
+            None => Check { holds: false, ..unknown(asked, missing) },
+        });
     }
 
     /// Whether there is an answer to this.
-    pub fn answers(&self, expected: &Answer) -> bool {
-        let same = |asked: &Asked| {
-            asked.row == expected.row
-                && asked.variant == expected.variant
-                && asked.api == expected.api
-                && asked.trigger == expected.trigger
-        };
-        self.checks.iter().filter_map(|check| check.asked.as_ref()).any(same)
+    pub fn answers(&self, asked: &Asked) -> bool {
+        self.checks.iter().any(|check| check.asked.as_ref() == Some(asked))
     }
 
     /// How a performance with these answers ended, and why that is no pass.
@@ -90,20 +89,6 @@ impl Observed {
             }
         }
         self.checks.push(check(asked, answer, expected, compared != Compared::Different));
-    }
-
-    fn add_unknown(&mut self, asked: Asked, answer: String) {
-        self.unknown += 1;
-        self.checks.push(Check {
-            what: asked.to_string(),
-            expected: vec![NOT_KNOWN.into()],
-            observed: answer,
-            source: "nobody has recorded an answer: `pollmatrix record` does".into(),
-            holds: true,
-            asked: Some(asked),
-            evidence: Some(Evidence::Unknown.letter().into()),
-            ..Check::default()
-        });
     }
 }
 
@@ -142,6 +127,19 @@ fn check(asked: Asked, observed: String, expected: &Answer, holds: bool) -> Chec
         url: source.url.clone(),
         since: expected.range.since.as_ref().map(ToString::to_string),
         until: expected.range.until.as_ref().map(ToString::to_string),
+    }
+}
+
+fn unknown(asked: Asked, observed: String) -> Check {
+    Check {
+        what: asked.to_string(),
+        expected: vec![NOT_KNOWN.into()],
+        observed,
+        source: "nobody has recorded an answer: `pollmatrix record` does".into(),
+        holds: true,
+        asked: Some(asked),
+        evidence: Some(Evidence::Unknown.letter().into()),
+        ..Check::default()
     }
 }
 
@@ -220,20 +218,21 @@ rows:
 
     #[test]
     fn an_answer_that_is_missing_is_wrong_whatever_it_would_have_been() {
-        let answers = answers();
-        let version = "6.18.45".parse().unwrap();
-        let mut observed = answers.observed(Os::Linux, Some(&version), [(asked("poll", Some("level")), "IN".into())]);
-        let missing: Vec<_> = answers.of_row(Os::Linux, Some(&version), "V06").collect();
-        assert_eq!(missing.len(), 3);
-        for expected in missing.into_iter().filter(|expected| expected.api != "select") {
-            if !observed.answers(expected) {
-                observed.miss(expected);
-            }
+        let (answers, version) = (answers(), "6.18.45".parse().unwrap());
+        let (poll, events0, other) =
+            (asked("poll", Some("level")), asked("poll-events0", Some("level")), asked("read", None));
+        let mut observed = answers.observed(Os::Linux, Some(&version), [(poll.clone(), "IN".into())]);
+        assert!(observed.answers(&poll) && !observed.answers(&events0) && !observed.answers(&other));
+        for missing in [events0, other] {
+            let expected = answers.expected(Os::Linux, Some(&version), &missing);
+            observed.miss(missing, expected);
         }
         let (status, reason) = observed.status();
         assert_eq!(status, Status::Fail);
-        assert_eq!(reason.as_deref(), Some("poll-events0@level: an answer is expected, and there is none"));
-        assert_eq!(observed.checks.len(), 2);
+        assert_eq!(reason.as_deref(), Some("poll-events0@level: asked, and not answered; and 1 more"));
+        let shown: Vec<_> = observed.checks.iter().map(|check| (check.expected.len(), check.holds)).collect();
+        assert_eq!(shown, [(1, true), (2, false), (1, false)]);
+        assert_eq!(observed.unknown, 0);
     }
 
     #[test]
