@@ -1,23 +1,17 @@
 //! The catalogue: one entry per scenario.
 
+mod readiness;
+
 use selector::Mode;
 
 use crate::{Row, Transport};
 
-/// Every row that is a scenario, in the order of the catalogue.
-pub fn rows() -> &'static [Row] {
-    ROWS
+/// Every row that is a scenario, family by family, in the order of the catalogue.
+pub fn rows() -> impl Iterator<Item = &'static Row> {
+    FAMILIES.iter().flat_map(|family| family.iter())
 }
 
-const ROWS: &[Row] = &[Row {
-    row: "V06",
-    id: "readiness/peer-shut-write",
-    question: "What is reported when the peer has shut its writing side?",
-    verbs: "own and peer are connected, watch own, peer shuts write, look at own, own reads 0, look at own as after-read-0",
-    transports: &[Transport::Tcp, Transport::Unix, Transport::UnixDgram, Transport::Seqpacket],
-    modes: &[Mode::Level, Mode::Edge],
-    bugs: &["https://github.com/tokio-rs/mio/issues/1893"],
-}];
+const FAMILIES: &[&[Row]] = &[readiness::ROWS];
 
 /// A row of the catalogue that is no scenario.
 #[derive(Clone, Copy, Debug)]
@@ -32,3 +26,12 @@ pub struct Unscripted {
 pub fn unscripted() -> &'static [Unscripted] {
     &[]
 }
+
+/// Level and edge: what is there, and what is new.
+const BOTH: &[Mode] = &[Mode::Level, Mode::Edge];
+
+/// What is there.
+const LEVEL: &[Mode] = &[Mode::Level];
+
+/// What is new.
+const EDGE: &[Mode] = &[Mode::Edge];

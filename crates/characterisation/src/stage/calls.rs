@@ -5,14 +5,13 @@ use std::time::Instant;
 
 use nix::errno::Errno;
 use nix::fcntl::OFlag;
-use nix::poll::PollFlags;
 use nix::sys::socket::{
     Backlog, MsgFlags, Shutdown, getsockopt, listen, recv, send, setsockopt, shutdown, sockopt,
 };
 use nix::unistd::{PathconfVar, pathconf, read, write};
 
 use super::descriptors::{self, Address};
-use super::settle::{self, HALF_CLOSED, READABLE, RESET};
+use super::settle::{self, FAILED, HALF_CLOSED, READABLE, RESET, WRITABLE};
 use super::{Actor, PATIENCE, Stage, broken};
 use crate::verbs::{Call, Direction, Name, Reading, Size, SocketOption};
 use crate::{Stopped, Transport};
@@ -128,7 +127,7 @@ impl Stage {
                 settle::wait_for(self.fd(who)?, RESET, "the reset")
             }
             (Transport::Udp, Call::Sends(_)) if done && actor.to_nobody => {
-                settle::wait_for(self.fd(who)?, READABLE | PollFlags::POLLERR, "the refusal")
+                settle::wait_for(self.fd(who)?, READABLE | FAILED, "the refusal")
             }
             (Transport::Udp, Call::Sends(_) | Call::SendsNothing) if done => {
                 partner_fd.map_or(Ok(()), |fd| settle::wait_for(fd, READABLE, "the datagram"))
@@ -192,7 +191,7 @@ impl Stage {
             self.wait_in_queue(who, whom, outcome.done)?;
             return Ok(outcome);
         }
-        settle::wait_for(self.fd(who)?, PollFlags::POLLOUT, "the end of the handshake")?;
+        settle::wait_for(self.fd(who)?, WRITABLE, "the end of the handshake")?;
         let error = getsockopt(self.fd(who)?, sockopt::SocketError);
         let error = error.map_err(|errno| broken(format!("SO_ERROR: {errno:?}")))?;
         let reached = if error == 0 { Ok(()) } else { Err(Errno::from_raw(error)) };

@@ -9,25 +9,31 @@
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::time::Instant;
 
-use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use libc::c_short;
 use nix::unistd::{read, write};
 
 use super::descriptors::{self, Place};
 use super::{PATIENCE, broken};
 use crate::{Stopped, Transport};
 
-/// The end of a connection, or the arrival of data, as poll(2) can tell of it.
-pub(super) const READABLE: PollFlags = PollFlags::POLLIN;
+/// Data, a connection, or the end of one.
+pub(super) const READABLE: c_short = libc::POLLIN;
+
+/// Room, or the end of a handshake.
+pub(super) const WRITABLE: c_short = libc::POLLOUT;
+
+/// An error.
+pub(super) const FAILED: c_short = libc::POLLERR;
 
 /// What a reset brings to the end that gets it, on every system.
-pub(super) const RESET: PollFlags = PollFlags::POLLHUP.union(PollFlags::POLLERR);
+pub(super) const RESET: c_short = libc::POLLHUP | libc::POLLERR;
 
 /// What a FIN brings. Where there is no word for it, data that were there before hide it, and the round trip must do.
 #[cfg(target_os = "linux")]
-pub(super) const HALF_CLOSED: PollFlags = PollFlags::POLLRDHUP;
-/// What a FIN brings. Where there is no word for it, data that were there before hide it, and the round trip must do.
+pub(super) const HALF_CLOSED: c_short = libc::POLLRDHUP;
+/// What a FIN brings.
 #[cfg(not(target_os = "linux"))]
-pub(super) const HALF_CLOSED: PollFlags = PollFlags::POLLIN;
+pub(super) const HALF_CLOSED: c_short = libc::POLLIN;
 
 /// A connection of the transport that only makes round trips.
 pub(super) struct Settle(Option<(OwnedFd, OwnedFd)>);
@@ -52,27 +58,23 @@ impl Settle {
     }
 }
 
-/// What poll(2) says now.
-pub(super) fn state(fd: &impl AsFd, asked: PollFlags) -> PollFlags {
-    let mut polled = [PollFd::new(fd.as_fd(), asked)];
-    match poll(&mut polled, PollTimeout::ZERO) {
-        Ok(_) => polled[0].revents().unwrap_or(PollFlags::empty()),
-        Err(_) => PollFlags::empty(),
-    }
-}
-
 /// Waits until poll(2) says one of `what`.
-pub(super) fn wait_for(fd: &impl AsFd, what: PollFlags, of: &str) -> Result<(), Stopped> {
+pub(super) fn wait_for(fd: &impl AsFd, what: c_short, of: &str) -> Result<(), Stopped> {
     let begun = Instant::now();
-    while !state(fd, what).intersects(what) {
+    loop {
         let Some(left) = PATIENCE.checked_sub(begun.elapsed()) else {
             return Err(broken(format!("{of} did not arrive within {PATIENCE:?}")));
         };
-        let timeout = PollTimeout::try_from(left).unwrap_or(PollTimeout::MAX);
-        // What it says is asked again above; an interrupted call is made again.
-        let _ = poll(&mut [PollFd::new(fd.as_fd(), what)], timeout);
+        // nix knows no POLLRDHUP, and answers nothing where it is among the bits.
+        let mut polled = libc::pollfd { fd: fd.as_fd().as_raw_fd(), events: what, revents: 0 };
+        let timeout = libc::c_int::try_from(left.as_millis()).unwrap_or(libc::c_int::MAX);
+        // SAFETY: one pollfd, and it lives.
+        if unsafe { libc::poll(&raw mut polled, 1, timeout) } > 0 && polled.revents & what != 0 {
+            return Ok(());
+        }
+        // Another answer than the one that is waited for must not make this loop a hot one.
+        std::thread::yield_now();
     }
-    Ok(())
 }
 
 /// How many bytes can be read: `FIONREAD`.
