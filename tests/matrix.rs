@@ -1,4 +1,4 @@
-//! Every cell of matrix.yml as a test. Each test is one process, as in `pollmatrix run`.
+//! Every cell of matrix.yml in a test. Each cell is one process, as in `pollmatrix run`.
 //!
 //! Generated from matrix.yml by `pollmatrix generate`: do not edit.
 
@@ -24,6 +24,23 @@ macro_rules! cells {
                 #[$condition]
                 fn $name(runner: Runner) {
                     runner.assert_cell($scenario, $variant, stringify!($backend), $seconds);
+                }
+            )*
+        }
+    };
+}
+
+/// What one backend answers: a test per scenario, with all of its cells.
+macro_rules! answers {
+    (#[$condition:meta] $backend:ident; $($name:ident $scenario:literal)*) => {
+        mod $backend {
+            use crate::*;
+
+            $(
+                #[rstest]
+                #[$condition]
+                fn $name(runner: Runner) {
+                    runner.assert_scenario($scenario, stringify!($backend));
                 }
             )*
         }
@@ -1567,71 +1584,28 @@ mod shared_listener {
         }
     }
 
-    mod wake_distribution {
-        cells! {
-            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
-            epoll: "shared-listener/wake-distribution", 60 seconds;
-            tcp_level_1t1g "tcp-level-1t1g"
-            tcp_level_2t1g "tcp-level-2t1g"
-            tcp_level_4t1g "tcp-level-4t1g"
-            tcp_level_8t1g "tcp-level-8t1g"
-            tcp_edge_1t1g "tcp-edge-1t1g"
-            tcp_edge_2t1g "tcp-edge-2t1g"
-            tcp_edge_4t1g "tcp-edge-4t1g"
-            tcp_edge_8t1g "tcp-edge-8t1g"
-            unix_level_1t1g "unix-level-1t1g"
-            unix_level_2t1g "unix-level-2t1g"
-            unix_level_4t1g "unix-level-4t1g"
-            unix_level_8t1g "unix-level-8t1g"
-            unix_edge_1t1g "unix-edge-1t1g"
-            unix_edge_2t1g "unix-edge-2t1g"
-            unix_edge_4t1g "unix-edge-4t1g"
-            unix_edge_8t1g "unix-edge-8t1g"
-        }
-        cells! {
-            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
-            kqueue: "shared-listener/wake-distribution", 60 seconds;
-            tcp_level_1t1g "tcp-level-1t1g"
-            tcp_level_2t1g "tcp-level-2t1g"
-            tcp_level_4t1g "tcp-level-4t1g"
-            tcp_level_8t1g "tcp-level-8t1g"
-            tcp_edge_1t1g "tcp-edge-1t1g"
-            tcp_edge_2t1g "tcp-edge-2t1g"
-            tcp_edge_4t1g "tcp-edge-4t1g"
-            tcp_edge_8t1g "tcp-edge-8t1g"
-            unix_level_1t1g "unix-level-1t1g"
-            unix_level_2t1g "unix-level-2t1g"
-            unix_level_4t1g "unix-level-4t1g"
-            unix_level_8t1g "unix-level-8t1g"
-            unix_edge_1t1g "unix-edge-1t1g"
-            unix_edge_2t1g "unix-edge-2t1g"
-            unix_edge_4t1g "unix-edge-4t1g"
-            unix_edge_8t1g "unix-edge-8t1g"
-        }
-        cells! {
-            #[cfg(unix)]
-            poll: "shared-listener/wake-distribution", 60 seconds;
-            tcp_level_1t1g "tcp-level-1t1g"
-            tcp_level_2t1g "tcp-level-2t1g"
-            tcp_level_4t1g "tcp-level-4t1g"
-            tcp_level_8t1g "tcp-level-8t1g"
-            unix_level_1t1g "unix-level-1t1g"
-            unix_level_2t1g "unix-level-2t1g"
-            unix_level_4t1g "unix-level-4t1g"
-            unix_level_8t1g "unix-level-8t1g"
-        }
-        cells! {
-            #[cfg(unix)]
-            select: "shared-listener/wake-distribution", 60 seconds;
-            tcp_level_1t1g "tcp-level-1t1g"
-            tcp_level_2t1g "tcp-level-2t1g"
-            tcp_level_4t1g "tcp-level-4t1g"
-            tcp_level_8t1g "tcp-level-8t1g"
-            unix_level_1t1g "unix-level-1t1g"
-            unix_level_2t1g "unix-level-2t1g"
-            unix_level_4t1g "unix-level-4t1g"
-            unix_level_8t1g "unix-level-8t1g"
-        }
+    answers! {
+        #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+        epoll;
+        wake_distribution "shared-listener/wake-distribution"
+    }
+
+    answers! {
+        #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+        kqueue;
+        wake_distribution "shared-listener/wake-distribution"
+    }
+
+    answers! {
+        #[cfg(unix)]
+        poll;
+        wake_distribution "shared-listener/wake-distribution"
+    }
+
+    answers! {
+        #[cfg(unix)]
+        select;
+        wake_distribution "shared-listener/wake-distribution"
     }
 }
 
@@ -3987,5 +3961,279 @@ mod polling {
             select: "polling/short-wait", 60 seconds;
             pipe_level_1t1g "pipe-level-1t1g"
         }
+    }
+}
+
+mod readiness {
+    answers! {
+        #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+        epoll;
+        unconnected_inet "readiness/unconnected-inet"
+        unconnected_unix "readiness/unconnected-unix"
+        listener_idle "readiness/listener-idle"
+        listener_pending "readiness/listener-pending"
+        connected_idle "readiness/connected-idle"
+        pipe_idle "readiness/pipe-idle"
+        data "readiness/data"
+        peer_shut_write "readiness/peer-shut-write"
+        own_shut_write "readiness/own-shut-write"
+        own_shut_read "readiness/own-shut-read"
+        own_shut_read_after_peer_shut_write "readiness/own-shut-read-after-peer-shut-write"
+        own_shut_both "readiness/own-shut-both"
+        both_shut_write "readiness/both-shut-write"
+        peer_shut_both "readiness/peer-shut-both"
+        peer_closed "readiness/peer-closed"
+        data_then_shut "readiness/data-then-shut"
+        data_then_closed "readiness/data-then-closed"
+        reset "readiness/reset"
+        reset_then_read "readiness/reset-then-read"
+        reset_after_own_shut_write "readiness/reset-after-own-shut-write"
+        data_then_reset "readiness/data-then-reset"
+        data_then_reset_then_read "readiness/data-then-reset-then-read"
+        peer_closed_unread "readiness/peer-closed-unread"
+        connect_refused "readiness/connect-refused"
+        connect_refused_by_bound "readiness/connect-refused-by-bound"
+        connect_refused_unix "readiness/connect-refused-unix"
+        connect_backlog_full "readiness/connect-backlog-full"
+        urgent "readiness/urgent"
+        urgent_inline "readiness/urgent-inline"
+        urgent_among_data "readiness/urgent-among-data"
+        urgent_unix "readiness/urgent-unix"
+        low_water_mark "readiness/low-water-mark"
+        send_low_water_mark "readiness/send-low-water-mark"
+        low_water_mark_then_shut "readiness/low-water-mark-then-shut"
+        unix_peer_closed "readiness/unix-peer-closed"
+        unix_peer_closed_unread "readiness/unix-peer-closed-unread"
+        dgram_peer_closed "readiness/dgram-peer-closed"
+        dgram_full "readiness/dgram-full"
+        dgram_bound_full "readiness/dgram-bound-full"
+        empty_datagram "readiness/empty-datagram"
+        udp_refused "readiness/udp-refused"
+        udp_refused_then_read "readiness/udp-refused-then-read"
+        empty_packet "readiness/empty-packet"
+        pipe_data_writer_closed "readiness/pipe-data-writer-closed"
+        pipe_drained_writer_closed "readiness/pipe-drained-writer-closed"
+        pipe_writer_closed "readiness/pipe-writer-closed"
+        pipe_reader_closed "readiness/pipe-reader-closed"
+        pipe_full_reader_closed "readiness/pipe-full-reader-closed"
+        full "readiness/full"
+        full_then_read "readiness/full-then-read"
+        pty_master "readiness/pty-master"
+        pty_slave "readiness/pty-slave"
+        pty_never_opened "readiness/pty-never-opened"
+        listener_shut_read "readiness/listener-shut-read"
+        listener_shut_write "readiness/listener-shut-write"
+        listener_shut_both "readiness/listener-shut-both"
+        dgram_own_shut_read "readiness/dgram-own-shut-read"
+        dgram_own_shut_write "readiness/dgram-own-shut-write"
+        dgram_own_shut_both "readiness/dgram-own-shut-both"
+        dgram_unconnected_shut_both "readiness/dgram-unconnected-shut-both"
+        end_in_accept_queue "readiness/end-in-accept-queue"
+        reset_in_accept_queue "readiness/reset-in-accept-queue"
+        data_and_reset_in_accept_queue "readiness/data-and-reset-in-accept-queue"
+    }
+
+    answers! {
+        #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+        kqueue;
+        unconnected_inet "readiness/unconnected-inet"
+        unconnected_unix "readiness/unconnected-unix"
+        listener_idle "readiness/listener-idle"
+        listener_pending "readiness/listener-pending"
+        connected_idle "readiness/connected-idle"
+        pipe_idle "readiness/pipe-idle"
+        data "readiness/data"
+        peer_shut_write "readiness/peer-shut-write"
+        own_shut_write "readiness/own-shut-write"
+        own_shut_read "readiness/own-shut-read"
+        own_shut_read_after_peer_shut_write "readiness/own-shut-read-after-peer-shut-write"
+        own_shut_both "readiness/own-shut-both"
+        both_shut_write "readiness/both-shut-write"
+        peer_shut_both "readiness/peer-shut-both"
+        peer_closed "readiness/peer-closed"
+        data_then_shut "readiness/data-then-shut"
+        data_then_closed "readiness/data-then-closed"
+        reset "readiness/reset"
+        reset_then_read "readiness/reset-then-read"
+        reset_after_own_shut_write "readiness/reset-after-own-shut-write"
+        data_then_reset "readiness/data-then-reset"
+        data_then_reset_then_read "readiness/data-then-reset-then-read"
+        peer_closed_unread "readiness/peer-closed-unread"
+        connect_refused "readiness/connect-refused"
+        connect_refused_by_bound "readiness/connect-refused-by-bound"
+        connect_refused_unix "readiness/connect-refused-unix"
+        connect_backlog_full "readiness/connect-backlog-full"
+        urgent "readiness/urgent"
+        urgent_inline "readiness/urgent-inline"
+        urgent_among_data "readiness/urgent-among-data"
+        urgent_unix "readiness/urgent-unix"
+        low_water_mark "readiness/low-water-mark"
+        send_low_water_mark "readiness/send-low-water-mark"
+        low_water_mark_then_shut "readiness/low-water-mark-then-shut"
+        unix_peer_closed "readiness/unix-peer-closed"
+        unix_peer_closed_unread "readiness/unix-peer-closed-unread"
+        dgram_peer_closed "readiness/dgram-peer-closed"
+        dgram_full "readiness/dgram-full"
+        dgram_bound_full "readiness/dgram-bound-full"
+        empty_datagram "readiness/empty-datagram"
+        udp_refused "readiness/udp-refused"
+        udp_refused_then_read "readiness/udp-refused-then-read"
+        empty_packet "readiness/empty-packet"
+        pipe_data_writer_closed "readiness/pipe-data-writer-closed"
+        pipe_drained_writer_closed "readiness/pipe-drained-writer-closed"
+        pipe_writer_closed "readiness/pipe-writer-closed"
+        pipe_reader_closed "readiness/pipe-reader-closed"
+        pipe_full_reader_closed "readiness/pipe-full-reader-closed"
+        full "readiness/full"
+        full_then_read "readiness/full-then-read"
+        pty_master "readiness/pty-master"
+        pty_slave "readiness/pty-slave"
+        pty_never_opened "readiness/pty-never-opened"
+        listener_shut_read "readiness/listener-shut-read"
+        listener_shut_write "readiness/listener-shut-write"
+        listener_shut_both "readiness/listener-shut-both"
+        dgram_own_shut_read "readiness/dgram-own-shut-read"
+        dgram_own_shut_write "readiness/dgram-own-shut-write"
+        dgram_own_shut_both "readiness/dgram-own-shut-both"
+        dgram_unconnected_shut_both "readiness/dgram-unconnected-shut-both"
+        end_in_accept_queue "readiness/end-in-accept-queue"
+        reset_in_accept_queue "readiness/reset-in-accept-queue"
+        data_and_reset_in_accept_queue "readiness/data-and-reset-in-accept-queue"
+    }
+
+    answers! {
+        #[cfg(unix)]
+        poll;
+        unconnected_inet "readiness/unconnected-inet"
+        unconnected_unix "readiness/unconnected-unix"
+        listener_idle "readiness/listener-idle"
+        listener_pending "readiness/listener-pending"
+        connected_idle "readiness/connected-idle"
+        pipe_idle "readiness/pipe-idle"
+        data "readiness/data"
+        peer_shut_write "readiness/peer-shut-write"
+        own_shut_write "readiness/own-shut-write"
+        own_shut_read "readiness/own-shut-read"
+        own_shut_read_after_peer_shut_write "readiness/own-shut-read-after-peer-shut-write"
+        own_shut_both "readiness/own-shut-both"
+        both_shut_write "readiness/both-shut-write"
+        peer_shut_both "readiness/peer-shut-both"
+        peer_closed "readiness/peer-closed"
+        data_then_shut "readiness/data-then-shut"
+        data_then_closed "readiness/data-then-closed"
+        reset "readiness/reset"
+        reset_then_read "readiness/reset-then-read"
+        reset_after_own_shut_write "readiness/reset-after-own-shut-write"
+        data_then_reset "readiness/data-then-reset"
+        data_then_reset_then_read "readiness/data-then-reset-then-read"
+        peer_closed_unread "readiness/peer-closed-unread"
+        connect_refused "readiness/connect-refused"
+        connect_refused_by_bound "readiness/connect-refused-by-bound"
+        connect_refused_unix "readiness/connect-refused-unix"
+        connect_backlog_full "readiness/connect-backlog-full"
+        urgent "readiness/urgent"
+        urgent_inline "readiness/urgent-inline"
+        urgent_among_data "readiness/urgent-among-data"
+        urgent_unix "readiness/urgent-unix"
+        low_water_mark "readiness/low-water-mark"
+        send_low_water_mark "readiness/send-low-water-mark"
+        low_water_mark_then_shut "readiness/low-water-mark-then-shut"
+        unix_peer_closed "readiness/unix-peer-closed"
+        unix_peer_closed_unread "readiness/unix-peer-closed-unread"
+        dgram_peer_closed "readiness/dgram-peer-closed"
+        dgram_full "readiness/dgram-full"
+        dgram_bound_full "readiness/dgram-bound-full"
+        empty_datagram "readiness/empty-datagram"
+        udp_refused "readiness/udp-refused"
+        udp_refused_then_read "readiness/udp-refused-then-read"
+        empty_packet "readiness/empty-packet"
+        pipe_data_writer_closed "readiness/pipe-data-writer-closed"
+        pipe_drained_writer_closed "readiness/pipe-drained-writer-closed"
+        pipe_writer_closed "readiness/pipe-writer-closed"
+        pipe_reader_closed "readiness/pipe-reader-closed"
+        pipe_full_reader_closed "readiness/pipe-full-reader-closed"
+        full "readiness/full"
+        full_then_read "readiness/full-then-read"
+        pty_master "readiness/pty-master"
+        pty_slave "readiness/pty-slave"
+        pty_never_opened "readiness/pty-never-opened"
+        listener_shut_read "readiness/listener-shut-read"
+        listener_shut_write "readiness/listener-shut-write"
+        listener_shut_both "readiness/listener-shut-both"
+        dgram_own_shut_read "readiness/dgram-own-shut-read"
+        dgram_own_shut_write "readiness/dgram-own-shut-write"
+        dgram_own_shut_both "readiness/dgram-own-shut-both"
+        dgram_unconnected_shut_both "readiness/dgram-unconnected-shut-both"
+        end_in_accept_queue "readiness/end-in-accept-queue"
+        reset_in_accept_queue "readiness/reset-in-accept-queue"
+        data_and_reset_in_accept_queue "readiness/data-and-reset-in-accept-queue"
+    }
+
+    answers! {
+        #[cfg(unix)]
+        select;
+        unconnected_inet "readiness/unconnected-inet"
+        unconnected_unix "readiness/unconnected-unix"
+        listener_idle "readiness/listener-idle"
+        listener_pending "readiness/listener-pending"
+        connected_idle "readiness/connected-idle"
+        pipe_idle "readiness/pipe-idle"
+        data "readiness/data"
+        peer_shut_write "readiness/peer-shut-write"
+        own_shut_write "readiness/own-shut-write"
+        own_shut_read "readiness/own-shut-read"
+        own_shut_read_after_peer_shut_write "readiness/own-shut-read-after-peer-shut-write"
+        own_shut_both "readiness/own-shut-both"
+        both_shut_write "readiness/both-shut-write"
+        peer_shut_both "readiness/peer-shut-both"
+        peer_closed "readiness/peer-closed"
+        data_then_shut "readiness/data-then-shut"
+        data_then_closed "readiness/data-then-closed"
+        reset "readiness/reset"
+        reset_then_read "readiness/reset-then-read"
+        reset_after_own_shut_write "readiness/reset-after-own-shut-write"
+        data_then_reset "readiness/data-then-reset"
+        data_then_reset_then_read "readiness/data-then-reset-then-read"
+        peer_closed_unread "readiness/peer-closed-unread"
+        connect_refused "readiness/connect-refused"
+        connect_refused_by_bound "readiness/connect-refused-by-bound"
+        connect_refused_unix "readiness/connect-refused-unix"
+        connect_backlog_full "readiness/connect-backlog-full"
+        urgent "readiness/urgent"
+        urgent_inline "readiness/urgent-inline"
+        urgent_among_data "readiness/urgent-among-data"
+        urgent_unix "readiness/urgent-unix"
+        low_water_mark "readiness/low-water-mark"
+        send_low_water_mark "readiness/send-low-water-mark"
+        low_water_mark_then_shut "readiness/low-water-mark-then-shut"
+        unix_peer_closed "readiness/unix-peer-closed"
+        unix_peer_closed_unread "readiness/unix-peer-closed-unread"
+        dgram_peer_closed "readiness/dgram-peer-closed"
+        dgram_full "readiness/dgram-full"
+        dgram_bound_full "readiness/dgram-bound-full"
+        empty_datagram "readiness/empty-datagram"
+        udp_refused "readiness/udp-refused"
+        udp_refused_then_read "readiness/udp-refused-then-read"
+        empty_packet "readiness/empty-packet"
+        pipe_data_writer_closed "readiness/pipe-data-writer-closed"
+        pipe_drained_writer_closed "readiness/pipe-drained-writer-closed"
+        pipe_writer_closed "readiness/pipe-writer-closed"
+        pipe_reader_closed "readiness/pipe-reader-closed"
+        pipe_full_reader_closed "readiness/pipe-full-reader-closed"
+        full "readiness/full"
+        full_then_read "readiness/full-then-read"
+        pty_master "readiness/pty-master"
+        pty_slave "readiness/pty-slave"
+        pty_never_opened "readiness/pty-never-opened"
+        listener_shut_read "readiness/listener-shut-read"
+        listener_shut_write "readiness/listener-shut-write"
+        listener_shut_both "readiness/listener-shut-both"
+        dgram_own_shut_read "readiness/dgram-own-shut-read"
+        dgram_own_shut_write "readiness/dgram-own-shut-write"
+        dgram_own_shut_both "readiness/dgram-own-shut-both"
+        dgram_unconnected_shut_both "readiness/dgram-unconnected-shut-both"
+        end_in_accept_queue "readiness/end-in-accept-queue"
+        reset_in_accept_queue "readiness/reset-in-accept-queue"
+        data_and_reset_in_accept_queue "readiness/data-and-reset-in-accept-queue"
     }
 }

@@ -19,12 +19,12 @@ pub fn described() -> Vec<Described> {
         transports: row.transports.iter().filter_map(|transport| transport.name().parse().ok()).collect(),
         triggers: row.modes.iter().filter_map(|mode| trigger(*mode)).collect(),
     };
-    rows().iter().map(described).collect()
+    rows().map(described).collect()
 }
 
 /// The row that is this scenario.
 pub fn find(scenario: &str) -> Option<&'static Row> {
-    rows().iter().find(|row| row.id == scenario)
+    rows().find(|row| row.id == scenario)
 }
 
 /// What matrix.yml calls it. The other modes are asked for by a line itself.
