@@ -1,17 +1,21 @@
 //! The catalogue: one entry per scenario.
 
+mod edges;
+mod files;
 mod readiness;
+mod registration;
+mod states;
 
 use selector::Mode;
 
-use crate::{Row, Transport};
+use crate::Row;
 
 /// Every row that is a scenario, family by family, in the order of the catalogue.
 pub fn rows() -> impl Iterator<Item = &'static Row> {
     FAMILIES.iter().flat_map(|family| family.iter())
 }
 
-const FAMILIES: &[&[Row]] = &[readiness::ROWS];
+const FAMILIES: &[&[Row]] = &[readiness::ROWS, states::ROWS, files::ROWS, edges::ROWS, registration::ROWS];
 
 /// A row of the catalogue that is no scenario.
 #[derive(Clone, Copy, Debug)]
@@ -32,6 +36,9 @@ const BOTH: &[Mode] = &[Mode::Level, Mode::Edge];
 
 /// What is there.
 const LEVEL: &[Mode] = &[Mode::Level];
+
+/// Once, until it is modified.
+const ONCE: &[Mode] = &[Mode::OneShot, Mode::Dispatch];
 
 /// What is new.
 const EDGE: &[Mode] = &[Mode::Edge];

@@ -40,6 +40,7 @@ struct Actor {
     /// Clients whose connections are not accepted yet.
     queue: Vec<Name>,
     sent: usize,
+    sent_urgent: bool,
     received: usize,
     /// What it had received when the other end was filled.
     received_before: usize,
@@ -55,6 +56,7 @@ impl Actor {
             to_nobody: false,
             queue: Vec::new(),
             sent: 0,
+            sent_urgent: false,
             received: 0,
             received_before: 0,
         }
@@ -182,7 +184,9 @@ impl Stage {
 
     fn enter(&mut self, name: &str, actor: Actor) -> Result<(), Stopped> {
         match self.actors.insert(name.to_owned(), actor) {
-            Some(Actor { fd: Some(_), .. }) => Err(broken(format!("there is a '{name}' already, and it is open"))),
+            Some(Actor { fd: Some(_), .. }) => {
+                Err(broken(format!("there is a '{name}' already, and it is open")))
+            }
             _ => Ok(()),
         }
     }
@@ -226,7 +230,8 @@ impl Stage {
 
     fn change(&mut self, change: &Change) -> Result<Changed, Stopped> {
         let number = self.number(&change.who)?;
-        let (interest, mode) = (change.interest.unwrap_or(Interest::ALL), change.mode.unwrap_or(self.setting.mode));
+        let (interest, mode) =
+            (change.interest.unwrap_or(Interest::ALL), change.mode.unwrap_or(self.setting.mode));
         let label = change.label.as_ref().unwrap_or(&change.who);
         self.watched.remove(&change.who);
         let only_news = self.reports_only_news();
@@ -299,7 +304,8 @@ impl Stage {
         };
         let token = ears.token(&label);
         if only_news && events.iter().any(|event| event.token != token) {
-            let why = format!("looking at '{at}' has taken what is new of another one: watch that one `in second`");
+            let why =
+                format!("looking at '{at}' has taken what is new of another one: watch that one `in second`");
             return Err(broken(why));
         }
         Ok(ears.answer(number, &events, token))

@@ -37,7 +37,8 @@ fn every_answer_is_an_expected_one() {
                         Ok(()) => {}
                         Err(Stopped::Unsupported(_)) if name != "epoll" => continue,
                         Err(stopped) => {
-                            differences.insert(format!("{place}: {stopped}\n  {}", performance.trace.join("\n  ")));
+                            differences
+                                .insert(format!("{place}: {stopped}\n  {}", performance.trace.join("\n  ")));
                             continue;
                         }
                     }
@@ -54,7 +55,8 @@ fn every_answer_is_an_expected_one() {
                         .collect();
                     assert_eq!(observed, foretold, "{place}");
                     for seen in &performance.observations {
-                        let key = (row.row, seen.variant.as_str(), seen.api.as_str(), seen.trigger.as_deref());
+                        let key =
+                            (row.row, seen.variant.as_str(), seen.api.as_str(), seen.trigger.as_deref());
                         let text = format!("{} {} {seen}", row.row, seen.variant);
                         match answers.find(Os::Linux, None, key) {
                             None => {
@@ -62,7 +64,8 @@ fn every_answer_is_an_expected_one() {
                             }
                             Some(answer) if answer.compare(&seen.answer) == Compared::Different => {
                                 let allowed = answer.allowed.join(" or ");
-                                differences.insert(format!("DIFFERENT\t{text} instead of {allowed} ({place})"));
+                                differences
+                                    .insert(format!("DIFFERENT\t{text} instead of {allowed} ({place})"));
                             }
                             Some(_) => compared += 1,
                         }

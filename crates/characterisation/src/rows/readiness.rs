@@ -182,7 +182,10 @@ pub(super) const ROWS: &[Row] = &[
                 remove own, look at own as after-SO_ERROR, own reads?, own sends 1?",
         transports: &[Tcp],
         modes: BOTH,
-        bugs: &["https://github.com/google/gvisor/issues/7331", "https://github.com/cloudius-systems/osv/issues/35"],
+        bugs: &[
+            "https://github.com/google/gvisor/issues/7331",
+            "https://github.com/cloudius-systems/osv/issues/35",
+        ],
     },
     Row {
         row: "V11",
@@ -283,7 +286,10 @@ pub(super) const ROWS: &[Row] = &[
                 look at own as after-recv-oob",
         transports: &[Tcp],
         modes: BOTH,
-        bugs: &["https://github.com/libuv/libuv/issues/4597", "https://github.com/cloudius-systems/osv/issues/35"],
+        bugs: &[
+            "https://github.com/libuv/libuv/issues/4597",
+            "https://github.com/cloudius-systems/osv/issues/35",
+        ],
     },
     Row {
         row: "V15",
@@ -381,7 +387,10 @@ pub(super) const ROWS: &[Row] = &[
                 look at own as full-1-read, own sends 100?, peer drains, look at own as drained",
         transports: &[UnixDgram],
         modes: BOTH,
-        bugs: &["https://github.com/virtualsquare/vde-2/issues/19", "https://github.com/wazuh/wazuh/issues/37349"],
+        bugs: &[
+            "https://github.com/virtualsquare/vde-2/issues/19",
+            "https://github.com/wazuh/wazuh/issues/37349",
+        ],
     },
     Row {
         row: "V21",

@@ -11,7 +11,7 @@ use nix::sys::socket::{
 use nix::unistd::{PathconfVar, pathconf, read, write};
 
 use super::descriptors::{self, Address};
-use super::settle::{self, FAILED, HALF_CLOSED, READABLE, RESET, WRITABLE};
+use super::settle::{self, FAILED, HALF_CLOSED, READABLE, RESET, URGENT, WRITABLE};
 use super::{Actor, PATIENCE, Stage, broken};
 use crate::verbs::{Call, Direction, Name, Reading, Size, SocketOption};
 use crate::{Stopped, Transport};
@@ -119,11 +119,14 @@ impl Stage {
             (Transport::Tcp, Call::Resets) => {
                 partner_fd.map_or(Ok(()), |fd| settle::wait_for(fd, RESET, "the reset"))
             }
-            (Transport::Tcp, Call::Connects(None)) => {
-                settle::wait_for(self.fd(who)?, RESET, "the refusal")
+            (Transport::Tcp, Call::Connects(None)) => settle::wait_for(self.fd(who)?, RESET, "the refusal"),
+            (Transport::Tcp, Call::SendsUrgent) if done => {
+                partner_fd.map_or(Ok(()), |fd| settle::wait_for(fd, URGENT, "the urgent byte"))
             }
             // What is sent to an end that is closed is answered with a reset.
-            (Transport::Tcp, Call::Sends(_)) if done && partner.is_some_and(|partner| partner.fd.is_none()) => {
+            (Transport::Tcp, Call::Sends(_))
+                if done && partner.is_some_and(|partner| partner.fd.is_none()) =>
+            {
                 settle::wait_for(self.fd(who)?, RESET, "the reset")
             }
             (Transport::Udp, Call::Sends(_)) if done && actor.to_nobody => {
@@ -166,7 +169,8 @@ impl Stage {
         match of {
             Some(name) => {
                 let address = self.actor(name)?.address.clone();
-                address.ok_or_else(|| broken(format!("'{name}' has no address: it neither binds nor listens")))
+                address
+                    .ok_or_else(|| broken(format!("'{name}' has no address: it neither binds nor listens")))
             }
             None => descriptors::nowhere(self.setting.transport, &mut self.place),
         }
@@ -253,7 +257,9 @@ impl Stage {
         if let Ok(count) = written {
             self.actor(who)?.sent += count;
         }
-        if let (true, true, Some(before)) = (self.is_delivered_later(), done, unread) {
+        // FIONREAD counts up to an urgent byte, and no further.
+        let counted = self.is_delivered_later() && !self.actor(who)?.sent_urgent;
+        if let (true, true, Some(before)) = (counted, done, unread) {
             if let Some(partner) = self.partner(who).filter(|fd| self.takes_data(fd)) {
                 settle::wait_for_bytes(partner, before + bytes)?;
             }
@@ -270,6 +276,7 @@ impl Stage {
 
     fn sends_message(&mut self, who: &str, bytes: &[u8], flags: MsgFlags) -> Result<Outcome, Stopped> {
         let sent = send(self.fd(who)?.as_raw_fd(), bytes, flags);
+        self.actor(who)?.sent_urgent |= flags.contains(MsgFlags::MSG_OOB);
         Ok(Outcome::counts(&[sent], sent == Ok(bytes.len())))
     }
 
@@ -419,5 +426,6 @@ impl Stage {
 fn pipe_buf() -> Result<usize, Stopped> {
     let asked = pathconf("/", PathconfVar::PIPE_BUF);
     let size = asked.map_err(|errno| broken(format!("pathconf(_PC_PIPE_BUF): {errno:?}")))?;
-    size.and_then(|size| usize::try_from(size).ok()).ok_or_else(|| broken("this system does not say its PIPE_BUF"))
+    size.and_then(|size| usize::try_from(size).ok())
+        .ok_or_else(|| broken("this system does not say its PIPE_BUF"))
 }

@@ -37,11 +37,16 @@ impl Place {
     /// A path where nothing is.
     pub(super) fn path(&mut self) -> Result<PathBuf, Stopped> {
         if self.directory.is_none() {
-            let made = tempfile::tempdir().map_err(|error| broken(format!("a private directory: {error}")))?;
+            let made =
+                tempfile::tempdir().map_err(|error| broken(format!("a private directory: {error}")))?;
             self.directory = Some(made);
         }
         self.made += 1;
-        Ok(self.directory.as_ref().map(|directory| directory.path().join(self.made.to_string())).unwrap_or_default())
+        Ok(self
+            .directory
+            .as_ref()
+            .map(|directory| directory.path().join(self.made.to_string()))
+            .unwrap_or_default())
     }
 
     /// The line's FIFO.
@@ -115,7 +120,11 @@ pub(super) fn fresh(transport: Transport) -> Result<OwnedFd, Stopped> {
 }
 
 /// Binds to an address of its own.
-pub(super) fn bind_somewhere(fd: &OwnedFd, transport: Transport, place: &mut Place) -> Result<Address, Stopped> {
+pub(super) fn bind_somewhere(
+    fd: &OwnedFd,
+    transport: Transport,
+    place: &mut Place,
+) -> Result<Address, Stopped> {
     let failed = |errno| broken(format!("bind: {errno:?}"));
     match kind(transport) {
         Some((AddressFamily::Inet, _)) => {

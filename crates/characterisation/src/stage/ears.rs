@@ -14,8 +14,8 @@ use crate::verbs::Name;
 /// Room for everything that a line can make ready.
 pub(super) const ROOM: usize = 64;
 
-/// The fence's registration.
-const FENCE: Token = Token::MAX;
+/// The fence's registration: more than a line has, and not the largest, which a poller may use itself.
+const FENCE: Token = u32::MAX as Token;
 
 /// A poller with a fence: a pipe of its own that nobody else knows.
 pub(super) struct Ears {
@@ -32,7 +32,11 @@ impl Ears {
         let fence = pipe().map_err(|error| broken(format!("the fence's pipe: {error}")))?;
         let modes = selector.capabilities().modes;
         // It is empty again after each use: in which mode it is reported does not matter.
-        let mode = if modes.contains(&Mode::Level) { Mode::Level } else { modes.first().copied().unwrap_or_default() };
+        let mode = if modes.contains(&Mode::Level) {
+            Mode::Level
+        } else {
+            modes.first().copied().unwrap_or_default()
+        };
         match selector.add(fence.0.as_raw_fd(), FENCE, Interest::READ, mode) {
             Changed::Done => Ok(Self { selector, fence, labels: Vec::new(), refused: Vec::new() }),
             other => Err(broken(format!("the poller refuses the fence: {other}"))),
@@ -106,7 +110,8 @@ impl Ears {
         let records = events.iter().filter(|event| event.token == token);
         let answer = Answer(records.map(|event| event.record.clone()).collect());
         let refused = self.refused.iter().find(|(refused, _)| *refused == fd);
-        let refusals = refused.map(|(_, refusals)| refusals.iter().map(|refusal| format!(" {refusal}")).collect());
+        let refusals =
+            refused.map(|(_, refusals)| refusals.iter().map(|refusal| format!(" {refusal}")).collect());
         said(self.selector.name(), &answer) + &refusals.unwrap_or_else(String::new)
     }
 

@@ -22,6 +22,9 @@ pub(super) const READABLE: c_short = libc::POLLIN;
 /// Room, or the end of a handshake.
 pub(super) const WRITABLE: c_short = libc::POLLOUT;
 
+/// An urgent byte.
+pub(super) const URGENT: c_short = libc::POLLPRI;
+
 /// An error.
 pub(super) const FAILED: c_short = libc::POLLERR;
 

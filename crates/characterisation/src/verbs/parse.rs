@@ -364,7 +364,8 @@ impl Words {
 
     fn size(&mut self) -> Result<Size, ParseError> {
         if let Some(rest) = self.peek().and_then(|word| word.strip_prefix("PIPE_BUF")) {
-            let more = if rest.is_empty() { Some(0) } else { rest.strip_prefix('+').and_then(|n| n.parse().ok()) };
+            let more =
+                if rest.is_empty() { Some(0) } else { rest.strip_prefix('+').and_then(|n| n.parse().ok()) };
             if let Some(more) = more {
                 self.next += 1;
                 return Ok(Size::PipeBuf(more));

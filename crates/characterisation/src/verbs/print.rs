@@ -3,8 +3,8 @@
 use std::fmt::{self, Display, Formatter, Result};
 
 use super::{
-    Act, Call, Change, ChangeKind, Clause, Direction, FIRST, INTERESTS, Line, MODES, Reading, Size, SocketOption,
-    Thing,
+    Act, Call, Change, ChangeKind, Clause, Direction, FIRST, INTERESTS, Line, MODES, Reading, Size,
+    SocketOption, Thing,
 };
 
 impl Display for Line {
