@@ -4237,3 +4237,255 @@ mod readiness {
         data_and_reset_in_accept_queue "readiness/data-and-reset-in-accept-queue"
     }
 }
+
+mod states {
+    answers! {
+        #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+        epoll;
+        pipe "states/pipe"
+        fifo "states/fifo"
+    }
+
+    answers! {
+        #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+        kqueue;
+        pipe "states/pipe"
+        fifo "states/fifo"
+    }
+
+    answers! {
+        #[cfg(unix)]
+        poll;
+        pipe "states/pipe"
+        fifo "states/fifo"
+    }
+
+    answers! {
+        #[cfg(unix)]
+        select;
+        pipe "states/pipe"
+        fifo "states/fifo"
+    }
+}
+
+mod files {
+    answers! {
+        #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+        epoll;
+        regular "files/regular"
+        dev_null "files/dev-null"
+        dev_zero "files/dev-zero"
+        dev_full "files/dev-full"
+        dev_urandom "files/dev-urandom"
+        directory "files/directory"
+        write_end_for_reading "files/write-end-for-reading"
+        read_end_for_writing "files/read-end-for-writing"
+    }
+
+    answers! {
+        #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+        kqueue;
+        regular "files/regular"
+        dev_null "files/dev-null"
+        dev_zero "files/dev-zero"
+        dev_full "files/dev-full"
+        dev_urandom "files/dev-urandom"
+        directory "files/directory"
+        write_end_for_reading "files/write-end-for-reading"
+        read_end_for_writing "files/read-end-for-writing"
+    }
+
+    answers! {
+        #[cfg(unix)]
+        poll;
+        regular "files/regular"
+        dev_null "files/dev-null"
+        dev_zero "files/dev-zero"
+        dev_full "files/dev-full"
+        dev_urandom "files/dev-urandom"
+        directory "files/directory"
+        write_end_for_reading "files/write-end-for-reading"
+        read_end_for_writing "files/read-end-for-writing"
+    }
+
+    answers! {
+        #[cfg(unix)]
+        select;
+        regular "files/regular"
+        dev_null "files/dev-null"
+        dev_zero "files/dev-zero"
+        dev_full "files/dev-full"
+        dev_urandom "files/dev-urandom"
+        directory "files/directory"
+        write_end_for_reading "files/write-end-for-reading"
+        read_end_for_writing "files/read-end-for-writing"
+    }
+}
+
+mod edges {
+    answers! {
+        #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+        epoll;
+        added_when_ready "edges/added-when-ready"
+        partial_read "edges/partial-read"
+        new_data "edges/new-data"
+        modified "edges/modified"
+        writer_never_full "edges/writer-never-full"
+        fifo_reader_reopened "edges/fifo-reader-reopened"
+        fifo_writer_opens "edges/fifo-writer-opens"
+        fifo_writers "edges/fifo-writers"
+        fifo_no_writer "edges/fifo-no-writer"
+        one_shot "edges/one-shot"
+        two_directions "edges/two-directions"
+        two_directions_one_slot "edges/two-directions-one-slot"
+        pending_then_drained "edges/pending-then-drained"
+        pending_then_removed "edges/pending-then-removed"
+        pending_then_asked_for_nothing "edges/pending-then-asked-for-nothing"
+        handed_over "edges/handed-over"
+        end_is_sticky "edges/end-is-sticky"
+        pipe_end_is_sticky "edges/pipe-end-is-sticky"
+        hang_up_asked_for_nothing "edges/hang-up-asked-for-nothing"
+    }
+
+    answers! {
+        #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+        kqueue;
+        added_when_ready "edges/added-when-ready"
+        partial_read "edges/partial-read"
+        new_data "edges/new-data"
+        modified "edges/modified"
+        writer_never_full "edges/writer-never-full"
+        fifo_reader_reopened "edges/fifo-reader-reopened"
+        fifo_writer_opens "edges/fifo-writer-opens"
+        fifo_writers "edges/fifo-writers"
+        fifo_no_writer "edges/fifo-no-writer"
+        one_shot "edges/one-shot"
+        two_directions "edges/two-directions"
+        two_directions_one_slot "edges/two-directions-one-slot"
+        pending_then_drained "edges/pending-then-drained"
+        pending_then_removed "edges/pending-then-removed"
+        pending_then_asked_for_nothing "edges/pending-then-asked-for-nothing"
+        handed_over "edges/handed-over"
+        end_is_sticky "edges/end-is-sticky"
+        pipe_end_is_sticky "edges/pipe-end-is-sticky"
+        hang_up_asked_for_nothing "edges/hang-up-asked-for-nothing"
+    }
+
+    answers! {
+        #[cfg(unix)]
+        poll;
+        fifo_reader_reopened "edges/fifo-reader-reopened"
+        fifo_writers "edges/fifo-writers"
+        fifo_no_writer "edges/fifo-no-writer"
+        two_directions "edges/two-directions"
+        two_directions_one_slot "edges/two-directions-one-slot"
+        pending_then_drained "edges/pending-then-drained"
+        end_is_sticky "edges/end-is-sticky"
+        pipe_end_is_sticky "edges/pipe-end-is-sticky"
+        hang_up_asked_for_nothing "edges/hang-up-asked-for-nothing"
+    }
+
+    answers! {
+        #[cfg(unix)]
+        select;
+        fifo_reader_reopened "edges/fifo-reader-reopened"
+        fifo_writers "edges/fifo-writers"
+        fifo_no_writer "edges/fifo-no-writer"
+        two_directions "edges/two-directions"
+        two_directions_one_slot "edges/two-directions-one-slot"
+        pending_then_drained "edges/pending-then-drained"
+        end_is_sticky "edges/end-is-sticky"
+        pipe_end_is_sticky "edges/pipe-end-is-sticky"
+        hang_up_asked_for_nothing "edges/hang-up-asked-for-nothing"
+    }
+}
+
+mod registration {
+    answers! {
+        #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+        epoll;
+        added_twice "registration/added-twice"
+        copy_added "registration/copy-added"
+        absent "registration/absent"
+        closed_number "registration/closed-number"
+        closed "registration/closed"
+        closed_with_copy "registration/closed-with-copy"
+        number_reused "registration/number-reused"
+        closed_after_harvest "registration/closed-after-harvest"
+        removed_after_harvest "registration/removed-after-harvest"
+        added_again "registration/added-again"
+        modified_while_ready "registration/modified-while-ready"
+        two_pollers "registration/two-pollers"
+        closed_beside_idle "registration/closed-beside-idle"
+        bad_number "registration/bad-number"
+        hang_up_asked_for_nothing "registration/hang-up-asked-for-nothing"
+        listed_twice_for_reading "registration/listed-twice-for-reading"
+        listed_twice_for_both "registration/listed-twice-for-both"
+    }
+
+    answers! {
+        #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+        kqueue;
+        added_twice "registration/added-twice"
+        copy_added "registration/copy-added"
+        absent "registration/absent"
+        closed_number "registration/closed-number"
+        closed "registration/closed"
+        closed_with_copy "registration/closed-with-copy"
+        number_reused "registration/number-reused"
+        closed_after_harvest "registration/closed-after-harvest"
+        removed_after_harvest "registration/removed-after-harvest"
+        added_again "registration/added-again"
+        modified_while_ready "registration/modified-while-ready"
+        two_pollers "registration/two-pollers"
+        closed_beside_idle "registration/closed-beside-idle"
+        bad_number "registration/bad-number"
+        hang_up_asked_for_nothing "registration/hang-up-asked-for-nothing"
+        listed_twice_for_reading "registration/listed-twice-for-reading"
+        listed_twice_for_both "registration/listed-twice-for-both"
+    }
+
+    answers! {
+        #[cfg(unix)]
+        poll;
+        added_twice "registration/added-twice"
+        copy_added "registration/copy-added"
+        absent "registration/absent"
+        closed_number "registration/closed-number"
+        closed "registration/closed"
+        closed_with_copy "registration/closed-with-copy"
+        number_reused "registration/number-reused"
+        closed_after_harvest "registration/closed-after-harvest"
+        removed_after_harvest "registration/removed-after-harvest"
+        added_again "registration/added-again"
+        modified_while_ready "registration/modified-while-ready"
+        two_pollers "registration/two-pollers"
+        closed_beside_idle "registration/closed-beside-idle"
+        bad_number "registration/bad-number"
+        hang_up_asked_for_nothing "registration/hang-up-asked-for-nothing"
+        listed_twice_for_reading "registration/listed-twice-for-reading"
+        listed_twice_for_both "registration/listed-twice-for-both"
+    }
+
+    answers! {
+        #[cfg(unix)]
+        select;
+        added_twice "registration/added-twice"
+        copy_added "registration/copy-added"
+        absent "registration/absent"
+        closed_number "registration/closed-number"
+        closed "registration/closed"
+        closed_with_copy "registration/closed-with-copy"
+        number_reused "registration/number-reused"
+        closed_after_harvest "registration/closed-after-harvest"
+        removed_after_harvest "registration/removed-after-harvest"
+        added_again "registration/added-again"
+        modified_while_ready "registration/modified-while-ready"
+        two_pollers "registration/two-pollers"
+        closed_beside_idle "registration/closed-beside-idle"
+        bad_number "registration/bad-number"
+        hang_up_asked_for_nothing "registration/hang-up-asked-for-nothing"
+        listed_twice_for_reading "registration/listed-twice-for-reading"
+        listed_twice_for_both "registration/listed-twice-for-both"
+    }
+}

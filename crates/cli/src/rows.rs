@@ -27,23 +27,35 @@ pub fn find(scenario: &str) -> Option<&'static Row> {
     rows().find(|row| row.id == scenario)
 }
 
-/// What matrix.yml calls it. The other modes are asked for by a line itself.
+/// The modes, by what matrix.yml calls them.
+const MODES: [(Trigger, Mode); 6] = [
+    (Trigger::Level, Mode::Level),
+    (Trigger::Edge, Mode::Edge),
+    (Trigger::OneShot, Mode::OneShot),
+    (Trigger::Dispatch, Mode::Dispatch),
+    (Trigger::Exclusive, Mode::Exclusive),
+    (Trigger::ExclusiveEdge, Mode::ExclusiveEdge),
+];
+
+/// What matrix.yml calls this mode.
 fn trigger(mode: Mode) -> Option<Trigger> {
-    match mode {
-        Mode::Level => Some(Trigger::Level),
-        Mode::Edge => Some(Trigger::Edge),
-        _ => None,
-    }
+    MODES.iter().find(|(_, known)| *known == mode).map(|(trigger, _)| *trigger)
+}
+
+/// The mode that matrix.yml calls so.
+pub fn mode(trigger: Trigger) -> Mode {
+    MODES.iter().find(|(known, _)| *known == trigger).map_or(Mode::Level, |(_, mode)| *mode)
+}
+
+/// The transport that matrix.yml calls so.
+pub fn transport(transport: matrix::Transport) -> Transport {
+    let known = |known: &Transport| known.name() == transport.name();
+    Transport::ALL.into_iter().find(known).unwrap_or(Transport::None)
 }
 
 /// Performs the row's line once in this process, and compares every answer with what is expected here.
 pub fn run(row: &Row, variant: Variant, make: MakeSelector, seed: u64) -> Result<Ran, Error> {
-    let known = |transport: &Transport| transport.name() == variant.transport.name();
-    let transport = Transport::ALL.into_iter().find(known).unwrap_or(Transport::None);
-    let mode = match variant.trigger {
-        Trigger::Level => Mode::Level,
-        Trigger::Edge => Mode::Edge,
-    };
+    let (transport, mode) = (transport(variant.transport), mode(variant.trigger));
     let (performance, ended) = characterisation::perform(row.verbs, Setting { transport, mode, make, seed });
     let due = match (row.verbs.parse(), make()) {
         (Ok(line), Ok(poller)) => keys(&line, transport, mode, poller.name(), poller.views(mode)),

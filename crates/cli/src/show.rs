@@ -171,7 +171,9 @@ fn describe(found: &Found, title: &str) -> String {
         let _ = writeln!(out, "  {} {}", if check.holds { "ok   " } else { "WRONG" }, check.what);
         let _ = writeln!(out, "        expected: {}", check.expected.join(" | "));
         let _ = writeln!(out, "        observed: {}", check.observed);
-        let _ = writeln!(out, "        source:   {}", check.source);
+        let evidence = check.evidence.as_deref().map(|letter| format!("({letter}) ")).unwrap_or_default();
+        let url = check.url.as_deref().map(|url| format!(", {url}")).unwrap_or_default();
+        let _ = writeln!(out, "        source:   {evidence}{}{url}", check.source);
     }
     if !cell.counters.is_empty() {
         out.push_str("\nCounters\n");

@@ -81,6 +81,14 @@ named! {
     Level = "level",
     /// When it becomes ready.
     Edge = "edge",
+    /// Once, until it is modified or added again.
+    OneShot = "oneshot",
+    /// Once, until it is enabled again: kqueue's.
+    Dispatch = "dispatch",
+    /// As long as it is ready, to one of several pollers: epoll's.
+    Exclusive = "exclusive",
+    /// When it becomes ready, to one of several pollers: epoll's.
+    ExclusiveEdge = "exclusive-edge",
 }
 
 named! {

@@ -93,8 +93,8 @@ mod tests {
         results.cells[1].layer = "characterisation".into();
         let text = report(&results).unwrap();
         for suite in [
-            "name=\"poll\" tests=\"1\" disabled=\"0\" errors=\"0\" failures=\"0\"",
-            "name=\"poll (characterisation)\" tests=\"1\" disabled=\"0\" errors=\"0\" failures=\"1\"",
+            "name=\"poll\" tests=\"1\" skipped=\"0\" errors=\"0\" failures=\"0\"",
+            "name=\"poll (characterisation)\" tests=\"1\" skipped=\"0\" errors=\"0\" failures=\"1\"",
         ] {
             assert!(text.contains(suite), "{suite} is not in:\n{text}");
         }
