@@ -1,12 +1,13 @@
 //! From a cell to the code that it stands for.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use matrix::Cell;
-use report::{Check, Status};
+use matrix::{Cell, Matrix};
+use report::{CellResult, Check, Link, Scenario, Status};
 use scenarios::{Outcome, Params, Verdict};
 
 use crate::error::Error;
+use crate::provenance::VERSION;
 use crate::{backends, rows, selftest};
 
 /// What a run of a cell came to.
@@ -70,6 +71,42 @@ impl From<(Verdict, Outcome)> for Ran {
         };
         let checks = outcome.checks.into_iter().map(check).collect();
         Self { status, reason, checks, counters: outcome.counters, notes: outcome.notes }
+    }
+}
+
+/// What the scenarios of these cells are about, by id. The catalogue knows more than the matrix, and not the self-tests.
+pub fn describe(matrix: &Matrix, cells: &[CellResult]) -> BTreeMap<String, Scenario> {
+    let ids: BTreeSet<_> = cells.iter().map(|cell| cell.scenario.as_str()).collect();
+    let describe = |id: &str| {
+        let scenario = matrix.scenario(id)?;
+        let row = rows::find(id);
+        let clauses = match row {
+            Some(row) => vec![row.row.to_owned()],
+            None => scenarios::find(id)
+                .map(|scenario| scenario.clauses.iter().map(|clause| (*clause).to_owned()).collect())
+                .unwrap_or_default(),
+        };
+        let bugs = row.map_or(&[][..], |row| row.bugs).iter();
+        let described = Scenario {
+            title: scenario.title.clone(),
+            layer: scenario.layer.name().to_owned(),
+            clauses,
+            question: row.map(|row| row.question.to_owned()),
+            verbs: row.map(|row| row.verbs.to_owned()),
+            links: bugs.map(|url| Link { text: short(url), url: (*url).to_owned() }).collect(),
+            pollmatrix: VERSION.to_owned(),
+        };
+        Some((id.to_owned(), described))
+    };
+    ids.into_iter().filter_map(describe).collect()
+}
+
+/// `tokio-rs/mio#1893` for the address of an issue or a pull request; any other address as it is.
+fn short(url: &str) -> String {
+    let Some(path) = url.strip_prefix("https://github.com/") else { return url.to_owned() };
+    match path.split('/').collect::<Vec<_>>().as_slice() {
+        [owner, name, "issues" | "pull", number] => format!("{owner}/{name}#{number}"),
+        _ => url.to_owned(),
     }
 }
 

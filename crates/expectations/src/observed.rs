@@ -1,10 +1,9 @@
 //! What the expectations make of what a poller answered.
 
 use matrix::Os;
-use report::{Asked, Check, Status};
+use report::{Asked, Check, Evidence, Status};
 
 use crate::answers::{Answer, Answers, Compared};
-use crate::evidence::Evidence;
 use crate::version::Version;
 
 /// The expected answer of a question that nobody has answered before.
@@ -123,7 +122,7 @@ fn check(asked: Asked, observed: String, expected: &Answer, holds: bool) -> Chec
         source: format!("{}{varies}", source.text),
         holds,
         asked: Some(asked),
-        evidence: Some(source.evidence.letter().into()),
+        evidence: Some(source.evidence),
         url: source.url.clone(),
         since: expected.range.since.as_ref().map(ToString::to_string),
         until: expected.range.until.as_ref().map(ToString::to_string),
@@ -138,7 +137,7 @@ fn unknown(asked: Asked, observed: String) -> Check {
         source: "nobody has recorded an answer: `pollmatrix record` does".into(),
         holds: true,
         asked: Some(asked),
-        evidence: Some(Evidence::Unknown.letter().into()),
+        evidence: Some(Evidence::Unknown),
         ..Check::default()
     }
 }
@@ -183,7 +182,7 @@ rows:
         assert_eq!((right.status().0, right.unknown, right.checks[0].holds), (Status::Pass, 0, true));
         let wrong = observed("6.18.44", "poll", "HUP");
         assert_eq!(wrong.status(), (Status::Fail, Some("poll@level: expected IN, observed HUP".into())));
-        assert_eq!((wrong.checks[0].holds, wrong.checks[0].evidence.as_deref()), (false, Some("M")));
+        assert_eq!((wrong.checks[0].holds, wrong.checks[0].evidence), (false, Some(Evidence::Measured)));
     }
 
     #[test]

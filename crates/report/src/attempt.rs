@@ -6,6 +6,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::evidence::Evidence;
 use crate::seed::Seed;
 use crate::status::Status;
 
@@ -49,6 +50,9 @@ impl fmt::Display for Asked {
 }
 
 /// One thing that was looked at.
+///
+/// `evidence`, `since`, `until` and `url` are about the expectation. Where it does not hold, and that is documented, they
+/// are about what is documented.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Check {
     /// What was looked at.
@@ -64,19 +68,18 @@ pub struct Check {
     /// Which answer of which poller it is. Only in characterisations.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub asked: Option<Asked>,
-    /// How well the expectation is known: `M` measured, `K` kernel source, `T` another test suite, `I` issue or commit,
-    /// `D` manual page, `?` by nobody.
+    /// How well it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub evidence: Option<String>,
-    /// Where to read more about the source.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub url: Option<String>,
-    /// The first version of the system that answers so.
+    pub evidence: Option<Evidence>,
+    /// The first version of the kernel that it is known of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub since: Option<String>,
-    /// The last version of the system that answers so.
+    /// The last version of the kernel that it is known of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<String>,
+    /// Where to read more: a bug, a manual page.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
 }
 
 /// One attempt at one cell: the line that `pollmatrix run-cell` prints, or what its runner says in its place.

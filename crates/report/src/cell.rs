@@ -9,8 +9,6 @@ use crate::attempt::{Attempt, Check};
 use crate::seed::Seed;
 use crate::status::Status;
 
-/// The layer of the cells that record what a backend answers.
-const CHARACTERISATION: &str = "characterisation";
 /// The counter of answers that the expectations do not know.
 const UNKNOWN: &str = "unknown";
 
@@ -154,12 +152,18 @@ impl CellResult {
 
     /// How many of its answers nobody had recorded before.
     pub fn unknown_answers(&self) -> u64 {
-        self.counters.get(UNKNOWN).copied().filter(|_| self.is_characterisation()).unwrap_or(0)
+        self.counters.get(UNKNOWN).copied().filter(|_| !self.is_contract()).unwrap_or(0)
     }
 
-    /// Whether it records what a backend answers, and counts against nobody.
-    pub fn is_characterisation(&self) -> bool {
-        self.layer == CHARACTERISATION
+    /// `tcp-level-2t1g`, the part of the id between the scenario and the backend. `None` if the id has other parts.
+    pub fn variant(&self) -> Option<&str> {
+        let rest = self.id.strip_prefix(self.scenario.as_str())?.strip_prefix('/')?;
+        rest.strip_suffix(self.backend.as_str())?.strip_suffix('@')
+    }
+
+    /// Whether it counts: contract cells must hold everywhere, others record what is.
+    pub fn is_contract(&self) -> bool {
+        self.layer == "contract"
     }
 
     /// `group`, the first part of the id.

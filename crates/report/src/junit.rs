@@ -17,7 +17,7 @@ use crate::status::Status;
 pub fn report(results: &Results) -> Result<String, quick_junit::SerializeError> {
     let mut report = Report::new("pollmatrix");
     let key = |cell: &'_ CellResult| {
-        (cell.target.clone(), cell.backend.clone(), cell.is_characterisation())
+        (cell.target.clone(), cell.backend.clone(), !cell.is_contract())
     };
     let suites: BTreeSet<_> = results.cells.iter().map(key).collect();
     for (target, backend, characterisation) in suites {
