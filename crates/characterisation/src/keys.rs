@@ -106,9 +106,11 @@ impl Naming {
         self.key(poller, Some(trigger(mode)))
     }
 
-    /// The key of a change's answer.
-    pub(crate) fn change(&self, poller: &str, change: &Change) -> Key {
-        self.key(format!("{poller}-{}", change.kind.verb()), None)
+    /// The key of a change's answer. poll and select have no registrations: what is answered there is said by the list that
+    /// is kept for them, and is no fact about the system.
+    pub(crate) fn change(&self, poller: &str, change: &Change) -> Option<Key> {
+        let registers = !matches!(poller, "poll" | "select");
+        registers.then(|| self.key(format!("{poller}-{}", change.kind.verb()), None))
     }
 
     /// The key of a call's answer.
@@ -161,7 +163,7 @@ pub fn keys(line: &Line, transport: Transport, mode: Mode, poller: &str, views: 
             }
             Act::Wait { .. } => keys.push(naming.wait(poller, mode)),
             Act::Call(who, call) if clause.asked => keys.push(naming.call(who, call)),
-            Act::Change(change) if clause.asked => keys.push(naming.change(poller, change)),
+            Act::Change(change) if clause.asked => keys.extend(naming.change(poller, change)),
             _ => {}
         }
     }

@@ -30,6 +30,8 @@ fn broken(why: impl Into<String>) -> Stopped {
 struct Actor {
     /// `None` when it is closed.
     fd: Option<OwnedFd>,
+    /// Which open file it is: copies share it.
+    file: usize,
     /// The number that it has, or had.
     number: RawFd,
     address: Option<Address>,
@@ -47,12 +49,13 @@ struct Actor {
 }
 
 impl Actor {
-    fn new(fd: OwnedFd, partner: Option<Name>) -> Self {
+    fn new(fd: OwnedFd) -> Self {
         Self {
             number: fd.as_raw_fd(),
             fd: Some(fd),
+            file: 0,
             address: None,
-            partner,
+            partner: None,
             to_nobody: false,
             queue: Vec::new(),
             sent: 0,
@@ -75,7 +78,14 @@ struct Stage {
     place: Place,
     settle: Settle,
     naming: Naming,
+    next_number: RawFd,
+    /// How many files were opened.
+    files: usize,
 }
+
+/// A line's descriptors have numbers from here on: pollers and fences, which come and go under a line, are given the
+/// lowest free one, and must not get the number of a descriptor that the line has closed and still asks about.
+const NUMBERS: RawFd = 100;
 
 /// Performs a parsed line.
 pub(crate) fn play(line: &Line, setting: Setting) -> (Performance, Result<(), Stopped>) {
@@ -114,6 +124,8 @@ impl Stage {
             settle: Settle::new(setting.transport, &mut place)?,
             place,
             naming: Naming::new(setting.transport),
+            next_number: NUMBERS,
+            files: 0,
         })
     }
 
@@ -124,8 +136,8 @@ impl Stage {
             Act::Make(name, thing) => self.make(name, thing),
             Act::Connect(one, other) => {
                 let (a, b) = descriptors::pair(self.setting.transport, &mut self.place)?;
-                self.enter(one, Actor::new(a, Some(other.clone())))?;
-                self.enter(other, Actor::new(b, Some(one.clone())))?;
+                self.enter(one, a)?.partner = Some(other.clone());
+                self.enter(other, b)?.partner = Some(one.clone());
                 Ok("ok".into())
             }
             Act::Call(who, call) => {
@@ -141,7 +153,8 @@ impl Stage {
                 let answer = self.change(change)?;
                 let done = answer == Changed::Done;
                 if clause.asked {
-                    observed.push(observation(self.naming.change(&self.poller, change), answer.to_string()));
+                    let key = self.naming.change(&self.poller, change);
+                    observed.extend(key.map(|key| observation(key, answer.to_string())));
                 } else if !done && change.kind != ChangeKind::Watch {
                     return Err(broken(format!("{} -> {answer}: it must succeed, or be asked", clause.act)));
                 }
@@ -182,13 +195,17 @@ impl Stage {
         matches!(self.setting.mode, Mode::Edge | Mode::ExclusiveEdge)
     }
 
-    fn enter(&mut self, name: &str, actor: Actor) -> Result<(), Stopped> {
-        match self.actors.insert(name.to_owned(), actor) {
-            Some(Actor { fd: Some(_), .. }) => {
-                Err(broken(format!("there is a '{name}' already, and it is open")))
-            }
-            _ => Ok(()),
+    /// Brings a descriptor in, under a number that no other one of this line has had.
+    fn enter(&mut self, name: &str, fd: OwnedFd) -> Result<&mut Actor, Stopped> {
+        if self.actors.get(name).is_some_and(|actor| actor.fd.is_some()) {
+            return Err(broken(format!("there is a '{name}' already, and it is open")));
         }
+        let fd = descriptors::copy(&fd, self.next_number)?;
+        self.next_number = fd.as_raw_fd() + 1;
+        self.files += 1;
+        let actor = Actor { file: self.files, ..Actor::new(fd) };
+        self.actors.insert(name.to_owned(), actor);
+        self.actor(name)
     }
 
     fn actor(&mut self, name: &str) -> Result<&mut Actor, Stopped> {
@@ -220,11 +237,18 @@ impl Stage {
             Thing::Directory => descriptors::directory(&mut self.place)?,
             Thing::Device(path) => descriptors::device(path)?,
         };
-        let partner = match thing {
-            Thing::Copy(of) => self.actors.get(of).and_then(|actor| actor.partner.clone()),
+        let shared = match thing {
+            Thing::Copy(of) => {
+                let of = self.actor(of)?;
+                Some((of.file, of.partner.clone()))
+            }
             _ => None,
         };
-        self.enter(name, Actor::new(fd, partner))?;
+        let actor = self.enter(name, fd)?;
+        if let Some((file, partner)) = shared {
+            actor.file = file;
+            actor.partner = partner;
+        }
         Ok("ok".into())
     }
 

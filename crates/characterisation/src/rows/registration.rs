@@ -1,6 +1,6 @@
 //! A01 to A24: registrations, and how long they live.
 
-use super::{BOTH, LEVEL};
+use super::{BOTH, EDGE, LEVEL};
 use crate::Row;
 use crate::Transport::{Fifo, Pipe, Seqpacket, Tcp, Udp, Unix, UnixDgram};
 
@@ -14,6 +14,26 @@ pub(super) const ROWS: &[Row] = &[
         transports: &[Tcp, Unix, Pipe, Fifo],
         modes: LEVEL,
         bugs: &["https://github.com/nanovms/nanos/pull/1178"],
+    },
+    Row {
+        row: "A01",
+        id: "registration/added-twice-edge-then-level",
+        question: "Does adding an edge-triggered descriptor again make it level-triggered?",
+        verbs: "own and peer are connected, add own for reading edge, add own for reading level? as edge-then-add-level, \
+                peer sends 1, wait as edge-then-add-level-first-wait, wait as edge-then-add-level-second-wait",
+        transports: &[Unix],
+        modes: LEVEL,
+        bugs: &[],
+    },
+    Row {
+        row: "A01",
+        id: "registration/added-twice-level-then-edge",
+        question: "Does adding a level-triggered descriptor again make it edge-triggered?",
+        verbs: "own and peer are connected, add own for reading level, add own for reading edge? as level-then-add-edge, \
+                peer sends 1, wait as level-then-add-edge-first-wait, wait as level-then-add-edge-second-wait",
+        transports: &[Unix],
+        modes: EDGE,
+        bugs: &[],
     },
     Row {
         row: "A02",

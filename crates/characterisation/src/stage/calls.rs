@@ -12,7 +12,7 @@ use nix::unistd::{PathconfVar, pathconf, read, write};
 
 use super::descriptors::{self, Address};
 use super::settle::{self, FAILED, HALF_CLOSED, READABLE, RESET, URGENT, WRITABLE};
-use super::{Actor, PATIENCE, Stage, broken};
+use super::{PATIENCE, Stage, broken};
 use crate::verbs::{Call, Direction, Name, Reading, Size, SocketOption};
 use crate::{Stopped, Transport};
 
@@ -110,13 +110,18 @@ impl Stage {
         self.settle.round_trip()?;
         let transport = self.setting.transport;
         let Some(actor) = self.actors.get(who) else { return Ok(()) };
-        let partner = actor.partner.as_ref().and_then(|name| self.actors.get(name));
-        let partner_fd = partner.and_then(|partner| partner.fd.as_ref());
+        let partner_fd = self.partner(who);
+        let partner_is_gone = actor.partner.is_some() && partner_fd.is_none();
+        // A file ends with the last of its descriptors.
+        let ends = self.open_end(who).is_none();
         match (transport, call) {
-            (Transport::Tcp, Call::Shuts(Direction::Write | Direction::Both) | Call::Closes) if done => {
+            (Transport::Tcp, Call::Shuts(Direction::Write | Direction::Both)) if done => {
                 partner_fd.map_or(Ok(()), |fd| settle::wait_for(fd, HALF_CLOSED, "the end of the connection"))
             }
-            (Transport::Tcp, Call::Resets) => {
+            (Transport::Tcp, Call::Closes) if ends => {
+                partner_fd.map_or(Ok(()), |fd| settle::wait_for(fd, HALF_CLOSED, "the end of the connection"))
+            }
+            (Transport::Tcp, Call::Resets) if ends => {
                 partner_fd.map_or(Ok(()), |fd| settle::wait_for(fd, RESET, "the reset"))
             }
             (Transport::Tcp, Call::Connects(None)) => settle::wait_for(self.fd(who)?, RESET, "the refusal"),
@@ -124,9 +129,7 @@ impl Stage {
                 partner_fd.map_or(Ok(()), |fd| settle::wait_for(fd, URGENT, "the urgent byte"))
             }
             // What is sent to an end that is closed is answered with a reset.
-            (Transport::Tcp, Call::Sends(_))
-                if done && partner.is_some_and(|partner| partner.fd.is_none()) =>
-            {
+            (Transport::Tcp, Call::Sends(_)) if done && partner_is_gone => {
                 settle::wait_for(self.fd(who)?, RESET, "the reset")
             }
             (Transport::Udp, Call::Sends(_)) if done && actor.to_nobody => {
@@ -140,7 +143,7 @@ impl Stage {
     }
 
     fn binds(&mut self, who: &str) -> Result<Outcome, Stopped> {
-        let fd = super::descriptors::copy(self.fd(who)?, 0)?;
+        let fd = descriptors::copy(self.fd(who)?, 0)?;
         let address = descriptors::bind_somewhere(&fd, self.setting.transport, &mut self.place)?;
         self.actor(who)?.address = Some(address);
         Ok(Outcome::of(Ok(())))
@@ -150,7 +153,7 @@ impl Stage {
     fn socket(&mut self, who: &str) -> Result<(), Stopped> {
         if !self.actors.contains_key(who) {
             let fd = descriptors::fresh(self.setting.transport)?;
-            self.enter(who, Actor::new(fd, None))?;
+            self.enter(who, fd)?;
         }
         Ok(())
     }
@@ -218,7 +221,7 @@ impl Stage {
                 if let Some(client) = &client {
                     self.actor(client)?.partner = Some(name.clone());
                 }
-                self.enter(name, Actor::new(fd, client))?;
+                self.enter(name, fd)?.partner = client;
                 Ok(Outcome { answer: "ok".into(), done: true })
             }
             Err(errno) => Ok(Outcome::of(Err(errno))),
@@ -231,9 +234,9 @@ impl Stage {
             Direction::Write => OFlag::O_WRONLY,
             Direction::Both => OFlag::O_RDWR,
         };
-        match descriptors::open_fifo(&mut self.place, flags)? {
+        match descriptors::open_fifo(&self.place.fifo()?, flags)? {
             Ok(fd) => {
-                self.enter(who, Actor::new(fd, None))?;
+                self.enter(who, fd)?;
                 Ok(Outcome { answer: "ok".into(), done: true })
             }
             Err(errno) => Ok(Outcome::of(Err(errno))),
@@ -245,9 +248,16 @@ impl Stage {
         matches!(self.setting.transport, Transport::Tcp | Transport::Pty)
     }
 
+    /// The other end, through any descriptor that it is open by.
     fn partner(&self, who: &str) -> Option<&OwnedFd> {
-        let partner = self.actors.get(who)?.partner.as_ref()?;
-        self.actors.get(partner)?.fd.as_ref()
+        self.open_end(self.actors.get(who)?.partner.as_ref()?)
+    }
+
+    /// An open descriptor of the file that `who` is, or was.
+    fn open_end(&self, who: &str) -> Option<&OwnedFd> {
+        let file = self.actors.get(who)?.file;
+        let mut same = self.actors.values().filter(|actor| actor.file == file);
+        same.find_map(|actor| actor.fd.as_ref())
     }
 
     fn sends(&mut self, who: &str, bytes: usize) -> Result<Outcome, Stopped> {

@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::path::{Path, PathBuf};
 
 use nix::errno::Errno;
-use nix::fcntl::{FcntlArg, OFlag, fcntl, open};
+use nix::fcntl::{FcntlArg, FdFlag, OFlag, fcntl, open};
 use nix::sys::socket::{
     AddressFamily, Backlog, SockType, SockaddrIn, UnixAddr, accept, bind, connect, getsockname, listen,
     setsockopt, socket, socketpair, sockopt,
@@ -49,14 +49,20 @@ impl Place {
             .unwrap_or_default())
     }
 
-    /// The line's FIFO.
+    /// The FIFO that the line's `opens` means.
     pub(super) fn fifo(&mut self) -> Result<PathBuf, Stopped> {
         if let Some(path) = &self.fifo {
             return Ok(path.clone());
         }
+        let path = self.new_fifo()?;
+        self.fifo = Some(path.clone());
+        Ok(path)
+    }
+
+    /// A FIFO that nobody else knows.
+    fn new_fifo(&mut self) -> Result<PathBuf, Stopped> {
         let path = self.path()?;
         mkfifo(&path, Mode::S_IRUSR | Mode::S_IWUSR).map_err(|errno| broken(format!("mkfifo: {errno:?}")))?;
-        self.fifo = Some(path.clone());
         Ok(path)
     }
 }
@@ -83,22 +89,17 @@ fn missing(call: &str, errno: Errno) -> Stopped {
     }
 }
 
-/// A line's descriptors have numbers from here on: pollers and fences, which come and go under a line, are given the
-/// lowest free one, and must not get the number of a descriptor that the line has closed and still asks about.
-const NUMBERS: RawFd = 100;
-
-/// Closed by exec, non-blocking, and with a number of the line's. Not every system can do that in the call that makes a
-/// descriptor.
-pub(super) fn prepare(fd: OwnedFd) -> Result<OwnedFd, Stopped> {
-    let flags = fcntl(&fd, FcntlArg::F_GETFL)
+/// Closed by exec, and non-blocking. Not every system can do that in the call that makes a descriptor.
+fn prepare(fd: OwnedFd) -> Result<OwnedFd, Stopped> {
+    let prepared = fcntl(&fd, FcntlArg::F_SETFD(FdFlag::FD_CLOEXEC))
+        .and_then(|_| fcntl(&fd, FcntlArg::F_GETFL))
         .and_then(|flags| fcntl(&fd, FcntlArg::F_SETFL(OFlag::from_bits_retain(flags) | OFlag::O_NONBLOCK)));
-    flags.map_err(|errno| broken(format!("fcntl: {errno:?}")))?;
-    copy(&fd, NUMBERS)
+    prepared.map(|_| fd).map_err(|errno| broken(format!("fcntl: {errno:?}")))
 }
 
-/// The same open file under another number: the lowest free one that is not below `number`, or below those of a line.
+/// The same open file under another number: the lowest free one that is not below `number`.
 pub(super) fn copy(fd: &impl AsFd, number: RawFd) -> Result<OwnedFd, Stopped> {
-    let copied = fcntl(fd, FcntlArg::F_DUPFD_CLOEXEC(number.max(NUMBERS)));
+    let copied = fcntl(fd, FcntlArg::F_DUPFD_CLOEXEC(number));
     // SAFETY: fcntl has just made it, and nobody else knows it.
     copied.map(|fd| unsafe { OwnedFd::from_raw_fd(fd) }).map_err(|errno| broken(format!("fcntl: {errno:?}")))
 }
@@ -163,9 +164,9 @@ pub(super) fn accept_one(listener: &impl AsFd) -> Result<Result<OwnedFd, Errno>,
     }
 }
 
-/// Opens the line's FIFO, non-blocking: a writer without a reader is refused.
-pub(super) fn open_fifo(place: &mut Place, flags: OFlag) -> Result<Result<OwnedFd, Errno>, Stopped> {
-    match open(&place.fifo()?, flags | OFlag::O_NONBLOCK, Mode::empty()) {
+/// Opens a FIFO, non-blocking: a writer without a reader is refused.
+pub(super) fn open_fifo(path: &Path, flags: OFlag) -> Result<Result<OwnedFd, Errno>, Stopped> {
+    match open(path, flags | OFlag::O_NONBLOCK, Mode::empty()) {
         Ok(fd) => prepare(fd).map(Ok),
         Err(errno) => Ok(Err(errno)),
     }
@@ -206,8 +207,9 @@ pub(super) fn pair(transport: Transport, place: &mut Place) -> Result<(OwnedFd, 
         }
         Transport::Pipe => pipe().map_err(failed("pipe"))?,
         Transport::Fifo => {
-            let reader = open_fifo(place, OFlag::O_RDONLY)?.map_err(failed("open for reading"))?;
-            (reader, open_fifo(place, OFlag::O_WRONLY)?.map_err(failed("open for writing"))?)
+            let path = place.new_fifo()?;
+            let reader = open_fifo(&path, OFlag::O_RDONLY)?.map_err(failed("open for reading"))?;
+            (reader, open_fifo(&path, OFlag::O_WRONLY)?.map_err(failed("open for writing"))?)
         }
         Transport::Pty => {
             let ends = nix::pty::openpty(None, None).map_err(failed("openpty"))?;
