@@ -4405,6 +4405,8 @@ mod registration {
         #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
         epoll;
         added_twice "registration/added-twice"
+        added_twice_edge_then_level "registration/added-twice-edge-then-level"
+        added_twice_level_then_edge "registration/added-twice-level-then-edge"
         copy_added "registration/copy-added"
         absent "registration/absent"
         closed_number "registration/closed-number"
@@ -4427,6 +4429,8 @@ mod registration {
         #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
         kqueue;
         added_twice "registration/added-twice"
+        added_twice_edge_then_level "registration/added-twice-edge-then-level"
+        added_twice_level_then_edge "registration/added-twice-level-then-edge"
         copy_added "registration/copy-added"
         absent "registration/absent"
         closed_number "registration/closed-number"
@@ -4449,6 +4453,7 @@ mod registration {
         #[cfg(unix)]
         poll;
         added_twice "registration/added-twice"
+        added_twice_edge_then_level "registration/added-twice-edge-then-level"
         copy_added "registration/copy-added"
         absent "registration/absent"
         closed_number "registration/closed-number"
@@ -4471,6 +4476,7 @@ mod registration {
         #[cfg(unix)]
         select;
         added_twice "registration/added-twice"
+        added_twice_edge_then_level "registration/added-twice-edge-then-level"
         copy_added "registration/copy-added"
         absent "registration/absent"
         closed_number "registration/closed-number"

@@ -36,7 +36,8 @@ fn merged() -> Results {
         since: Some("6.1".into()),
         until: Some("6.9".into()),
         url: Some("https://example.org/bug".into()),
-        asked: Some(crate::Asked { row: HOSTILE.into(), variant: HOSTILE.into(), api: HOSTILE.into(), trigger: None }),
+        // For programs: people read it in `what`.
+        asked: None,
     }];
     results.cells[0].counters = [("many".to_owned(), u64::MAX), ("few".to_owned(), 3)].into();
     results.cells[0].notes = vec!["a note".into()];
