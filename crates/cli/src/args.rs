@@ -103,6 +103,13 @@ pub enum Command {
     Soak(SoakArgs),
     /// Show what each system's pollers are expected to answer, side by side
     Expectations(ExpectationsArgs),
+    /// Write answers that nobody knew before into the expectations, for review
+    ///
+    /// Reads results of characterisation cells and adds to answers/OS.yml what is not there yet, with the kernel that
+    /// answered so as the source. What the file says already stays as it is, but for hypotheses that were contradicted;
+    /// what contradicts a measurement is named and not written.
+    #[command(after_help = exit::RECORD_HELP)]
+    Record(RecordArgs),
     /// Split the cells over several machines, for the matrix of a CI or for a Kubernetes Job
     ///
     /// Each of the N machines runs `pollmatrix run --shard K/N`, and `pollmatrix merge` joins what they report. The
@@ -482,6 +489,23 @@ pub struct ExpectationsArgs {
     /// Print no answers; exit 2 if something in the files is wrong
     #[arg(long, conflicts_with_all = ["rows", "systems", "format"])]
     pub check: bool,
+}
+
+#[derive(ClapArgs)]
+pub struct RecordArgs {
+    /// Results to record: results.json files, or report directories that have one
+    #[arg(value_name = "RESULTS", required = true)]
+    pub inputs: Vec<PathBuf>,
+    /// Write nothing; show what would be written as a diff
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Record answers that came through an emulator or another command, too: they may be its own, not the kernel's
+    #[arg(long)]
+    pub emulated: bool,
+    /// The top of the source tree, whose expectations are written to without --expectations [default: the nearest folder
+    /// upwards that has a matrix.yml and crates]
+    #[arg(long, value_name = "DIR")]
+    pub root: Option<PathBuf>,
 }
 
 #[derive(ClapArgs)]

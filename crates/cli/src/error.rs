@@ -91,6 +91,8 @@ pub enum Error {
     NotRunArg { typed: String, why: &'static str, help: String },
     #[error("no cell in {} passed", .0.display())]
     NothingToRecord(PathBuf),
+    #[error("{} cannot be recorded: {why}", path.display())]
+    Unrecordable { path: PathBuf, why: String, help: &'static str },
     #[error("cannot find the top of the source tree from {}", .0.display())]
     NoSourceTree(PathBuf),
     #[error("cannot write the report as JUnit: {0}")]
@@ -161,6 +163,7 @@ impl Error {
             Self::NothingToRecord(_) => {
                 "only what passed says how long it takes: give the results of another run".into()
             }
+            Self::Unrecordable { help, .. } => (*help).into(),
             Self::NoSourceTree(_) => "run it inside the source tree, or give --root DIR".into(),
             Self::Junit(_) => "this is a bug in pollmatrix".into(),
         }

@@ -42,6 +42,13 @@ Exit codes:
   1    there is one
   2    wrong usage, or inputs that are no results";
 
+/// The section of `pollmatrix record --help`.
+pub const RECORD_HELP: &str = "\
+Exit codes:
+  0    everything is recorded, or was known
+  1    some answer contradicts what was measured on the same version, or has to be written by hand
+  2    wrong usage, results that cannot be recorded, or a file that cannot be written";
+
 /// The section of `pollmatrix faults --help`.
 pub const FAULTS_HELP: &str = "\
 Exit codes:

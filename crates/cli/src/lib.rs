@@ -25,6 +25,7 @@ mod output;
 mod plan;
 mod progress;
 mod provenance;
+mod record;
 mod remote;
 mod rows;
 mod run;
@@ -60,6 +61,7 @@ pub fn main() -> ExitCode {
         Command::Faults(args) => faults::run(matrix, &args),
         Command::Soak(args) => soak::run(&args),
         Command::Expectations(given) => expectations::run(matrix, args.expectations.as_deref(), &given),
+        Command::Record(given) => record::run(args.expectations.as_deref(), &given),
         Command::Plan(args) => split::run(matrix, &args),
         Command::Generate(args) => generate::run(&args),
         Command::Exec(args) => exec::run(matrix, &args),

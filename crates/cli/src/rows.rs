@@ -103,7 +103,8 @@ fn judge(
             (Status::Broken, Some(stopped.to_string()))
         }
         (_, Ok(())) if observed.checks.is_empty() => {
-            (Status::Broken, Some("the line observes nothing".into()))
+            let why = "the line asks this poller nothing: what it asks for is kept in this program";
+            (Status::Unsupported, Some(why.into()))
         }
         (judged, Ok(())) => judged,
     };

@@ -9,6 +9,9 @@ use crate::version::Version;
 /// The expected answer of a question that nobody has answered before.
 pub const NOT_KNOWN: &str = "not known";
 
+/// What stands in the place of an answer that did not come.
+pub const NO_ANSWER: &str = "no answer";
+
 /// The answers of one performance, each beside what was expected.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Observed {
@@ -54,7 +57,7 @@ impl Observed {
     /// Records that this was asked and not answered. Silently missing, it would look like a pass.
     pub fn miss(&mut self, asked: Asked, expected: Option<&Answer>) {
         self.wrong.push(format!("{asked}: asked, and not answered"));
-        let missing = "no answer".to_owned();
+        let missing = NO_ANSWER.to_owned();
         self.checks.push(match expected {
             Some(expected) => check(asked, missing, expected, false),
             None => Check { holds: false, ..unknown(asked, missing) },
