@@ -9,6 +9,7 @@ mod interruption;
 mod merge;
 mod plans;
 mod reports;
+mod rows;
 mod sandbox;
 #[cfg(target_os = "linux")]
 mod scripts;
