@@ -15,8 +15,12 @@ use super::ears::{Ears, ROOM};
 use super::{PATIENCE, broken};
 use crate::Stopped;
 
-/// So often somebody else is woken before a thread counts as asleep.
-const TURNS: usize = 500;
+/// So often somebody else is woken before a thread that has begun to wait counts as asleep.
+const TURNS_TO_FALL_ASLEEP: usize = 1_000;
+
+/// So often somebody else is woken before a thread that could wake up counts as sleeping on. It is more than that: it may be
+/// in the queue of a processor that others keep busy.
+const TURNS_TO_WAKE: usize = 20_000;
 
 /// A thread that answers whenever it is asked to.
 pub(super) struct Echo {
@@ -48,9 +52,9 @@ impl Echo {
         if answered { Ok(()) } else { Err(broken("the thread that answers did not")) }
     }
 
-    /// Gives others their turns until `done`, or until they have had enough of them.
-    fn turns(&self, mut done: impl FnMut() -> bool) -> Result<(), Stopped> {
-        for _ in 0..TURNS {
+    /// Gives others their turns until `done`, or until they have had so many.
+    fn turns(&self, count: usize, mut done: impl FnMut() -> bool) -> Result<(), Stopped> {
+        for _ in 0..count {
             if done() {
                 break;
             }
@@ -94,7 +98,7 @@ impl Sleeper {
         let thread = thread.map_err(|error| broken(format!("a thread: {error}")))?;
         begun.recv_timeout(PATIENCE).map_err(|_| broken("a thread did not begin"))?;
         let mut sleeper = Self { ears, answer, said: None, thread: Some(thread) };
-        echo.turns(|| sleeper.is_awake())?;
+        echo.turns(TURNS_TO_FALL_ASLEEP, || sleeper.is_awake())?;
         Ok(sleeper)
     }
 
@@ -111,7 +115,7 @@ impl Sleeper {
 
     /// What its wait said, or that it has not come to an end.
     pub(super) fn said(&mut self, echo: &Echo) -> Result<String, Stopped> {
-        echo.turns(|| self.is_awake())?;
+        echo.turns(TURNS_TO_WAKE, || self.is_awake())?;
         Ok(match &self.said {
             None => "not woken".into(),
             Some(Err(errno)) => format!("{errno:?}"),
@@ -132,9 +136,18 @@ impl Drop for Sleeper {
     }
 }
 
-/// How many of these are awake: `1/8`.
+/// How many of these are awake: `1/8`. One that wakes up may be what wakes the next one.
 pub(super) fn awake(sleepers: &mut [Sleeper], echo: &Echo) -> Result<String, Stopped> {
-    echo.turns(|| sleepers.iter_mut().all(Sleeper::is_awake))?;
-    let awake = sleepers.iter_mut().filter_map(|sleeper| sleeper.is_awake().then_some(())).count();
-    Ok(format!("{awake}/{}", sleepers.len()))
+    let mut awake = 0;
+    loop {
+        let count = |sleepers: &mut [Sleeper]| {
+            sleepers.iter_mut().map(Sleeper::is_awake).filter(|awake| *awake).count()
+        };
+        echo.turns(TURNS_TO_WAKE, || count(sleepers) > awake)?;
+        let now = count(sleepers);
+        if now == awake || now == sleepers.len() {
+            return Ok(format!("{now}/{}", sleepers.len()));
+        }
+        awake = now;
+    }
 }
