@@ -129,6 +129,7 @@ impl Naming {
             Call::ReceivesUrgent => "recv(MSG_OOB)".into(),
             Call::Shuts(_) => "shutdown".into(),
             Call::Resets | Call::Closes => "close".into(),
+            Call::Grows(_) => "append".into(),
             Call::TakesNumberOf(_) => "dup".into(),
             Call::Sets(option) => format!("setsockopt({})", option.name()),
             Call::AsksError(_) => "SO_ERROR".into(),
@@ -161,7 +162,7 @@ pub fn keys(line: &Line, transport: Transport, mode: Mode, poller: &str, views: 
             Act::Look { interest: Some(interest), .. } if mode == Mode::Level => {
                 keys.push(naming.look_for(poller, *interest));
             }
-            Act::Wait { .. } => keys.push(naming.wait(poller, mode)),
+            Act::Wait { .. } | Act::Answers(_) | Act::CrowdAnswers => keys.push(naming.wait(poller, mode)),
             Act::Call(who, call) if clause.asked => keys.push(naming.call(who, call)),
             Act::Change(change) if clause.asked => keys.extend(naming.change(poller, change)),
             _ => {}

@@ -17,16 +17,16 @@ pub fn rows() -> impl Iterator<Item = &'static Row> {
 
 const FAMILIES: &[&[Row]] = &[readiness::ROWS, states::ROWS, files::ROWS, edges::ROWS, registration::ROWS];
 
-/// A row of the catalogue that is no scenario.
+/// A row of the catalogue, or a part of one, that is no scenario.
 #[derive(Clone, Copy, Debug)]
 pub struct Unscripted {
-    /// The row: `F08`.
-    pub row: &'static str,
+    /// The row, or one of its published answers: `F08`, `V30 tcp kqueue@level`. `*` stands for anything.
+    pub what: &'static str,
     /// Why.
     pub why: &'static str,
 }
 
-/// Every row, or part of one, that cannot be a scenario.
+/// Everything that is no scenario, with the reason.
 pub fn unscripted() -> &'static [Unscripted] {
     &[]
 }

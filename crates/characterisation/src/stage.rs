@@ -4,9 +4,12 @@ mod calls;
 mod descriptors;
 mod ears;
 mod settle;
+mod sleepers;
 
 use std::collections::BTreeMap;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use selector::{Changed, Interest, Mode, Registered, Unsupported, View};
@@ -18,6 +21,7 @@ use calls::Outcome;
 use descriptors::{Address, Place};
 use ears::{Ears, ROOM};
 use settle::Settle;
+use sleepers::{Echo, Sleeper};
 
 /// How long it is waited for what must come. Nothing is concluded from how long it took.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -35,6 +39,8 @@ struct Actor {
     /// The number that it has, or had.
     number: RawFd,
     address: Option<Address>,
+    /// Where it is, if it is a regular file.
+    path: Option<PathBuf>,
     /// Who has the other end.
     partner: Option<Name>,
     /// Connected to where nobody is.
@@ -55,6 +61,7 @@ impl Actor {
             fd: Some(fd),
             file: 0,
             address: None,
+            path: None,
             partner: None,
             to_nobody: false,
             queue: Vec::new(),
@@ -71,8 +78,12 @@ struct Stage {
     setting: Setting,
     poller: String,
     views: &'static [View],
+    /// Threads that wait: they end before the pollers and the descriptors do.
+    sleepers: BTreeMap<Name, Sleeper>,
+    crowd: Vec<Sleeper>,
+    echo: Option<Echo>,
     actors: BTreeMap<Name, Actor>,
-    pollers: BTreeMap<Name, Ears>,
+    pollers: BTreeMap<Name, Arc<Ears>>,
     /// Through which poller a view looks at a descriptor, and what its registration is called there.
     watched: BTreeMap<Name, (Name, Name)>,
     place: Place,
@@ -118,8 +129,11 @@ impl Stage {
             setting,
             poller,
             views: first.selector.views(setting.mode),
+            sleepers: BTreeMap::new(),
+            crowd: Vec::new(),
+            echo: None,
             actors: BTreeMap::new(),
-            pollers: BTreeMap::from([(FIRST.to_owned(), first)]),
+            pollers: BTreeMap::from([(FIRST.to_owned(), Arc::new(first))]),
             watched: BTreeMap::new(),
             settle: Settle::new(setting.transport, &mut place)?,
             place,
@@ -179,6 +193,33 @@ impl Stage {
                 observed.extend(seen.iter().cloned());
                 Ok(seen.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "))
             }
+            Act::Sleep { thread, poller } => self.sleeps(thread, poller),
+            Act::Crowd { count, alone, poller } => self.crowd_sleeps(*count, *alone, poller),
+            Act::Answers(thread) => {
+                self.echo()?;
+                let (Some(sleeper), Some(echo)) = (self.sleepers.get_mut(thread), &self.echo) else {
+                    return Err(broken(format!("'{thread}' does not wait")));
+                };
+                let answer = sleeper.said(echo)?;
+                observed.push(observation(self.naming.wait(&self.poller, self.setting.mode), answer.clone()));
+                Ok(answer)
+            }
+            Act::CrowdAnswers => {
+                self.echo()?;
+                let Some(echo) = &self.echo else { return Err(broken("nobody answers")) };
+                let answer = sleepers::awake(&mut self.crowd, echo)?;
+                observed.push(observation(self.naming.wait(&self.poller, self.setting.mode), answer.clone()));
+                Ok(answer)
+            }
+            Act::Wake(poller) => {
+                let woken = self.ears(poller)?.selector.wake();
+                woken.map(|()| "ok".into()).map_err(|Unsupported(why)| Stopped::Unsupported(why))
+            }
+            Act::ClosePoller(poller) => match self.ears(poller)?.selector.close() {
+                Ok(Ok(())) => Ok("0".into()),
+                Ok(Err(errno)) => Err(broken(format!("close: {errno:?}"))),
+                Err(Unsupported(why)) => Err(Stopped::Unsupported(why)),
+            },
             Act::Wait { room, poller } => {
                 let ears = self.ears(poller)?;
                 let answer = match ears.hear(room.unwrap_or(ROOM))? {
@@ -222,18 +263,59 @@ impl Stage {
     }
 
     /// The poller of this name, which is made when it is first named.
-    fn ears(&mut self, name: &str) -> Result<&mut Ears, Stopped> {
-        if !self.pollers.contains_key(name) {
-            self.pollers.insert(name.to_owned(), Ears::open(self.setting.make)?);
+    fn ears(&mut self, name: &str) -> Result<Arc<Ears>, Stopped> {
+        if let Some(ears) = self.pollers.get(name) {
+            return Ok(Arc::clone(ears));
         }
-        self.pollers.get_mut(name).ok_or_else(|| broken(format!("there is no poller '{name}'")))
+        let ears = Arc::new(Ears::open(self.setting.make)?);
+        self.pollers.insert(name.to_owned(), Arc::clone(&ears));
+        Ok(ears)
+    }
+
+    /// Who answers while others sleep.
+    fn echo(&mut self) -> Result<&Echo, Stopped> {
+        if self.echo.is_none() {
+            self.echo = Some(Echo::new()?);
+        }
+        self.echo.as_ref().ok_or_else(|| broken("nobody answers"))
+    }
+
+    /// Whether a thread waits: it may hold a file that the line has closed.
+    fn somebody_sleeps(&self) -> bool {
+        !self.sleepers.is_empty() || !self.crowd.is_empty()
+    }
+
+    fn sleeps(&mut self, thread: &str, poller: &str) -> Result<String, Stopped> {
+        let ears = self.ears(poller)?;
+        // The one that it replaces ends first.
+        self.sleepers.remove(thread);
+        let sleeper = Sleeper::new(ears, self.echo()?)?;
+        self.sleepers.insert(thread.to_owned(), sleeper);
+        Ok("ok".into())
+    }
+
+    fn crowd_sleeps(&mut self, count: usize, alone: bool, poller: &str) -> Result<String, Stopped> {
+        let ears = self.ears(poller)?;
+        ears.selector.capabilities().shared_wait.map_err(|why| Stopped::Unsupported(why.into()))?;
+        self.crowd.clear();
+        for _ in 0..count {
+            let own = if alone { Arc::new(ears.alike(self.setting.make)?) } else { Arc::clone(&ears) };
+            let sleeper = Sleeper::new(own, self.echo()?)?;
+            self.crowd.push(sleeper);
+        }
+        Ok("ok".into())
     }
 
     fn make(&mut self, name: &str, thing: &Thing) -> Result<String, Stopped> {
         let fd = match thing {
             Thing::Fresh => descriptors::fresh(self.setting.transport)?,
             Thing::Copy(of) => descriptors::copy(self.fd(of)?, 0)?,
-            Thing::File { size, offset } => descriptors::file(&mut self.place, *size, *offset)?,
+            Thing::File { size, offset } => {
+                let path = self.place.path()?;
+                let fd = descriptors::file(&path, *size, *offset)?;
+                self.enter(name, fd)?.path = Some(path);
+                return Ok("ok".into());
+            }
             Thing::Directory => descriptors::directory(&mut self.place)?,
             Thing::Device(path) => descriptors::device(path)?,
         };
@@ -301,7 +383,7 @@ impl Stage {
     /// Through a registration that is made for it.
     fn look_now(&self, at: &str, interest: Interest) -> Result<String, Stopped> {
         let number = self.number(at)?;
-        let mut ears = Ears::open(self.setting.make)?;
+        let ears = Ears::open(self.setting.make)?;
         if let Changed::Unsupported(Unsupported(why)) = ears.add(number, at, interest, self.setting.mode) {
             return Err(Stopped::Unsupported(why));
         }

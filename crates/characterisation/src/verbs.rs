@@ -71,6 +71,30 @@ pub enum Act {
         /// Which poller.
         poller: Name,
     },
+    /// `THREAD waits`: a thread begins a wait and falls asleep in it.
+    Sleep {
+        /// The thread.
+        thread: Name,
+        /// Which poller.
+        poller: Name,
+    },
+    /// `THREAD answers`: what its wait said, or that it sleeps on.
+    Answers(Name),
+    /// `N threads wait`: so many threads fall asleep, in one poller or each in one of its own.
+    Crowd {
+        /// How many.
+        count: usize,
+        /// Each in a poller of its own with the same registrations.
+        alone: bool,
+        /// Which poller.
+        poller: Name,
+    },
+    /// `threads answer`: how many of them are awake.
+    CrowdAnswers,
+    /// `wake`: the poller's own wake-up.
+    Wake(Name),
+    /// `close`: closes the poller's own descriptor.
+    ClosePoller(Name),
 }
 
 /// What a descriptor can be made as.
@@ -154,6 +178,8 @@ pub enum Call {
     Reads(Reading),
     /// read(2) until there is nothing more.
     Drains,
+    /// Another descriptor of the same regular file appends so many bytes.
+    Grows(usize),
     /// recv(2) of one byte with `MSG_OOB`.
     ReceivesUrgent,
     /// shutdown(2).

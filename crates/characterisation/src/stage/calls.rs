@@ -1,5 +1,7 @@
 //! The calls that a line makes on its descriptors.
 
+use std::fs::File;
+use std::io::Write;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::time::Instant;
 
@@ -68,6 +70,7 @@ impl Stage {
             }
             Call::Reads(Reading::UpTo(size)) => self.reads_up_to(who, *size)?,
             Call::Drains => self.drains(who)?,
+            Call::Grows(bytes) => self.grows(who, *bytes)?,
             Call::ReceivesUrgent => {
                 let received = recv(self.fd(who)?.as_raw_fd(), &mut [0], MsgFlags::MSG_OOB);
                 Outcome::counts(&[received], received == Ok(1))
@@ -108,6 +111,10 @@ impl Stage {
     /// Waits until the other end has what the call must bring it.
     fn arrive(&mut self, who: &str, call: &Call, done: bool) -> Result<(), Stopped> {
         self.settle.round_trip()?;
+        if self.somebody_sleeps() {
+            // The system may keep a closed file for a thread that waits for it: then there is no end to wait for.
+            return Ok(());
+        }
         let transport = self.setting.transport;
         let Some(actor) = self.actors.get(who) else { return Ok(()) };
         let partner_fd = self.partner(who);
@@ -387,6 +394,16 @@ impl Stage {
                 }
             }
         }
+    }
+
+    /// Another description of the same file writes at its end.
+    fn grows(&mut self, who: &str, bytes: usize) -> Result<Outcome, Stopped> {
+        let path =
+            self.actor(who)?.path.clone().ok_or_else(|| broken(format!("'{who}' is no regular file")))?;
+        let failed = |error: std::io::Error| broken(format!("{}: {error}", path.display()));
+        let mut file = File::options().append(true).open(&path).map_err(failed)?;
+        file.write_all(&vec![b'.'; bytes]).map_err(failed)?;
+        Ok(Outcome::of(Ok(())))
     }
 
     fn closes(&mut self, who: &str) -> Result<Outcome, Stopped> {

@@ -221,9 +221,8 @@ pub(super) fn pair(transport: Transport, place: &mut Place) -> Result<(OwnedFd, 
 }
 
 /// A regular file of so many bytes, which is read next from `offset`.
-pub(super) fn file(place: &mut Place, size: usize, offset: usize) -> Result<OwnedFd, Stopped> {
+pub(super) fn file(path: &Path, size: usize, offset: usize) -> Result<OwnedFd, Stopped> {
     let failed = |error: std::io::Error| broken(format!("a file: {error}"));
-    let path = place.path()?;
     let mut file = File::options().read(true).write(true).create_new(true).open(path).map_err(failed)?;
     file.write_all(&vec![b'.'; size]).map_err(failed)?;
     file.seek(SeekFrom::Start(offset as u64)).map_err(failed)?;

@@ -2,6 +2,7 @@
 
 use std::io::{PipeReader, PipeWriter, Read, Write, pipe};
 use std::os::fd::{AsRawFd, RawFd};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use nix::errno::Errno;
@@ -19,11 +20,19 @@ const FENCE: Token = u32::MAX as Token;
 
 /// A poller with a fence: a pipe of its own that nobody else knows.
 pub(super) struct Ears {
-    pub(super) selector: Box<dyn Selector>,
+    pub(super) selector: Arc<dyn Selector>,
     fence: (PipeReader, PipeWriter),
-    /// What registrations are called; the token is the place.
+    kept: Mutex<Kept>,
+}
+
+/// What is known of the registrations. Only the line's own thread changes it; those that sleep have their answers named.
+#[derive(Default)]
+struct Kept {
+    /// What they are called; the token is the place.
     labels: Vec<Name>,
     refused: Vec<(RawFd, Vec<Refusal>)>,
+    /// What was added, for a poller that is to have the same.
+    added: Vec<(RawFd, Name, Interest, Mode)>,
 }
 
 impl Ears {
@@ -38,35 +47,61 @@ impl Ears {
             modes.first().copied().unwrap_or_default()
         };
         match selector.add(fence.0.as_raw_fd(), FENCE, Interest::READ, mode) {
-            Changed::Done => Ok(Self { selector, fence, labels: Vec::new(), refused: Vec::new() }),
+            Changed::Done => Ok(Self { selector: selector.into(), fence, kept: Mutex::default() }),
             other => Err(broken(format!("the poller refuses the fence: {other}"))),
         }
     }
 
+    fn kept(&self) -> MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// The token of registrations of this name.
-    pub(super) fn token(&mut self, label: &str) -> Token {
-        let place = self.labels.iter().position(|known| known == label).unwrap_or_else(|| {
-            self.labels.push(label.to_owned());
-            self.labels.len() - 1
+    pub(super) fn token(&self, label: &str) -> Token {
+        let labels = &mut self.kept().labels;
+        let place = labels.iter().position(|known| known == label).unwrap_or_else(|| {
+            labels.push(label.to_owned());
+            labels.len() - 1
         });
         place as Token
     }
 
-    pub(super) fn add(&mut self, fd: RawFd, label: &str, interest: Interest, mode: Mode) -> Changed {
-        let token = self.token(label);
-        let changed = self.selector.add(fd, token, interest, mode);
-        self.refused.retain(|(other, _)| *other != fd);
-        if let Changed::Refused(refusals) = &changed {
-            self.refused.push((fd, refusals.clone()));
+    pub(super) fn add(&self, fd: RawFd, label: &str, interest: Interest, mode: Mode) -> Changed {
+        let changed = self.selector.add(fd, self.token(label), interest, mode);
+        let mut kept = self.kept();
+        kept.refused.retain(|(other, _)| *other != fd);
+        match &changed {
+            Changed::Refused(refusals) => kept.refused.push((fd, refusals.clone())),
+            _ => kept.added.push((fd, label.to_owned(), interest, mode)),
         }
         changed
+    }
+
+    /// Another poller with the same registrations.
+    pub(super) fn alike(&self, make: MakeSelector) -> Result<Self, Stopped> {
+        let other = Self::open(make)?;
+        for (fd, label, interest, mode) in &self.kept().added {
+            match other.add(*fd, label, *interest, *mode) {
+                Changed::Done => {}
+                Changed::Unsupported(why) => return Err(Stopped::Unsupported(why.to_string())),
+                refused => return Err(broken(format!("another poller refuses '{label}': {refused}"))),
+            }
+        }
+        Ok(other)
+    }
+
+    /// Puts the fence up for good: whoever sleeps in this poller, or will, wakes up.
+    pub(super) fn end_of_waits(&self) {
+        // A fence that cannot be put up leaves a thread asleep, which ends with the process.
+        let _ = (&self.fence.1).write_all(&[0]);
     }
 
     /// One wait that does not sleep. If it says nothing, it is asked again behind a fence: whatever was under way has
     /// come by the time at which the fence, which is later, is reported.
     pub(super) fn hear(&self, room: usize) -> Result<Result<Vec<Event>, Errno>, Stopped> {
         match self.wait(room, Duration::ZERO) {
-            Ok(events) if events.is_empty() => {}
+            // Without room nothing can be reported, the fence neither.
+            Ok(events) if events.is_empty() && room > 0 => {}
             answered => return Ok(answered),
         }
         (&self.fence.1).write_all(&[0]).map_err(|error| broken(format!("the fence: {error}")))?;
@@ -109,41 +144,39 @@ impl Ears {
     pub(super) fn answer(&self, fd: RawFd, events: &[Event], token: Token) -> String {
         let records = events.iter().filter(|event| event.token == token);
         let answer = Answer(records.map(|event| event.record.clone()).collect());
-        let refused = self.refused.iter().find(|(refused, _)| *refused == fd);
+        let answer = if answer.0.is_empty() { self.selector.nothing() } else { answer };
+        let kept = self.kept();
+        let refused = kept.refused.iter().find(|(refused, _)| *refused == fd);
         let refusals =
             refused.map(|(_, refusals)| refusals.iter().map(|refusal| format!(" {refusal}")).collect());
-        said(self.selector.name(), &answer) + &refusals.unwrap_or_else(String::new)
+        answer.to_string() + &refusals.unwrap_or_else(String::new)
     }
 
-    /// What one wait said of all, in its order. The name is left out while there is only one.
+    /// What one wait said of all, in its order; the filters of one descriptor stand together. The name is left out while
+    /// there is only one, and the fence is nobody.
     pub(super) fn answers(&self, events: &[Event]) -> String {
-        if self.labels.len() < 2 || events.is_empty() {
+        let events: Vec<_> = events.iter().filter(|event| event.token != FENCE).collect();
+        let labels = &self.kept().labels;
+        if events.is_empty() {
+            return self.selector.nothing().to_string();
+        }
+        if labels.len() < 2 {
             let answer = Answer(events.iter().map(|event| event.record.clone()).collect());
-            return said(self.selector.name(), &answer);
+            return format!("{answer:#}");
         }
         let mut order: Vec<Token> = Vec::new();
-        for event in events {
+        for event in &events {
             if !order.contains(&event.token) {
                 order.push(event.token);
             }
         }
         let of = |token: &Token| {
-            let label = usize::try_from(*token).ok().and_then(|place| self.labels.get(place));
+            let label = usize::try_from(*token).ok().and_then(|place| labels.get(place));
             let label = label.map_or_else(|| format!("token {token}"), Clone::clone);
             let records = events.iter().filter(|event| event.token == *token);
-            let each = records.map(|event| format!("{label}:{}", event.record));
+            let each = records.map(|event| format!("{label}:{:#}", event.record));
             each.collect::<Vec<_>>().join(" ")
         };
         order.iter().map(of).collect::<Vec<_>>().join(" ")
-    }
-}
-
-/// An answer, with the words that poll and select have for nothing.
-fn said(poller: &str, answer: &Answer) -> String {
-    match poller {
-        _ if !answer.0.is_empty() => answer.to_string(),
-        "poll" => "-".into(),
-        "select" => "---".into(),
-        _ => answer.to_string(),
     }
 }

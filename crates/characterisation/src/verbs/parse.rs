@@ -1,6 +1,6 @@
 //! From text to a line. An error says where, what was expected, and what was probably meant.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::str::FromStr;
 
 use selector::{Interest, Mode};
@@ -25,12 +25,13 @@ pub struct ParseError {
 impl std::error::Error for ParseError {}
 
 /// The verbs that a clause can begin with.
-const ORDERS: [&str; 8] = ["watch", "add", "modify", "remove", "take", "look", "wait", "this"];
+const ORDERS: [&str; 11] =
+    ["watch", "add", "modify", "remove", "take", "look", "wait", "this", "threads", "wake", "close"];
 
 /// The verbs that follow a descriptor's name.
-const VERBS: [&str; 20] = [
+const VERBS: [&str; 22] = [
     "is", "and", "binds", "listens", "connects", "reaches", "accepts", "opens", "sends", "fills", "reads",
-    "drains", "receives", "shuts", "resets", "closes", "takes", "sets", "asks", "are",
+    "drains", "receives", "shuts", "resets", "closes", "takes", "sets", "asks", "grows", "waits", "answers",
 ];
 
 /// Verbs that make the descriptor if there is none of this name.
@@ -53,11 +54,18 @@ impl FromStr for Line {
 
 /// Which names the line has made so far.
 #[derive(Default)]
-struct Cast(BTreeMap<Name, ()>);
+struct Cast {
+    descriptors: BTreeSet<Name>,
+    threads: BTreeSet<Name>,
+}
 
 impl Cast {
     fn enters(&mut self, name: &str) {
-        self.0.insert(name.to_owned(), ());
+        self.descriptors.insert(name.to_owned());
+    }
+
+    fn has(&self, name: &str) -> bool {
+        self.descriptors.contains(name)
     }
 }
 
@@ -172,9 +180,9 @@ impl Words {
     /// The name of a descriptor that the line has made.
     fn known(&mut self, cast: &Cast) -> Result<Name, ParseError> {
         match self.peek() {
-            Some(name) if cast.0.contains_key(name) => self.take("a descriptor"),
+            Some(name) if cast.has(name) => self.take("a descriptor"),
             _ => {
-                let known: Vec<_> = cast.0.keys().map(String::as_str).collect();
+                let known: Vec<_> = cast.descriptors.iter().map(String::as_str).collect();
                 self.wrong("a descriptor that was made before", &known)
             }
         }
@@ -219,6 +227,21 @@ impl Words {
             self.must_have("is")?;
             return Ok(Act::Title(self.take("a name for what is observed")?));
         }
+        if self.has("wake") {
+            return Ok(Act::Wake(self.poller()?));
+        }
+        if self.has("close") {
+            return Ok(Act::ClosePoller(self.poller()?));
+        }
+        if self.has("threads") {
+            self.must_have("answer")?;
+            return Ok(Act::CrowdAnswers);
+        }
+        if let Some(count) = self.maybe_number() {
+            self.must_have("threads")?;
+            self.must_have("wait")?;
+            return Ok(Act::Crowd { count, alone: self.has("alone"), poller: self.poller()? });
+        }
         self.sentence(cast)
     }
 
@@ -241,23 +264,37 @@ impl Words {
         }
         let Some(verb) = self.peek() else {
             // A single word is a mistyped order more often than a descriptor that does nothing.
-            if !cast.0.contains_key(&who) {
+            if !cast.has(&who) {
                 self.next = beginning;
                 return self.wrong("a verb or a descriptor with one", &ORDERS);
             }
             return self.wrong("what it does", &VERBS);
         };
         if !VERBS.contains(&verb) {
-            let mistyped_order = nearest(&who, &ORDERS).is_some() && !cast.0.contains_key(&who);
+            let mistyped_order = nearest(&who, &ORDERS).is_some() && !cast.has(&who);
             if mistyped_order {
                 self.next = beginning;
                 return self.wrong("a verb or the name of a descriptor", &ORDERS);
             }
             return self.wrong("what it does", &VERBS);
         }
+        if verb == "waits" {
+            self.next += 1;
+            cast.threads.insert(who.clone());
+            return Ok(Act::Sleep { thread: who, poller: self.poller()? });
+        }
+        if verb == "answers" {
+            if !cast.threads.contains(&who) {
+                self.next = beginning;
+                let known: Vec<_> = cast.threads.iter().map(String::as_str).collect();
+                return self.wrong("a thread that waits", &known);
+            }
+            self.next += 1;
+            return Ok(Act::Answers(who));
+        }
         if MAKING.contains(&verb) {
             cast.enters(&who);
-        } else if !cast.0.contains_key(&who) {
+        } else if !cast.has(&who) {
             self.next = beginning;
             self.known(cast)?;
         }
@@ -269,7 +306,7 @@ impl Words {
     }
 
     fn thing(&mut self, cast: &Cast) -> Result<Thing, ParseError> {
-        const THINGS: [&str; 4] = ["fresh", "a", "bound", "/dev/null"];
+        const THINGS: [&str; 2] = ["fresh", "a"];
         if self.has("fresh") {
             return Ok(Thing::Fresh);
         }
@@ -277,7 +314,7 @@ impl Words {
             return Ok(Thing::Device(self.take("a device")?));
         }
         if !self.has("a") {
-            return self.wrong("'fresh', 'a copy of', 'a file of', 'a directory' or a device", &THINGS[..2]);
+            return self.wrong("'fresh', 'a copy of', 'a file of', 'a directory' or a device", &THINGS);
         }
         if self.has("directory") {
             return Ok(Thing::Directory);
@@ -329,6 +366,10 @@ impl Words {
                 None => Call::Reads(Reading::Calls(self.times())),
             },
             "drains" => Call::Drains,
+            "grows" => {
+                self.must_have("by")?;
+                Call::Grows(self.number("bytes")?)
+            }
             "receives" => {
                 self.must_have("urgent")?;
                 Call::ReceivesUrgent

@@ -48,6 +48,14 @@ impl Display for Act {
                 }
                 In(poller).fmt(f)
             }
+            Self::Sleep { thread, poller } => write!(f, "{thread} waits{}", In(poller)),
+            Self::Answers(thread) => write!(f, "{thread} answers"),
+            Self::Crowd { count, alone, poller } => {
+                write!(f, "{count} threads wait{}{}", if *alone { " alone" } else { "" }, In(poller))
+            }
+            Self::CrowdAnswers => f.write_str("threads answer"),
+            Self::Wake(poller) => write!(f, "wake{}", In(poller)),
+            Self::ClosePoller(poller) => write!(f, "close{}", In(poller)),
         }
     }
 }
@@ -146,6 +154,7 @@ impl Display for Call {
             Self::Reads(Reading::Bytes(bytes)) => write!(f, "reads {bytes}"),
             Self::Reads(Reading::UpTo(size)) => write!(f, "reads up to {size}"),
             Self::Drains => f.write_str("drains"),
+            Self::Grows(bytes) => write!(f, "grows by {bytes}"),
             Self::ReceivesUrgent => f.write_str("receives urgent"),
             Self::Shuts(direction) => write!(f, "shuts {direction}"),
             Self::Resets => f.write_str("resets"),

@@ -148,6 +148,32 @@ pub const FORMS: &[Form] = &[
         "own and peer are connected, add own, wait room 1 as first-wait",
     ),
     form(
+        "T waits [in POLLER]",
+        "a thread T begins a wait and falls asleep in it",
+        "own and peer are connected, add own, t waits",
+    ),
+    form(
+        "T answers",
+        "what its wait said; 'woken' if nothing, 'not woken' if it sleeps on while another thread is woken again and again",
+        "own and peer are connected, add own, t waits, peer sends 1, t answers as blocked",
+    ),
+    form(
+        "N threads wait [alone] [in POLLER]",
+        "N threads fall asleep in one poller; alone: each in one of its own, with the same registrations",
+        "own and peer are connected, add own for reading, 8 threads wait alone",
+    ),
+    form(
+        "threads answer",
+        "how many of them are awake: 1/8",
+        "own and peer are connected, add own for reading, 8 threads wait, peer sends 1, threads answer as herd",
+    ),
+    form("wake [in POLLER]", "the poller's own wake-up", "t waits, wake, t answers as woken"),
+    form(
+        "close [in POLLER]",
+        "closes the poller's own descriptor",
+        "t waits, close, t answers as poller-closed",
+    ),
+    form(
         "this is NAME",
         "what is observed from here on is called NAME, and not as the transport",
         "this is directory, own is a directory, look at own",
