@@ -8,6 +8,7 @@ mod faults;
 mod interruption;
 mod merge;
 mod plans;
+mod probe;
 mod reports;
 mod rows;
 mod sandbox;

@@ -40,7 +40,7 @@ pub fn run(cell: &Cell, seed: u64) -> Result<Ran, Error> {
         return Ok(Ran { status: Status::Unsupported, reason: Some(why), ..Ran::default() });
     };
     if let Some(row) = rows::find(scenario) {
-        return rows::run(row, cell.variant, backend.selector, seed);
+        return rows::run(row, cell.variant, backend, seed);
     }
     let broken = |why: String| Ran { status: Status::Broken, reason: Some(why), ..Ran::default() };
     let params: Params = match cell.id.variant.parse() {

@@ -91,6 +91,10 @@ pub enum Error {
     NotRunArg { typed: String, why: &'static str, help: String },
     #[error("no cell in {} passed", .0.display())]
     NothingToRecord(PathBuf),
+    #[error("column {column}: {message}\n  {line}\n  {:>column$}", "^")]
+    Verbs { line: String, column: usize, message: String, help: String },
+    #[error("there is no row or scenario '{name}'")]
+    UnknownScenario { name: String, help: String },
     #[error("{} cannot be recorded: {why}", path.display())]
     Unrecordable { path: PathBuf, why: String, help: &'static str },
     #[error("cannot find the top of the source tree from {}", .0.display())]
@@ -117,6 +121,8 @@ impl Error {
             Self::UnknownTarget { help, .. }
             | Self::UnknownCell { help, .. }
             | Self::UnknownFault { help, .. }
+            | Self::UnknownScenario { help, .. }
+            | Self::Verbs { help, .. }
             | Self::UnknownBackend { help, .. }
             | Self::Record { help, .. } => help.clone(),
             Self::SoakShape { .. } => "give at least as many --threads as --groups".into(),

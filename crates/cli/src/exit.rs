@@ -42,6 +42,14 @@ Exit codes:
   1    there is one
   2    wrong usage, or inputs that are no results";
 
+/// The section of `pollmatrix probe --help`.
+pub const PROBE_HELP: &str = "\
+Exit codes:
+  0    the line was performed, by every backend that can
+  1    some backend crashed, hung, or could not be set up
+  2    wrong usage, or a line that is not understood: the place is shown
+  127  no backend that was asked can do it";
+
 /// The section of `pollmatrix record --help`.
 pub const RECORD_HELP: &str = "\
 Exit codes:

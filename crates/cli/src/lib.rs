@@ -23,6 +23,7 @@ mod list;
 mod merge;
 mod output;
 mod plan;
+mod probe;
 mod progress;
 mod provenance;
 mod record;
@@ -61,6 +62,7 @@ pub fn main() -> ExitCode {
         Command::Faults(args) => faults::run(matrix, &args),
         Command::Soak(args) => soak::run(&args),
         Command::Expectations(given) => expectations::run(matrix, args.expectations.as_deref(), &given),
+        Command::Probe(args) => probe::run(&args),
         Command::Record(given) => record::run(args.expectations.as_deref(), &given),
         Command::Plan(args) => split::run(matrix, &args),
         Command::Generate(args) => generate::run(&args),

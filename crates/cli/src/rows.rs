@@ -4,9 +4,11 @@ use characterisation::{Key, Observation, Performance, Row, Setting, Stopped, Tra
 use expectations::{Answers, Version};
 use matrix::{Described, Layer, Os, Trigger, Variant};
 use report::{Asked, Status};
-use selector::{MakeSelector, Mode};
+use selector::Mode;
 
+use crate::backends::Backend;
 use crate::catalogue::Ran;
+use crate::command::quoted;
 use crate::error::Error;
 use crate::expected;
 
@@ -16,10 +18,20 @@ pub fn described() -> Vec<Described> {
         id: row.id.to_owned(),
         title: row.question.to_owned(),
         layer: Layer::Characterisation,
-        transports: row.transports.iter().filter_map(|transport| transport.name().parse().ok()).collect(),
-        triggers: row.modes.iter().filter_map(|mode| trigger(*mode)).collect(),
+        transports: transports(row).collect(),
+        triggers: triggers(row).collect(),
     };
     rows().map(described).collect()
+}
+
+/// The row's transports, by what matrix.yml calls them.
+pub fn transports(row: &Row) -> impl Iterator<Item = matrix::Transport> {
+    row.transports.iter().filter_map(|transport| transport.name().parse().ok())
+}
+
+/// The row's modes, by what matrix.yml calls them.
+pub fn triggers(row: &Row) -> impl Iterator<Item = Trigger> {
+    row.modes.iter().filter_map(|mode| trigger(*mode))
 }
 
 /// The row that is this scenario.
@@ -54,7 +66,8 @@ pub fn transport(transport: matrix::Transport) -> Transport {
 }
 
 /// Performs the row's line once in this process, and compares every answer with what is expected here.
-pub fn run(row: &Row, variant: Variant, make: MakeSelector, seed: u64) -> Result<Ran, Error> {
+pub fn run(row: &Row, variant: Variant, backend: Backend, seed: u64) -> Result<Ran, Error> {
+    let make = backend.selector;
     let (transport, mode) = (transport(variant.transport), mode(variant.trigger));
     let (performance, ended) = characterisation::perform(row.verbs, Setting { transport, mode, make, seed });
     let due = match (row.verbs.parse(), make()) {
@@ -64,9 +77,20 @@ pub fn run(row: &Row, variant: Variant, make: MakeSelector, seed: u64) -> Result
     };
     let (answers, version) = (expected::answers()?, expected::version());
     Ok(match expected::os() {
-        Some(os) => judge(row, &due, performance, ended, (answers, os, version.as_ref())),
+        Some(os) => {
+            let mut ran = judge(row, &due, performance, ended, (answers, os, version.as_ref()));
+            ran.notes.insert(0, format!("alone: {}", probe(row, variant, backend.name)));
+            ran
+        }
         None => broken("no expectations are kept for this system".into()),
     })
+}
+
+/// The command that performs the line again and judges nothing.
+fn probe(row: &Row, variant: Variant, backend: &str) -> String {
+    let Variant { transport, trigger, .. } = variant;
+    let line = quoted(&[row.verbs.to_owned()]);
+    format!("pollmatrix probe {line} --backend {backend} --transport {transport} --mode {trigger}")
 }
 
 fn broken(reason: String) -> Ran {
@@ -108,8 +132,6 @@ fn judge(
         }
         (judged, Ok(())) => judged,
     };
-    let mut notes = vec![format!("the line: {}", row.verbs)];
-    notes.extend(performance.trace);
     let unknown = Some(("unknown".to_owned(), observed.unknown)).filter(|(_, count)| *count > 0);
-    Ran { status, reason, checks: observed.checks, counters: unknown.into_iter().collect(), notes }
+    Ran { status, reason, checks: observed.checks, counters: unknown.into_iter().collect(), notes: performance.trace }
 }
