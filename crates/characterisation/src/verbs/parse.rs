@@ -25,11 +25,11 @@ pub struct ParseError {
 impl std::error::Error for ParseError {}
 
 /// The verbs that a clause can begin with.
-const ORDERS: [&str; 11] =
-    ["watch", "add", "modify", "remove", "take", "look", "wait", "this", "threads", "wake", "close"];
+pub(super) const ORDERS: &[&str] =
+    &["watch", "add", "modify", "remove", "take", "look", "wait", "this", "threads", "wake", "close"];
 
 /// The verbs that follow a descriptor's name.
-const VERBS: [&str; 22] = [
+pub(super) const VERBS: &[&str] = &[
     "is", "and", "binds", "listens", "connects", "reaches", "accepts", "opens", "sends", "fills", "reads",
     "drains", "receives", "shuts", "resets", "closes", "takes", "sets", "asks", "grows", "waits", "answers",
 ];
@@ -266,17 +266,17 @@ impl Words {
             // A single word is a mistyped order more often than a descriptor that does nothing.
             if !cast.has(&who) {
                 self.next = beginning;
-                return self.wrong("a verb or a descriptor with one", &ORDERS);
+                return self.wrong("a verb or a descriptor with one", ORDERS);
             }
-            return self.wrong("what it does", &VERBS);
+            return self.wrong("what it does", VERBS);
         };
         if !VERBS.contains(&verb) {
-            let mistyped_order = nearest(&who, &ORDERS).is_some() && !cast.has(&who);
+            let mistyped_order = nearest(&who, ORDERS).is_some() && !cast.has(&who);
             if mistyped_order {
                 self.next = beginning;
-                return self.wrong("a verb or the name of a descriptor", &ORDERS);
+                return self.wrong("a verb or the name of a descriptor", ORDERS);
             }
-            return self.wrong("what it does", &VERBS);
+            return self.wrong("what it does", VERBS);
         }
         if verb == "waits" {
             self.next += 1;
@@ -390,7 +390,7 @@ impl Words {
             }
             _ => {
                 self.next -= 1;
-                return self.wrong("what it does", &VERBS);
+                return self.wrong("what it does", VERBS);
             }
         })
     }
