@@ -145,6 +145,10 @@ impl Stage {
 
     /// Does a clause. Returns what it came to, for the trace.
     fn perform(&mut self, clause: &Clause, observed: &mut Vec<Observation>) -> Result<String, Stopped> {
+        // The parser lets nobody act who was not made before: only a question can have made nobody.
+        if let Some(missing) = clause.act.needs().filter(|name| !self.actors.contains_key(*name)) {
+            return Ok(format!("left out: there is no '{missing}'"));
+        }
         match &clause.act {
             Act::Title(_) => Ok("ok".into()),
             Act::Make(name, thing) => self.make(name, thing),

@@ -233,6 +233,6 @@ pub(super) const ROWS: &[Row] = &[
                 wait as events-0-second-wait",
         transports: &[Tcp, Unix, Pipe, Fifo],
         modes: BOTH,
-        bugs: &["https://github.com/h2o/h2o/issues/603", "https://github.com/oven-sh/bun/pull/37101"],
+        bugs: &["https://github.com/h2o/h2o/issues/603", "https://github.com/oven-sh/bun/issues/37101"],
     },
 ];

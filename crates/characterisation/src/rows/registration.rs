@@ -216,7 +216,7 @@ pub(super) const ROWS: &[Row] = &[
                 poller-closed, peer sends 1, t answers as poller-closed-then-data",
         transports: &[Unix],
         modes: LEVEL,
-        bugs: &["https://openradar.appspot.com/30231213"],
+        bugs: &["https://github.com/lionheart/openradar-mirror/issues/16814"],
     },
     Row {
         row: "A20",

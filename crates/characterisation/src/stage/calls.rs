@@ -276,10 +276,9 @@ impl Stage {
         }
         // FIONREAD counts up to an urgent byte, and no further.
         let counted = self.is_delivered_later() && !self.actor(who)?.sent_urgent;
-        if let (true, true, Some(before)) = (counted, done, unread) {
-            if let Some(partner) = self.partner(who).filter(|fd| self.takes_data(fd)) {
-                settle::wait_for_bytes(partner, before + bytes)?;
-            }
+        let partner = self.partner(who).filter(|fd| counted && done && self.takes_data(fd));
+        if let (Some(partner), Some(before)) = (partner, unread) {
+            settle::wait_for_bytes(partner, before + bytes)?;
         }
         Ok(Outcome::counts(&[written], done))
     }

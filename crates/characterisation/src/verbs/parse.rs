@@ -25,17 +25,14 @@ pub struct ParseError {
 impl std::error::Error for ParseError {}
 
 /// The verbs that a clause can begin with.
-const ORDERS: [&str; 11] =
-    ["watch", "add", "modify", "remove", "take", "look", "wait", "this", "threads", "wake", "close"];
+pub(super) const ORDERS: &[&str] =
+    &["watch", "add", "modify", "remove", "take", "look", "wait", "this", "threads", "wake", "close"];
 
 /// The verbs that follow a descriptor's name.
-const VERBS: [&str; 22] = [
+pub(super) const VERBS: &[&str] = &[
     "is", "and", "binds", "listens", "connects", "reaches", "accepts", "opens", "sends", "fills", "reads",
     "drains", "receives", "shuts", "resets", "closes", "takes", "sets", "asks", "grows", "waits", "answers",
 ];
-
-/// Verbs that make the descriptor if there is none of this name.
-const MAKING: [&str; 4] = ["listens", "connects", "reaches", "opens"];
 
 impl FromStr for Line {
     type Err = ParseError;
@@ -266,17 +263,17 @@ impl Words {
             // A single word is a mistyped order more often than a descriptor that does nothing.
             if !cast.has(&who) {
                 self.next = beginning;
-                return self.wrong("a verb or a descriptor with one", &ORDERS);
+                return self.wrong("a verb or a descriptor with one", ORDERS);
             }
-            return self.wrong("what it does", &VERBS);
+            return self.wrong("what it does", VERBS);
         };
         if !VERBS.contains(&verb) {
-            let mistyped_order = nearest(&who, &ORDERS).is_some() && !cast.has(&who);
+            let mistyped_order = nearest(&who, ORDERS).is_some() && !cast.has(&who);
             if mistyped_order {
                 self.next = beginning;
-                return self.wrong("a verb or the name of a descriptor", &ORDERS);
+                return self.wrong("a verb or the name of a descriptor", ORDERS);
             }
-            return self.wrong("what it does", &VERBS);
+            return self.wrong("what it does", VERBS);
         }
         if verb == "waits" {
             self.next += 1;
@@ -292,13 +289,13 @@ impl Words {
             self.next += 1;
             return Ok(Act::Answers(who));
         }
-        if MAKING.contains(&verb) {
+        let call = self.call(cast)?;
+        if call.makes() {
             cast.enters(&who);
         } else if !cast.has(&who) {
             self.next = beginning;
             self.known(cast)?;
         }
-        let call = self.call(cast)?;
         if let Call::Accepts(name) = &call {
             cast.enters(name);
         }
@@ -390,7 +387,7 @@ impl Words {
             }
             _ => {
                 self.next -= 1;
-                return self.wrong("what it does", &VERBS);
+                return self.wrong("what it does", VERBS);
             }
         })
     }

@@ -90,6 +90,11 @@ pub const FORMS: &[Form] = &[
     ),
     form("A drains", "read(2) until there is nothing more", "own and peer are connected, own drains"),
     form(
+        "A grows by N",
+        "another descriptor of the same regular file appends N bytes",
+        "own is a file of 8 at 8, own grows by 3",
+    ),
+    form(
         "A receives urgent",
         "recv(2) of one byte with MSG_OOB",
         "own and peer are connected, own receives urgent?",
