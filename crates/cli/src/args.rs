@@ -119,6 +119,11 @@ pub enum Command {
     /// what contradicts a measurement is named and not written.
     #[command(after_help = exit::RECORD_HELP)]
     Record(RecordArgs),
+    /// Write what each backend answered as a Markdown page per system and backend, for a repository
+    ///
+    /// The pages have the questions, the lines of verbs and the answers, and nothing that differs from run to run.
+    #[command(after_help = exit::PUBLISH_HELP)]
+    Publish(PublishArgs),
     /// Split the cells over several machines, for the matrix of a CI or for a Kubernetes Job
     ///
     /// Each of the N machines runs `pollmatrix run --shard K/N`, and `pollmatrix merge` joins what they report. The
@@ -547,6 +552,23 @@ pub struct RecordArgs {
     /// upwards that has a matrix.yml and crates]
     #[arg(long, value_name = "DIR")]
     pub root: Option<PathBuf>,
+}
+
+#[derive(ClapArgs)]
+pub struct PublishArgs {
+    /// Results of characterisation cells: a results.json file, or a report directory that has one
+    #[arg(value_name = "RESULTS")]
+    pub input: PathBuf,
+    /// Where the pages go: DIR/OS-ARCH/BACKEND.md [default: docs/results in the source tree]
+    #[arg(long = "to", value_name = "DIR")]
+    pub to: Option<PathBuf>,
+    /// Write nothing; exit 1 and show the differences if some pages are not what would be written. Which kernel and
+    /// version they are from makes none
+    #[arg(long)]
+    pub check: bool,
+    /// Publish answers that came through an emulator or another command, too: they may be its own, not the kernel's
+    #[arg(long)]
+    pub emulated: bool,
 }
 
 #[derive(ClapArgs)]

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use anstyle::{AnsiColor, Style};
 use expectations::ExpectationsError;
 use matrix::{MatrixError, SelectError};
-use report::{MergeError, ReadError};
+use report::{MergeError, ReadError, SameSystem};
 
 /// Why a command could not do its work.
 #[derive(Debug, thiserror::Error)]
@@ -95,8 +95,10 @@ pub enum Error {
     Verbs { line: String, column: usize, message: String, help: String },
     #[error("there is no row or scenario '{name}'")]
     UnknownScenario { name: String, help: String },
-    #[error("{} cannot be recorded: {why}", path.display())]
-    Unrecordable { path: PathBuf, why: String, help: &'static str },
+    #[error("{} cannot be used for this: {why}", path.display())]
+    Unfit { path: PathBuf, why: String, help: &'static str },
+    #[error(transparent)]
+    SameSystem(#[from] SameSystem),
     #[error("cannot find the top of the source tree from {}", .0.display())]
     NoSourceTree(PathBuf),
     #[error("cannot write the report as JUnit: {0}")]
@@ -169,7 +171,8 @@ impl Error {
             Self::NothingToRecord(_) => {
                 "only what passed says how long it takes: give the results of another run".into()
             }
-            Self::Unrecordable { help, .. } => (*help).into(),
+            Self::SameSystem(_) => "publish the results of one of them".into(),
+            Self::Unfit { help, .. } => (*help).into(),
             Self::NoSourceTree(_) => "run it inside the source tree, or give --root DIR".into(),
             Self::Junit(_) => "this is a bug in pollmatrix".into(),
         }

@@ -50,6 +50,13 @@ Exit codes:
   2    wrong usage, or a line that is not understood: the place is shown
   127  no backend that was asked can do it";
 
+/// The section of `pollmatrix publish --help`.
+pub const PUBLISH_HELP: &str = "\
+Exit codes:
+  0    the pages are written, or with --check are what would be written
+  1    with --check: they are not
+  2    wrong usage, results that cannot be published, or a page that cannot be written";
+
 /// The section of `pollmatrix record --help`.
 pub const RECORD_HELP: &str = "\
 Exit codes:

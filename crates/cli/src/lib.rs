@@ -26,6 +26,7 @@ mod plan;
 mod probe;
 mod progress;
 mod provenance;
+mod publish;
 mod record;
 mod remote;
 mod rows;
@@ -64,6 +65,7 @@ pub fn main() -> ExitCode {
         Command::Expectations(given) => expectations::run(matrix, args.expectations.as_deref(), &given),
         Command::Probe(args) => probe::run(&args),
         Command::Record(given) => record::run(args.expectations.as_deref(), &given),
+        Command::Publish(args) => publish::run(&args),
         Command::Plan(args) => split::run(matrix, &args),
         Command::Generate(args) => generate::run(&args),
         Command::Exec(args) => exec::run(matrix, &args),

@@ -28,8 +28,7 @@ pub fn run(expectations: Option<&Path>, args: &RecordArgs) -> Result<ExitCode, E
     let folder = folder.join("answers");
     let mut sources: BTreeMap<(Os, String), (Version, String, Answered)> = BTreeMap::new();
     for path in &args.inputs {
-        let results = input::read(path)?;
-        check(path, &results, args)?;
+        let results = input::read_of_kernels(path, args.emulated)?;
         for run in &results.runs {
             let (os, version) = system(path, run)?;
             let (name, text) = source(run, &version);
@@ -38,9 +37,7 @@ pub fn run(expectations: Option<&Path>, args: &RecordArgs) -> Result<ExitCode, E
         }
     }
     if sources.values().all(|(.., answered)| answered.is_empty()) {
-        let (path, why) = (args.inputs[0].clone(), "it has no answers of raw pollers".into());
-        let help = "run them first: `pollmatrix run --layer characterisation`";
-        return Err(Error::Unrecordable { path, why, help });
+        return Err(input::without_answers(&args.inputs[0]));
     }
     let mut files: BTreeMap<Os, Written> = BTreeMap::new();
     for ((os, source), (version, text, answered)) in sources {
@@ -60,24 +57,9 @@ pub fn run(expectations: Option<&Path>, args: &RecordArgs) -> Result<ExitCode, E
     Ok(if open { ExitCode::from(exit::FAILED) } else { ExitCode::SUCCESS })
 }
 
-/// That the results say something about a kernel.
-fn check(path: &Path, results: &Results, args: &RecordArgs) -> Result<(), Error> {
-    let refused = |why: String, help| Err(Error::Unrecordable { path: path.to_path_buf(), why, help });
-    if let Some(fault) = results.fault() {
-        return refused(format!("the fault {fault} was switched on"), "run it again without a fault");
-    }
-    if let Some(run) = results.runs.iter().find(|run| run.emulator.is_some() && run.via == "prefix")
-        && !args.emulated
-    {
-        let why = format!("{} was run {}", run.target, run.way());
-        return refused(why, "if the answers are the kernel's and not the command's, give --emulated");
-    }
-    Ok(())
-}
-
 fn system(path: &Path, run: &Run) -> Result<(Os, Version), Error> {
     let found = run.os.parse::<Os>().ok().and_then(|os| Some((os, Version::of_release(os, &run.kernel)?)));
-    found.ok_or_else(|| Error::Unrecordable {
+    found.ok_or_else(|| Error::Unfit {
         path: path.to_path_buf(),
         why: format!("nothing is kept about {} {}", run.os, run.kernel),
         help: "the system must be one of matrix.yml's, and its kernel must say its version",

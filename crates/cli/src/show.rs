@@ -174,6 +174,9 @@ fn describe(found: &Found, title: &str) -> String {
         let evidence = check.evidence.map(|evidence| format!("({}) ", evidence.letter())).unwrap_or_default();
         let url = check.url.as_deref().map(|url| format!(", {url}")).unwrap_or_default();
         let _ = writeln!(out, "        source:   {evidence}{}{url}", check.source);
+        if let Some(why) = &check.varies {
+            let _ = writeln!(out, "        varies:   {why}");
+        }
     }
     if !cell.counters.is_empty() {
         out.push_str("\nCounters\n");

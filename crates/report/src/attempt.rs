@@ -68,6 +68,10 @@ pub struct Check {
     /// Which answer of which poller it is. Only in characterisations.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub asked: Option<Asked>,
+    /// Why another run may answer with other numbers: `scheduling`, `size`, `timing`, `chance`. The answer is then not
+    /// compared.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub varies: Option<String>,
     /// How well it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub evidence: Option<Evidence>,

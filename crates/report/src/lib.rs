@@ -15,6 +15,7 @@ pub mod html;
 pub mod junit;
 pub mod markdown;
 mod merge;
+mod pages;
 mod read;
 mod results;
 #[cfg(test)]
@@ -32,6 +33,7 @@ pub use diff::{Changed, Diff, Direction, Lone, Lost};
 pub use evidence::Evidence;
 pub use grid::{Column, Grid, Tally};
 pub use merge::{Conflict, Input, MergeError, Merged, Prefer, Rules, merge};
+pub use pages::{PROVENANCE, Page, SameSystem, pages};
 pub use read::ReadError;
 pub use results::{NotRun, Results, Run, SCHEMA_VERSION, schema};
 pub use scenario::{Link, Scenario};

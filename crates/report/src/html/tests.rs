@@ -38,6 +38,7 @@ fn merged() -> Results {
         url: Some("https://example.org/bug".into()),
         // For programs: people read it in `what`.
         asked: None,
+        varies: None,
     }];
     results.cells[0].counters = [("many".to_owned(), u64::MAX), ("few".to_owned(), 3)].into();
     results.cells[0].notes = vec!["a note".into()];
