@@ -125,7 +125,12 @@ fn summary(results: &Results, dir: &Path) -> String {
     }
     let fault = results.fault().map(|fault| format!(" (fault {fault})")).unwrap_or_default();
     let runs = format!("{} runs of {} targets", results.runs.len(), results.targets().len());
-    let _ = writeln!(out, "\n{runs}: {}{fault}", results.totals_line());
+    for (index, line) in results.totals_lines().into_iter().enumerate() {
+        let _ = match index {
+            0 => writeln!(out, "\n{runs}: {line}{fault}"),
+            _ => writeln!(out, "{line}"),
+        };
+    }
     let _ = writeln!(out, "Report: {}", dir.join(REPORT).display());
     out
 }

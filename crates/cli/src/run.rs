@@ -388,7 +388,13 @@ fn summary(results: &Results, again: &Again) -> String {
     }
     let fault = results.fault().map(|fault| format!(", fault {fault}")).unwrap_or_default();
     let seeds: Vec<_> = results.runs.iter().map(|run| run.seed.to_string()).collect();
-    let _ = writeln!(out, "\n{} (seed {}{fault})", results.totals_line(), seeds.join(", "));
+    let seed = format!(" (seed {}{fault})", seeds.join(", "));
+    for (index, line) in results.totals_lines().into_iter().enumerate() {
+        let _ = match index {
+            0 => writeln!(out, "\n{line}{seed}"),
+            _ => writeln!(out, "{line}"),
+        };
+    }
     if results.interrupted() {
         let _ = writeln!(out, "Interrupted: `pollmatrix run --resume{}` continues.", again.run);
     }

@@ -175,6 +175,9 @@ fn describe(found: &Found, title: &str) -> String {
         if let Some(known) = check.known() {
             let _ = writeln!(out, "        known:    {known}");
         }
+        if let Some(why) = &check.varies {
+            let _ = writeln!(out, "        varies:   {why}");
+        }
     }
     if !cell.counters.is_empty() {
         out.push_str("\nCounters\n");

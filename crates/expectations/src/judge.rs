@@ -116,10 +116,7 @@ mod tests {
             observed: observed.into(),
             source: "S".into(),
             holds,
-            evidence: None,
-            since: None,
-            until: None,
-            url: None,
+            ..Check::default()
         }
     }
 

@@ -14,10 +14,14 @@ mod embedded;
 mod error;
 mod file;
 mod judge;
+mod observed;
+mod record;
 mod version;
 
 pub use answers::{Answer, Answers, Compared, Source, Unstable};
 pub use catalogue::{ROWS, title};
 pub use divergences::{Divergence, Divergences, Expect, Kind};
 pub use error::ExpectationsError;
+pub use observed::{NO_ANSWER, NOT_KNOWN, Observed};
+pub use record::{Recorded, Recording, record};
 pub use version::{Range, Version, macos_of_darwin};

@@ -25,6 +25,7 @@
 mod changes;
 mod events;
 mod poller;
+mod selector;
 mod sys;
 
 use std::io;
@@ -37,6 +38,7 @@ use fd_core::per_thread::PerThread;
 use fd_core::poller::{Backend, BackendError, Capabilities, Leave, Limits, Poller, Wake};
 
 use crate::poller::EpollPoller;
+pub use crate::selector::selector;
 use crate::sys::Slot;
 
 /// The epoll backend for a table of the given size.

@@ -51,15 +51,7 @@ impl Slot {
 
     /// One call of epoll_ctl(2).
     pub(crate) fn control(&self, operation: Operation, fd: RawFd, tag: u64) -> Result<(), Errno> {
-        let (code, events) = match operation {
-            Operation::Add(events) => (libc::EPOLL_CTL_ADD, events),
-            Operation::Modify(events) => (libc::EPOLL_CTL_MOD, events),
-            Operation::Delete => (libc::EPOLL_CTL_DEL, 0),
-        };
-        let mut event = libc::epoll_event { events, u64: tag };
-        // SAFETY: `event` is valid for the call, which keeps no pointer to it. DEL ignores it.
-        let result = unsafe { libc::epoll_ctl(self.epoll.as_raw_fd(), code, fd, &mut event) };
-        Errno::result(result).map(drop)
+        control(self.epoll.as_raw_fd(), operation, fd, tag)
     }
 
     /// Removes `fd`, whatever is or is not registered.
@@ -75,47 +67,68 @@ impl Slot {
         buffer: &'b mut [libc::epoll_event],
         timeout: Duration,
     ) -> io::Result<&'b [libc::epoll_event]> {
-        let whole = timeout.subsec_nanos().is_multiple_of(1_000_000);
-        let result = if whole || fine_timeouts().is_err() || fault::on(Fault::TimeoutRoundedDown) {
-            self.epoll_wait(buffer, milliseconds(timeout))
-        } else {
-            self.epoll_pwait2(buffer, timeout)
-        };
-        match result {
+        match wait(self.epoll.as_raw_fd(), buffer, Some(timeout)) {
             Ok(count) => Ok(&buffer[..count]),
             Err(Errno::EINTR) => Ok(&[]),
             Err(errno) => Err(errno.into()),
         }
     }
+}
 
-    fn epoll_wait(&self, buffer: &mut [libc::epoll_event], milliseconds: i32) -> Result<usize, Errno> {
-        let room = i32::try_from(buffer.len()).unwrap_or(i32::MAX);
-        // SAFETY: the kernel writes at most `room` elements into the buffer, which has as many.
-        let result =
-            unsafe { libc::epoll_wait(self.epoll.as_raw_fd(), buffer.as_mut_ptr(), room, milliseconds) };
-        Errno::result(result).map(|count| count as usize)
-    }
+/// One call of epoll_ctl(2).
+pub(crate) fn control(epoll: RawFd, operation: Operation, fd: RawFd, tag: u64) -> Result<(), Errno> {
+    let (code, events) = match operation {
+        Operation::Add(events) => (libc::EPOLL_CTL_ADD, events),
+        Operation::Modify(events) => (libc::EPOLL_CTL_MOD, events),
+        Operation::Delete => (libc::EPOLL_CTL_DEL, 0),
+    };
+    let mut event = libc::epoll_event { events, u64: tag };
+    // SAFETY: `event` is valid for the call, which keeps no pointer to it. DEL ignores it.
+    let result = unsafe { libc::epoll_ctl(epoll, code, fd, &mut event) };
+    Errno::result(result).map(drop)
+}
 
-    fn epoll_pwait2(&self, buffer: &mut [libc::epoll_event], timeout: Duration) -> Result<usize, Errno> {
-        let room = i32::try_from(buffer.len()).unwrap_or(i32::MAX);
-        let timeout = KernelTimespec {
-            seconds: i64::try_from(timeout.as_secs()).unwrap_or(i64::MAX),
-            nanoseconds: timeout.subsec_nanos().into(),
-        };
-        // SAFETY: as for epoll_wait; the kernel reads the timeout, and no signal mask.
-        let result = unsafe {
-            libc::syscall(
-                EPOLL_PWAIT2,
-                self.epoll.as_raw_fd(),
-                buffer.as_mut_ptr(),
-                room,
-                &timeout,
-                ptr::null::<libc::sigset_t>(),
-                0_usize,
-            )
-        };
-        Errno::result(result).map(|count| count as usize)
+/// One call of epoll_wait(2), or of epoll_pwait2(2) if the timeout needs it. Without a timeout it waits for ever.
+pub(crate) fn wait(
+    epoll: RawFd,
+    buffer: &mut [libc::epoll_event],
+    timeout: Option<Duration>,
+) -> Result<usize, Errno> {
+    let Some(timeout) = timeout else { return epoll_wait(epoll, buffer, -1) };
+    let whole = timeout.subsec_nanos().is_multiple_of(1_000_000);
+    if whole || fine_timeouts().is_err() || fault::on(Fault::TimeoutRoundedDown) {
+        epoll_wait(epoll, buffer, milliseconds(timeout))
+    } else {
+        epoll_pwait2(epoll, buffer, timeout)
     }
+}
+
+fn epoll_wait(epoll: RawFd, buffer: &mut [libc::epoll_event], milliseconds: i32) -> Result<usize, Errno> {
+    let room = i32::try_from(buffer.len()).unwrap_or(i32::MAX);
+    // SAFETY: the kernel writes at most `room` elements into the buffer, which has as many.
+    let result = unsafe { libc::epoll_wait(epoll, buffer.as_mut_ptr(), room, milliseconds) };
+    Errno::result(result).map(|count| count as usize)
+}
+
+fn epoll_pwait2(epoll: RawFd, buffer: &mut [libc::epoll_event], timeout: Duration) -> Result<usize, Errno> {
+    let room = i32::try_from(buffer.len()).unwrap_or(i32::MAX);
+    let timeout = KernelTimespec {
+        seconds: i64::try_from(timeout.as_secs()).unwrap_or(i64::MAX),
+        nanoseconds: timeout.subsec_nanos().into(),
+    };
+    // SAFETY: as for epoll_wait; the kernel reads the timeout, and no signal mask.
+    let result = unsafe {
+        libc::syscall(
+            EPOLL_PWAIT2,
+            epoll,
+            buffer.as_mut_ptr(),
+            room,
+            &timeout,
+            ptr::null::<libc::sigset_t>(),
+            0_usize,
+        )
+    };
+    Errno::result(result).map(|count| count as usize)
 }
 
 /// The number of epoll_pwait2(2): one for all processors, as for every call since Linux 5.1. C libraries have no older name for it.
@@ -133,7 +146,8 @@ pub(crate) fn fine_timeouts() -> Result<(), &'static str> {
     static THERE: OnceLock<bool> = OnceLock::new();
     let there = THERE.get_or_init(|| {
         let mut buffer = [libc::epoll_event { events: 0, u64: 0 }];
-        Slot::new().is_ok_and(|slot| slot.epoll_pwait2(&mut buffer, Duration::ZERO).is_ok())
+        Slot::new()
+            .is_ok_and(|slot| epoll_pwait2(slot.epoll.as_raw_fd(), &mut buffer, Duration::ZERO).is_ok())
     });
     if *there {
         Ok(())

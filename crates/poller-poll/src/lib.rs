@@ -17,6 +17,7 @@
 mod changes;
 mod events;
 mod poller;
+mod selector;
 mod sys;
 
 use std::io;
@@ -29,6 +30,7 @@ use fd_core::interest::GroupInterest;
 use fd_core::poller::{Backend, BackendError, Capabilities, Interest, Leave, Limits, Poller, Wake};
 
 use crate::poller::PollPoller;
+pub use crate::selector::selector;
 
 /// The poll backend for a table of the given size.
 ///

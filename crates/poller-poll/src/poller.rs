@@ -56,7 +56,7 @@ impl PollPoller {
         harvest: &mut Vec<Event>,
     ) -> io::Result<()> {
         self.build(permission);
-        let mut left = sys::poll(&mut self.slots, milliseconds(timeout))?;
+        let mut left = sys::poll_or_signal(&mut self.slots, milliseconds(timeout))?;
         let count = self.slots.len();
         let start = self.turn % count.max(1);
         for index in (start..count).chain(0..start) {

@@ -14,14 +14,18 @@ use nix::errno::Errno;
 
 use crate::changes::{RDHUP, wanted};
 
-/// One call of poll(2): how many slots have an answer. A signal is a success with nothing seen.
-pub(crate) fn poll(slots: &mut [libc::pollfd], milliseconds: i32) -> io::Result<usize> {
+/// One call of poll(2): how many slots have an answer. Without a timeout the milliseconds are -1.
+pub(crate) fn poll(slots: &mut [libc::pollfd], milliseconds: i32) -> Result<usize, Errno> {
     // SAFETY: the kernel reads and writes as many elements as the slice has.
     let result = unsafe { libc::poll(slots.as_mut_ptr(), slots.len() as libc::nfds_t, milliseconds) };
-    match Errno::result(result) {
-        Ok(count) => Ok(count as usize),
+    Errno::result(result).map(|count| count as usize)
+}
+
+/// One call of poll(2), to which a signal is a success with nothing seen.
+pub(crate) fn poll_or_signal(slots: &mut [libc::pollfd], milliseconds: i32) -> io::Result<usize> {
+    match poll(slots, milliseconds) {
         Err(Errno::EINTR) => Ok(0),
-        Err(errno) => Err(errno.into()),
+        result => Ok(result?),
     }
 }
 

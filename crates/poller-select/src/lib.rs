@@ -18,6 +18,7 @@
 mod changes;
 mod events;
 mod poller;
+mod selector;
 mod sys;
 
 use std::io;
@@ -30,6 +31,7 @@ use fd_core::interest::GroupInterest;
 use fd_core::poller::{Backend, BackendError, Capabilities, Interest, Leave, Limits, Poller, Wake};
 
 use crate::poller::SelectPoller;
+pub use crate::selector::selector;
 
 /// The select backend for a table of the given size.
 ///

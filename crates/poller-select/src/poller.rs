@@ -66,7 +66,7 @@ impl SelectPoller {
         harvest: &mut Vec<Event>,
     ) -> io::Result<()> {
         let (mut read, mut write) = self.build(&permission);
-        let seen = sys::select(&mut read, &mut write, timeout)?;
+        let seen = sys::select_or_signal(&mut read, &mut write, timeout)?;
         if seen == Seen::Nothing || seen == Seen::BadDescriptor && fault::on(Fault::SelectBadfFatal) {
             return Ok(());
         }

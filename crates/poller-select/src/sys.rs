@@ -32,10 +32,15 @@ impl Default for FdSet {
 }
 
 impl FdSet {
+    /// Whether a set can hold `fd`.
+    pub(crate) fn has_room_for(fd: RawFd) -> bool {
+        (0..libc::FD_SETSIZE as RawFd).contains(&fd)
+    }
+
     /// # Panics
     /// If the set cannot hold `fd`. The backend refuses tables in which that could happen.
     pub(crate) fn insert(&mut self, fd: RawFd) {
-        assert!((0..libc::FD_SETSIZE as RawFd).contains(&fd));
+        assert!(Self::has_room_for(fd));
         // SAFETY: the number is within the set.
         unsafe { libc::FD_SET(fd, &mut self.set) };
         self.end = self.end.max(fd + 1);
@@ -63,18 +68,26 @@ pub(crate) enum Seen {
     BadDescriptor,
 }
 
-/// One call of select(2), which overwrites the sets.
-pub(crate) fn select(read: &mut FdSet, write: &mut FdSet, timeout: Duration) -> io::Result<Seen> {
-    let mut timeout = timeval(timeout);
-    let end = read.end.max(write.end);
-    // SAFETY: each set is absent or valid and larger than `end`; the timeout may be overwritten, and is ours.
-    let result = unsafe { libc::select(end, read.pointer(), write.pointer(), null_mut(), &mut timeout) };
-    match Errno::result(result) {
+/// One call of select(2), to which a signal is a success with nothing seen. It overwrites the sets.
+pub(crate) fn select_or_signal(read: &mut FdSet, write: &mut FdSet, timeout: Duration) -> io::Result<Seen> {
+    match select([read, write, &mut FdSet::default()], Some(timeout)) {
         Ok(0) | Err(Errno::EINTR) => Ok(Seen::Nothing),
         Ok(_) => Ok(Seen::Events),
         Err(Errno::EBADF) => Ok(Seen::BadDescriptor),
         Err(errno) => Err(errno.into()),
     }
+}
+
+/// One call of select(2): how many bits are left in the sets, which are for reading, writing and exceptional conditions. It
+/// overwrites them. Without a timeout it waits for ever.
+pub(crate) fn select(sets: [&mut FdSet; 3], timeout: Option<Duration>) -> Result<usize, Errno> {
+    let end = sets.iter().map(|set| set.end).max().unwrap_or(0);
+    let mut timeout = timeout.map(timeval);
+    let timeout = timeout.as_mut().map_or(null_mut(), |timeout| timeout as *mut _);
+    let [read, write, except] = sets.map(FdSet::pointer);
+    // SAFETY: each set is absent or valid and larger than `end`; the timeout may be overwritten, and is ours.
+    let result = unsafe { libc::select(end, read, write, except, timeout) };
+    Errno::result(result).map(|count| count as usize)
 }
 
 /// Whether `fd` is an open descriptor.
@@ -145,7 +158,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "contains")]
+    #[should_panic(expected = "has_room_for")]
     fn a_number_beyond_the_set_is_refused() {
         FdSet::default().insert(libc::FD_SETSIZE as RawFd);
     }

@@ -199,7 +199,7 @@ impl<'a> Absent<'a> {
     }
 }
 
-/// Targets × backends, each with the text that a table shows: a tally, `n/a`, `not run`.
+/// Targets × backends, each with the text that a table shows: a tally of the contract's cells, `n/a`, `not run`.
 pub(crate) struct Overview {
     /// The columns.
     pub(crate) backends: Vec<String>,
@@ -209,17 +209,8 @@ pub(crate) struct Overview {
 
 impl Overview {
     pub(crate) fn of(results: &Results, absent: &Absent<'_>) -> Self {
-        Self::of_cells(results, absent, |_| true)
-    }
-
-    /// Only of the cells of which `counts` says so.
-    pub(crate) fn of_cells(
-        results: &Results,
-        absent: &Absent<'_>,
-        counts: impl Fn(&CellResult) -> bool,
-    ) -> Self {
         let mut tallies: BTreeMap<(&str, &str), Tally> = BTreeMap::new();
-        for cell in results.cells.iter().filter(|cell| counts(cell)) {
+        for cell in results.contract() {
             tallies.entry((&cell.target, &cell.backend)).or_default().count(cell.status);
         }
         let backends: BTreeSet<&str> = results.cells.iter().map(|cell| cell.backend.as_str()).collect();

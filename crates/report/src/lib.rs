@@ -15,6 +15,7 @@ pub mod html;
 pub mod junit;
 pub mod markdown;
 mod merge;
+mod pages;
 mod read;
 mod results;
 #[cfg(test)]
@@ -25,13 +26,14 @@ mod status;
 pub mod terminal;
 mod text;
 
-pub use attempt::{Attempt, Check};
+pub use attempt::{Asked, Attempt, Check};
 pub use cell::{Attempts, CellResult, Subject, VariantParams};
 pub use conformance::{Conformance, Verdict};
 pub use diff::{Changed, Diff, Direction, Lone, Lost};
 pub use evidence::Evidence;
 pub use grid::{Column, Grid, Tally};
 pub use merge::{Conflict, Input, MergeError, Merged, Prefer, Rules, merge};
+pub use pages::{PROVENANCE, Page, SameSystem, pages};
 pub use read::ReadError;
 pub use results::{NotRun, Results, Run, SCHEMA_VERSION, schema};
 pub use scenario::{Link, Scenario};

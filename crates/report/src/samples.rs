@@ -75,6 +75,8 @@ pub fn check() -> Check {
         since: Some("6.1".into()),
         until: Some("6.9".into()),
         url: Some("https://example.org/bug".into()),
+        asked: None,
+        varies: None,
     }
 }
 

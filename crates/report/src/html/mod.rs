@@ -44,7 +44,7 @@ pub fn report(results: &Results) -> String {
     let grid = columns(results);
     let script = format!("(() => {{\n\"use strict\";\n{}}})();\n", SCRIPTS.concat());
     let page = Page {
-        totals: results.totals_line(),
+        totals: results.totals_lines().join(" · "),
         fault: results.fault(),
         interrupted: interrupted(results),
         characterised: results.cells.iter().any(|cell| !cell.is_contract()),
@@ -56,7 +56,7 @@ pub fn report(results: &Results) -> String {
         absent: absent_here(results, &absent),
         legend: Status::ALL
             .into_iter()
-            .filter(|status| results.totals().contains_key(status))
+            .filter(|status| results.cells.iter().any(|cell| cell.status == *status))
             .map(Part::name)
             .collect(),
         runs: results.runs.iter().map(Provenance::of).collect(),
@@ -214,7 +214,7 @@ struct Place {
 
 impl Table {
     fn of(results: &Results, absent: &Absent<'_>) -> Self {
-        let overview = Overview::of_cells(results, absent, |cell| cell.is_contract());
+        let overview = Overview::of(results, absent);
         let place = |(text, tally): (String, Tally)| {
             let parts = Part::all_of(&tally);
             let is_tally = tally.to_string() == text && !parts.is_empty();

@@ -1,0 +1,109 @@
+//! What the raw pollers are asked.
+//!
+//! A scenario is one line of verbs: `own and peer are connected, watch own, peer shuts write, look at own`. The line is what is
+//! performed, what a person reads, and what `pollmatrix probe` runs again: there is no second description.
+//! A line is performed over one transport, in one mode, with one poller, and makes observations: each has the key under which
+//! `expectations/` knows what is to be expected.
+
+mod keys;
+mod rows;
+mod stage;
+mod transport;
+pub mod verbs;
+
+use std::fmt;
+
+use selector::{MakeSelector, Mode};
+
+pub use crate::keys::{Key, keys};
+pub use crate::rows::{Unscripted, rows, unscripted};
+pub use crate::transport::Transport;
+
+/// A row of the catalogue as a scenario.
+#[derive(Clone, Copy, Debug)]
+pub struct Row {
+    /// The row of the catalogue of behaviours: `V06`.
+    pub row: &'static str,
+    /// The scenario: `readiness/peer-shut-write`. Stable, never re-used.
+    pub id: &'static str,
+    /// The question, as a sentence that ends with a question mark.
+    pub question: &'static str,
+    /// The line of verbs. It may say what only some transports can do: that is unsupported, with the reason, on the others.
+    pub verbs: &'static str,
+    /// Over which transports it is performed.
+    pub transports: &'static [Transport],
+    /// In which modes.
+    pub modes: &'static [Mode],
+    /// Bugs that knowing the answer would have prevented: URLs.
+    pub bugs: &'static [&'static str],
+}
+
+/// What a line is performed with.
+#[derive(Clone, Copy)]
+pub struct Setting {
+    /// What the descriptors are.
+    pub transport: Transport,
+    /// In which mode they are registered where the line does not say.
+    pub mode: Mode,
+    /// The poller.
+    pub make: MakeSelector,
+    /// For what is done in random order.
+    pub seed: u64,
+}
+
+/// One answer, under the key of the published answers.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Observation {
+    /// What was looked at: `tcp`, `tcp:after-read-0`.
+    pub variant: String,
+    /// Who was asked: `poll`, `poll-events0`, `epoll-add-before`, or another call: `SO_ERROR`.
+    pub api: String,
+    /// `level`, `edge`; not for other calls.
+    pub trigger: Option<String>,
+    /// The answer, in the notation of docs/expectations.md.
+    pub answer: String,
+}
+
+/// `poll@level: IN|HUP`
+impl fmt::Display for Observation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.trigger {
+            Some(trigger) => write!(f, "{}@{trigger}: {}", self.api, self.answer),
+            None => write!(f, "{}: {}", self.api, self.answer),
+        }
+    }
+}
+
+/// What performing a line came to.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Performance {
+    /// In the order in which they were made.
+    pub observations: Vec<Observation>,
+    /// What was done and what every call answered, a line each.
+    pub trace: Vec<String>,
+}
+
+/// Why a line was not performed to its end.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum Stopped {
+    /// The line is not understood. Tells where and what would be.
+    #[error("{0}")]
+    Script(String),
+    /// This poller, transport or system cannot do it.
+    #[error("{0}")]
+    Unsupported(String),
+    /// The set-up failed: no statement about the poller.
+    #[error("{0}")]
+    Broken(String),
+}
+
+/// Performs a line of verbs.
+///
+/// # Errors
+/// [`Stopped`], with the performance up to there.
+pub fn perform(verbs: &str, setting: Setting) -> (Performance, Result<(), Stopped>) {
+    match verbs.parse() {
+        Ok(line) => stage::play(&line, setting),
+        Err(error) => (Performance::default(), Err(Stopped::Script(format!("{verbs}\n{error}")))),
+    }
+}

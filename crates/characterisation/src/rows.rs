@@ -1,0 +1,38 @@
+//! The catalogue: one entry per scenario.
+
+mod edges;
+mod files;
+mod readiness;
+mod registration;
+mod states;
+mod unscripted;
+
+use selector::Mode;
+
+use crate::Row;
+
+pub use unscripted::Unscripted;
+
+/// Every row that is a scenario, family by family, in the order of the catalogue.
+pub fn rows() -> impl Iterator<Item = &'static Row> {
+    FAMILIES.iter().flat_map(|family| family.iter())
+}
+
+const FAMILIES: &[&[Row]] = &[readiness::ROWS, states::ROWS, files::ROWS, edges::ROWS, registration::ROWS];
+
+/// Everything that is no scenario, with the reason.
+pub fn unscripted() -> &'static [Unscripted] {
+    unscripted::UNSCRIPTED
+}
+
+/// Level and edge: what is there, and what is new.
+const BOTH: &[Mode] = &[Mode::Level, Mode::Edge];
+
+/// What is there.
+const LEVEL: &[Mode] = &[Mode::Level];
+
+/// Once, until it is modified.
+const ONCE: &[Mode] = &[Mode::OneShot, Mode::Dispatch];
+
+/// What is new.
+const EDGE: &[Mode] = &[Mode::Edge];

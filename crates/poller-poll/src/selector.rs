@@ -1,0 +1,323 @@
+//! poll(2) as it is: an array in user memory, and what the kernel writes beside each of its entries.
+//!
+//! - The array may hold a number twice: an addition is another entry, and each has its own answer.
+//! - A number that is absent from the array, `ENOENT`, is this module's answer: the kernel knows nothing of the array.
+//! - A wait shows the kernel a copy: what is changed meanwhile is seen by the next wait.
+//! - One more entry than there are registrations is shown: the wake-up pipe's, after all others. A limit of entries
+//!   (`EINVAL`) is reached one earlier.
+//! - poll(2) has no room for events: beyond the room they are left out, and every wait begins with the first entry.
+
+use std::io;
+use std::os::fd::RawFd;
+use std::sync::Mutex;
+use std::time::Duration;
+
+use ::selector::{
+    Answer, Bits, Capabilities, Changed, Event, Interest, Mode, Record, Registered, Selector, Token,
+    Unsupported, View, WakePipe,
+};
+use fd_core::poller::milliseconds;
+use libc::c_short;
+use nix::errno::Errno;
+
+use crate::changes::RDHUP;
+use crate::sys;
+
+/// poll(2) behind the raw interface.
+///
+/// # Errors
+/// What the wake-up pipe answers.
+pub fn selector() -> io::Result<Box<dyn Selector>> {
+    Ok(Box::new(PollSelector::new()?))
+}
+
+struct PollSelector {
+    /// In the order of the additions.
+    array: Mutex<Vec<Entry>>,
+    pipe: WakePipe,
+}
+
+#[derive(Clone, Copy)]
+struct Entry {
+    fd: RawFd,
+    events: c_short,
+    token: Token,
+}
+
+const VIEWS: &[View] = &[
+    View { api: "poll", interest: Interest::ALL, registered: Registered::After },
+    View { api: "poll-events0", interest: Interest::NONE, registered: Registered::After },
+];
+
+impl PollSelector {
+    fn new() -> io::Result<Self> {
+        Ok(Self { array: Mutex::default(), pipe: WakePipe::new()? })
+    }
+
+    /// The tokens, and what the kernel is shown: an entry for each of them, and the pipe's.
+    fn copy(&self) -> (Vec<Token>, Vec<libc::pollfd>) {
+        let array = self.array.lock().unwrap();
+        let slot = |fd, events| libc::pollfd { fd, events, revents: 0 };
+        let slots = array.iter().map(|entry| slot(entry.fd, entry.events));
+        let pipe = slot(self.pipe.number(), libc::POLLIN);
+        (array.iter().map(|entry| entry.token).collect(), slots.chain([pipe]).collect())
+    }
+
+    fn show(
+        &self,
+        (tokens, mut slots): (Vec<Token>, Vec<libc::pollfd>),
+        room: usize,
+        timeout: Option<Duration>,
+    ) -> Result<Vec<Event>, Errno> {
+        sys::poll(&mut slots, timeout.map_or(-1, milliseconds))?;
+        if slots.last().is_some_and(|pipe| pipe.revents != 0) {
+            self.pipe.drain();
+        }
+        let answered = tokens.into_iter().zip(&slots).filter(|(_, slot)| slot.revents != 0);
+        let event = |(token, slot): (Token, &libc::pollfd)| Event { token, record: record(slot.revents) };
+        Ok(answered.take(room).map(event).collect())
+    }
+}
+
+impl Selector for PollSelector {
+    fn name(&self) -> &str {
+        "poll"
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            modes: vec![Mode::Level],
+            shared_wait: Ok(()),
+            changes_seen_by_waiters: Err("poll(2) looks at the array that it was called with"),
+            own_numbers: Ok(()),
+            raw_records: true,
+        }
+    }
+
+    fn views(&self, mode: Mode) -> &'static [View] {
+        if mode == Mode::Level { VIEWS } else { &[] }
+    }
+
+    fn nothing(&self) -> Answer {
+        Answer(vec![record(0)])
+    }
+
+    fn add(&self, fd: RawFd, token: Token, interest: Interest, mode: Mode) -> Changed {
+        match events(interest, mode) {
+            Err(unsupported) => Changed::Unsupported(unsupported),
+            Ok(events) => {
+                self.array.lock().unwrap().push(Entry { fd, events, token });
+                Changed::Done
+            }
+        }
+    }
+
+    /// Of several entries of one number it changes the one that has the token, or else the oldest.
+    fn modify(&self, fd: RawFd, token: Token, interest: Interest, mode: Mode) -> Changed {
+        let events = match events(interest, mode) {
+            Err(unsupported) => return Changed::Unsupported(unsupported),
+            Ok(events) => events,
+        };
+        let mut array = self.array.lock().unwrap();
+        let exact = array.iter().position(|entry| (entry.fd, entry.token) == (fd, token));
+        match exact.or_else(|| array.iter().position(|entry| entry.fd == fd)) {
+            None => Changed::refused(Errno::ENOENT),
+            Some(index) => {
+                array[index] = Entry { fd, events, token };
+                Changed::Done
+            }
+        }
+    }
+
+    /// Takes out every entry of the number.
+    fn remove(&self, fd: RawFd) -> Changed {
+        let mut array = self.array.lock().unwrap();
+        let before = array.len();
+        array.retain(|entry| entry.fd != fd);
+        if array.len() == before { Changed::refused(Errno::ENOENT) } else { Changed::Done }
+    }
+
+    fn wait(&self, room: usize, timeout: Option<Duration>) -> Result<Vec<Event>, Errno> {
+        self.show(self.copy(), room, timeout)
+    }
+
+    fn wake(&self) -> Result<(), Unsupported> {
+        self.pipe.wake().map_err(|error| Unsupported(format!("the wake-up pipe: {error}")))
+    }
+
+    fn close(&self) -> Result<Result<(), Errno>, Unsupported> {
+        Err(Unsupported("poll(2) has no descriptor of its own".into()))
+    }
+}
+
+/// The events to ask for. What the system has no bit for is left out, unless nothing else is asked for.
+fn events(interest: Interest, mode: Mode) -> Result<c_short, Unsupported> {
+    if mode != Mode::Level {
+        return Err(Unsupported(format!("poll(2) is level-triggered only: there is no {mode:?}")));
+    }
+    let asked = [
+        (interest.read, Some(libc::POLLIN)),
+        (interest.write, Some(libc::POLLOUT)),
+        (interest.urgent, Some(libc::POLLPRI)),
+        (interest.peer_shut, RDHUP),
+    ];
+    let asked = asked.into_iter().filter(|(wanted, _)| *wanted).map(|(_, bit)| bit);
+    let events = asked.clone().flatten().fold(0, |events, bit| events | bit);
+    if events == 0 && asked.clone().next().is_some() {
+        return Err(Unsupported("this system has no POLLRDHUP".into()));
+    }
+    Ok(events)
+}
+
+fn record(revents: c_short) -> Record {
+    let has = |bit: c_short| revents & bit != 0;
+    Record::Bits(Bits {
+        input: has(libc::POLLIN | libc::POLLRDNORM),
+        urgent: has(libc::POLLPRI),
+        output: has(libc::POLLOUT | libc::POLLWRNORM),
+        error: has(libc::POLLERR),
+        hang_up: has(libc::POLLHUP),
+        invalid: has(libc::POLLNVAL),
+        peer_shut: RDHUP.is_some_and(has),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{PipeReader, PipeWriter, Write, pipe};
+    use std::os::fd::AsRawFd;
+
+    use super::*;
+
+    fn readable_pipe() -> (PipeReader, PipeWriter, RawFd) {
+        let (reader, mut writer) = pipe().unwrap();
+        writer.write_all(b"x").unwrap();
+        let fd = reader.as_raw_fd();
+        (reader, writer, fd)
+    }
+
+    /// What is there now, as it is published.
+    fn seen(selector: &PollSelector) -> Vec<(Token, String)> {
+        events_of(selector.wait(8, Some(Duration::ZERO)))
+    }
+
+    fn events_of(waited: Result<Vec<Event>, Errno>) -> Vec<(Token, String)> {
+        waited.unwrap().into_iter().map(|event| (event.token, event.record.to_string())).collect()
+    }
+
+    fn add(selector: &PollSelector, fd: RawFd, token: Token, interest: Interest) {
+        assert_eq!(selector.add(fd, token, interest, Mode::Level), Changed::Done);
+    }
+
+    fn input(tokens: impl IntoIterator<Item = Token>) -> Vec<(Token, String)> {
+        tokens.into_iter().map(|token| (token, "IN".into())).collect()
+    }
+
+    /// A24.
+    #[test]
+    #[cfg_attr(
+        target_os = "macos",
+        ignore = "poll(2) there is made of kqueue filters: the last entry of a number answers"
+    )]
+    fn a_number_may_be_in_the_array_twice() {
+        let (selector, (_reader, _writer, fd)) = (PollSelector::new().unwrap(), readable_pipe());
+        add(&selector, fd, 1, Interest::READ);
+        add(&selector, fd, 2, Interest::READ);
+        assert_eq!(seen(&selector), input([1, 2]));
+        assert_eq!(selector.modify(fd, 2, Interest::NONE, Mode::Level), Changed::Done);
+        assert_eq!(seen(&selector), input([1]), "the one with the token was changed");
+        assert_eq!(selector.modify(fd, 3, Interest::READ, Mode::Level), Changed::Done);
+        assert_eq!(seen(&selector), input([3]), "no such token: the oldest");
+        assert_eq!(selector.remove(fd), Changed::Done);
+        assert_eq!(seen(&selector), []);
+        assert_eq!(selector.remove(fd), Changed::refused(Errno::ENOENT));
+    }
+
+    /// A12: what another thread changes after the call has begun.
+    #[test]
+    fn a_wait_looks_at_the_array_that_it_began_with() {
+        let (selector, (_reader, _writer, fd)) = (PollSelector::new().unwrap(), readable_pipe());
+        let (_other_reader, _other_writer, other) = readable_pipe();
+        add(&selector, fd, 1, Interest::READ);
+        let shown = selector.copy();
+        add(&selector, other, 2, Interest::READ);
+        selector.remove(fd);
+        assert_eq!(events_of(selector.show(shown, 8, Some(Duration::ZERO))), input([1]));
+        assert_eq!(seen(&selector), input([2]));
+    }
+
+    #[test]
+    fn what_does_not_fit_is_left_out_and_every_wait_begins_with_the_first() {
+        let selector = PollSelector::new().unwrap();
+        let pipes: Vec<_> = (0..3).map(|_| readable_pipe()).collect();
+        for (token, (_, _, fd)) in (0..).zip(pipes.iter().rev()) {
+            add(&selector, *fd, token, Interest::READ);
+        }
+        let wait = |room| events_of(selector.wait(room, None));
+        assert_eq!((wait(2), wait(2), wait(3), wait(0)), (input([0, 1]), input([0, 1]), input(0..3), vec![]));
+    }
+
+    #[test]
+    #[cfg_attr(
+        target_os = "macos",
+        ignore = "poll(2) there is made of kqueue filters: without interest there is none"
+    )]
+    fn a_closed_number_is_invalid_whatever_is_asked_and_a_negative_one_is_passed_over() {
+        /// Not open, and far above what tests open.
+        const CLOSED: RawFd = 1000;
+        let selector = PollSelector::new().unwrap();
+        add(&selector, -1, 1, Interest::ALL);
+        add(&selector, CLOSED, 2, Interest::NONE);
+        assert_eq!(seen(&selector), [(2, "NVAL".into())]);
+    }
+
+    /// `events == 0` still tells what comes unasked.
+    #[test]
+    #[cfg_attr(
+        target_os = "macos",
+        ignore = "poll(2) there is made of kqueue filters: without interest there is none"
+    )]
+    fn without_interest_there_are_hang_ups_and_errors() {
+        let (selector, (reader, writer, fd)) = (PollSelector::new().unwrap(), readable_pipe());
+        add(&selector, fd, 1, Interest::NONE);
+        assert_eq!(seen(&selector), []);
+        drop(writer);
+        assert_eq!(seen(&selector), [(1, "HUP".into())]);
+        drop(reader);
+    }
+
+    #[test]
+    fn each_bit_is_asked_for_and_answered_by_itself() {
+        let rdhup = RDHUP.unwrap_or(0);
+        let table = [
+            (Interest::READ, libc::POLLIN),
+            (Interest::WRITE, libc::POLLOUT),
+            (Interest { urgent: true, ..Interest::NONE }, libc::POLLPRI),
+            (Interest::NONE, 0),
+            (Interest::ALL, libc::POLLIN | libc::POLLOUT | libc::POLLPRI | rdhup),
+        ];
+        for (interest, bits) in table {
+            assert_eq!(events(interest, Mode::Level), Ok(bits));
+        }
+        let alone = events(Interest { peer_shut: true, ..Interest::NONE }, Mode::Level);
+        assert_eq!(alone.ok(), RDHUP, "not asked for is not the same as asked for nothing");
+
+        let mut answers = vec![
+            (libc::POLLIN, "IN"),
+            (libc::POLLRDNORM, "IN"),
+            (libc::POLLPRI, "PRI"),
+            (libc::POLLOUT, "OUT"),
+            (libc::POLLWRNORM, "OUT"),
+            (libc::POLLERR, "ERR"),
+            (libc::POLLHUP, "HUP"),
+            (libc::POLLNVAL, "NVAL"),
+            (libc::POLLIN | libc::POLLHUP, "IN|HUP"),
+            (0, "-"),
+        ];
+        answers.extend(RDHUP.map(|bit| (bit, "RDHUP")));
+        for (revents, written) in answers {
+            assert_eq!(record(revents).to_string(), written, "{revents:#x}");
+        }
+        assert_eq!(PollSelector::new().unwrap().nothing().to_string(), "-");
+    }
+}

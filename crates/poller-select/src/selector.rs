@@ -1,0 +1,294 @@
+//! select(2) as it is: three sets of numbers, and what the kernel leaves in them.
+//!
+//! - A set holds a number once: a second addition adds to the interest, and its token replaces the first one's.
+//! - A number that is in no set, `ENOENT`, is this module's answer: the kernel knows nothing of the sets.
+//! - A number that no set can hold is refused: beyond the set is somebody else's memory.
+//! - A wait shows the kernel copies: what is changed meanwhile is seen by the next wait.
+//! - The wake-up pipe's number is in the read set, too.
+//! - select(2) has no room for events: beyond the room they are left out, and every wait begins with the lowest number.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::os::fd::RawFd;
+use std::sync::Mutex;
+use std::time::Duration;
+
+use ::selector::{
+    Answer, Capabilities, Changed, Event, Interest, Mode, Record, Registered, Selector, Token, Unsupported,
+    View, WakePipe,
+};
+use nix::errno::Errno;
+
+use crate::sys::{self, FdSet};
+
+/// select(2) behind the raw interface.
+///
+/// # Errors
+/// What the wake-up pipe answers; `InvalidInput` if no set can hold its number.
+pub fn selector() -> io::Result<Box<dyn Selector>> {
+    Ok(Box::new(SelectSelector::new()?))
+}
+
+struct SelectSelector {
+    sets: Mutex<BTreeMap<RawFd, Entry>>,
+    pipe: WakePipe,
+}
+
+#[derive(Clone, Copy)]
+struct Entry {
+    token: Token,
+    interest: Interest,
+}
+
+const VIEWS: &[View] = &[View { api: "select", interest: Interest::ALL, registered: Registered::After }];
+
+impl SelectSelector {
+    fn new() -> io::Result<Self> {
+        let pipe = WakePipe::new()?;
+        match beyond(pipe.number()) {
+            Some(reason) => {
+                Err(io::Error::new(io::ErrorKind::InvalidInput, format!("the wake-up pipe: {reason}")))
+            }
+            None => Ok(Self { sets: Mutex::default(), pipe }),
+        }
+    }
+
+    fn copy(&self) -> BTreeMap<RawFd, Entry> {
+        self.sets.lock().unwrap().clone()
+    }
+
+    fn show(
+        &self,
+        entries: BTreeMap<RawFd, Entry>,
+        room: usize,
+        timeout: Option<Duration>,
+    ) -> Result<Vec<Event>, Errno> {
+        let [mut read, mut write, mut except] = [(); 3].map(|()| FdSet::default());
+        for (fd, Entry { interest, .. }) in &entries {
+            let wanted =
+                [(interest.read, &mut read), (interest.write, &mut write), (interest.urgent, &mut except)];
+            wanted.into_iter().filter(|(wanted, _)| *wanted).for_each(|(_, set)| set.insert(*fd));
+        }
+        let pipe = self.pipe.number();
+        read.insert(pipe);
+        sys::select([&mut read, &mut write, &mut except], timeout)?;
+        if read.contains(pipe) {
+            self.pipe.drain();
+        }
+        let left = |fd| (read.contains(fd), write.contains(fd), except.contains(fd));
+        let event = |(fd, Entry { token, .. }): (RawFd, Entry)| {
+            let (read, write, except) = left(fd);
+            (read || write || except).then_some(Event { token, record: Record::Sets { read, write, except } })
+        };
+        Ok(entries.into_iter().filter_map(event).take(room).collect())
+    }
+}
+
+impl Selector for SelectSelector {
+    fn name(&self) -> &str {
+        "select"
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            modes: vec![Mode::Level],
+            shared_wait: Ok(()),
+            changes_seen_by_waiters: Err("select(2) looks at the sets that it was called with"),
+            own_numbers: Ok(()),
+            raw_records: true,
+        }
+    }
+
+    fn views(&self, mode: Mode) -> &'static [View] {
+        if mode == Mode::Level { VIEWS } else { &[] }
+    }
+
+    fn nothing(&self) -> Answer {
+        Answer(vec![Record::Sets { read: false, write: false, except: false }])
+    }
+
+    fn add(&self, fd: RawFd, token: Token, interest: Interest, mode: Mode) -> Changed {
+        if let Err(unsupported) = expressible(fd, interest, mode) {
+            return Changed::Unsupported(unsupported);
+        }
+        let mut sets = self.sets.lock().unwrap();
+        let before = sets.get(&fd).map_or(Interest::NONE, |entry| entry.interest);
+        sets.insert(fd, Entry { token, interest: before.or(interest) });
+        Changed::Done
+    }
+
+    fn modify(&self, fd: RawFd, token: Token, interest: Interest, mode: Mode) -> Changed {
+        if let Err(unsupported) = expressible(fd, interest, mode) {
+            return Changed::Unsupported(unsupported);
+        }
+        match self.sets.lock().unwrap().get_mut(&fd) {
+            None => Changed::refused(Errno::ENOENT),
+            Some(entry) => {
+                *entry = Entry { token, interest };
+                Changed::Done
+            }
+        }
+    }
+
+    fn remove(&self, fd: RawFd) -> Changed {
+        match self.sets.lock().unwrap().remove(&fd) {
+            None => Changed::refused(Errno::ENOENT),
+            Some(_) => Changed::Done,
+        }
+    }
+
+    fn wait(&self, room: usize, timeout: Option<Duration>) -> Result<Vec<Event>, Errno> {
+        self.show(self.copy(), room, timeout)
+    }
+
+    fn wake(&self) -> Result<(), Unsupported> {
+        self.pipe.wake().map_err(|error| Unsupported(format!("the wake-up pipe: {error}")))
+    }
+
+    fn close(&self) -> Result<Result<(), Errno>, Unsupported> {
+        Err(Unsupported("select(2) has no descriptor of its own".into()))
+    }
+}
+
+/// `peer_shut` has no set: it is left out, unless nothing else is asked for.
+fn expressible(fd: RawFd, interest: Interest, mode: Mode) -> Result<(), Unsupported> {
+    let reason = if mode != Mode::Level {
+        Some(format!("select(2) is level-triggered only: there is no {mode:?}"))
+    } else if interest == (Interest { peer_shut: true, ..Interest::NONE }) {
+        Some("select(2) has no set for a half-closed peer alone".into())
+    } else {
+        beyond(fd)
+    };
+    reason.map_or(Ok(()), |reason| Err(Unsupported(reason)))
+}
+
+/// Why no set can hold the number, if none can.
+fn beyond(fd: RawFd) -> Option<String> {
+    let reason = || {
+        format!("the number {fd} is beyond a set: numbers of 0 to {} fit (FD_SETSIZE)", libc::FD_SETSIZE - 1)
+    };
+    (!FdSet::has_room_for(fd)).then(reason)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{PipeReader, PipeWriter, Write, pipe};
+    use std::os::fd::AsRawFd;
+    use std::os::unix::net::UnixStream;
+
+    use super::*;
+    use crate::sys::tests::closed_number;
+
+    fn readable_pipe() -> (PipeReader, PipeWriter, RawFd) {
+        let (reader, mut writer) = pipe().unwrap();
+        writer.write_all(b"x").unwrap();
+        let fd = reader.as_raw_fd();
+        (reader, writer, fd)
+    }
+
+    /// What is there now, as it is published.
+    fn seen(selector: &SelectSelector) -> Vec<(Token, String)> {
+        events_of(selector.wait(8, Some(Duration::ZERO)))
+    }
+
+    fn events_of(waited: Result<Vec<Event>, Errno>) -> Vec<(Token, String)> {
+        waited.unwrap().into_iter().map(|event| (event.token, event.record.to_string())).collect()
+    }
+
+    fn add(selector: &SelectSelector, fd: RawFd, token: Token, interest: Interest) {
+        assert_eq!(selector.add(fd, token, interest, Mode::Level), Changed::Done);
+    }
+
+    fn input(tokens: impl IntoIterator<Item = Token>) -> Vec<(Token, String)> {
+        tokens.into_iter().map(|token| (token, "r--".into())).collect()
+    }
+
+    #[test]
+    fn a_second_addition_adds_to_the_interest_and_replaces_the_token() {
+        let selector = SelectSelector::new().unwrap();
+        let (ours, mut theirs) = UnixStream::pair().unwrap();
+        theirs.write_all(b"x").unwrap();
+        add(&selector, ours.as_raw_fd(), 1, Interest::READ);
+        assert_eq!(seen(&selector), input([1]));
+        add(&selector, ours.as_raw_fd(), 2, Interest::WRITE);
+        assert_eq!(seen(&selector), [(2, "rw-".into())]);
+        assert_eq!(selector.modify(ours.as_raw_fd(), 3, Interest::WRITE, Mode::Level), Changed::Done);
+        assert_eq!(seen(&selector), [(3, "-w-".into())], "a modification replaces");
+    }
+
+    #[test]
+    fn a_wait_looks_at_the_sets_that_it_began_with() {
+        let (selector, (_reader, _writer, fd)) = (SelectSelector::new().unwrap(), readable_pipe());
+        let (_other_reader, _other_writer, other) = readable_pipe();
+        add(&selector, fd, 1, Interest::READ);
+        let shown = selector.copy();
+        add(&selector, other, 2, Interest::READ);
+        selector.remove(fd);
+        assert_eq!(events_of(selector.show(shown, 8, Some(Duration::ZERO))), input([1]));
+        assert_eq!(seen(&selector), input([2]));
+    }
+
+    #[test]
+    fn every_wait_begins_with_the_lowest_number() {
+        let selector = SelectSelector::new().unwrap();
+        let mut pipes: Vec<_> = (0..3).map(|_| readable_pipe()).collect();
+        pipes.sort_by_key(|(_, _, fd)| *fd);
+        for token in [2, 1, 0] {
+            add(&selector, pipes[token].2, token as Token, Interest::READ);
+        }
+        let wait = |room| events_of(selector.wait(room, None));
+        assert_eq!((wait(2), wait(2), wait(3), wait(0)), (input([0, 1]), input([0, 1]), input(0..3), vec![]));
+    }
+
+    #[test]
+    fn a_number_beyond_a_set_is_refused_and_nothing_is_touched() {
+        let selector = SelectSelector::new().unwrap();
+        let size = libc::FD_SETSIZE as RawFd;
+        for fd in [-1, RawFd::MIN, size, RawFd::MAX] {
+            let Changed::Unsupported(Unsupported(reason)) = selector.add(fd, 1, Interest::READ, Mode::Level)
+            else {
+                panic!("{fd}")
+            };
+            assert!(reason.contains(&fd.to_string()) && reason.contains("FD_SETSIZE"), "{reason}");
+        }
+        add(&selector, size - 1, 1, Interest::NONE);
+        assert_eq!(seen(&selector), [], "the highest fits, and is in no set");
+    }
+
+    /// And it is not this poller's end: once it is taken out, all is as before.
+    #[test]
+    fn a_closed_number_fails_the_whole_call() {
+        let (selector, (_reader, _writer, fd)) = (SelectSelector::new().unwrap(), readable_pipe());
+        let closed = closed_number();
+        add(&selector, fd, 1, Interest::READ);
+        add(&selector, closed, 2, Interest::READ);
+        assert_eq!(selector.wait(8, Some(Duration::ZERO)), Err(Errno::EBADF));
+        assert_eq!(selector.remove(closed), Changed::Done);
+        assert_eq!(seen(&selector), input([1]));
+    }
+
+    #[test]
+    fn each_set_is_asked_for_and_answered_by_itself() {
+        let selector = SelectSelector::new().unwrap();
+        let (ours, mut theirs) = UnixStream::pair().unwrap();
+        theirs.write_all(b"x").unwrap();
+        let fd = ours.as_raw_fd();
+        add(&selector, fd, 1, Interest::NONE);
+        let urgent = Interest { urgent: true, ..Interest::NONE };
+        let table = [
+            (Interest::READ, Some("r--")),
+            (Interest::WRITE, Some("-w-")),
+            (Interest::ALL, Some("rw-")),
+            (urgent, None),
+            (Interest::NONE, None),
+        ];
+        for (interest, written) in table {
+            selector.modify(fd, 1, interest, Mode::Level);
+            let expected: Vec<_> = written.into_iter().map(|written| (1, written.into())).collect();
+            assert_eq!(seen(&selector), expected, "{interest:?}");
+        }
+        let half = Interest { peer_shut: true, ..Interest::NONE };
+        assert!(matches!(selector.modify(fd, 1, half, Mode::Level), Changed::Unsupported(_)));
+        assert_eq!(selector.nothing().to_string(), "---");
+    }
+}

@@ -1,0 +1,294 @@
+//! What a poller said, in its own words, and how that is written down.
+//!
+//! The notation is that of the published answers: docs/expectations.md.
+
+use std::fmt;
+
+use nix::errno::Errno;
+
+/// The bits of poll(2) and epoll_wait(2), by their POSIX and Linux names.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Bits {
+    /// `POLLIN`, with or without `POLLRDNORM`.
+    pub input: bool,
+    /// `POLLPRI`.
+    pub urgent: bool,
+    /// `POLLOUT`, with or without `POLLWRNORM`.
+    pub output: bool,
+    /// `POLLERR`.
+    pub error: bool,
+    /// `POLLHUP`.
+    pub hang_up: bool,
+    /// `POLLNVAL`.
+    pub invalid: bool,
+    /// `POLLRDHUP`.
+    pub peer_shut: bool,
+}
+
+/// A filter of kqueue.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Filter {
+    /// `EVFILT_READ`.
+    Read,
+    /// `EVFILT_WRITE`.
+    Write,
+    /// `EVFILT_EXCEPT`.
+    Except,
+}
+
+/// What one event says.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Record {
+    /// poll and epoll.
+    Bits(Bits),
+    /// select: in which sets the descriptor was left.
+    Sets {
+        /// The read set.
+        read: bool,
+        /// The write set.
+        write: bool,
+        /// The exception set.
+        except: bool,
+    },
+    /// kqueue: one filter's event.
+    Filter {
+        /// Which.
+        filter: Filter,
+        /// `data`: what there is to read, or the room to write, which depends on the sizes of buffers and is not written down.
+        data: i64,
+        /// `EV_EOF`.
+        eof: bool,
+        /// The errno in `fflags` that comes with `EV_EOF`.
+        errno: Option<Errno>,
+        /// `EV_ERROR` and the errno in `data`.
+        error: Option<Errno>,
+        /// `EV_ONESHOT` is in the flags although the registration has not asked for it.
+        one_shot: bool,
+    },
+    /// Somebody's own poller, in its own words: `readable`, `write_closed`.
+    Names(Vec<String>),
+}
+
+/// Everything that one wait says about one registration, in the order in which it was said.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Answer(pub Vec<Record>);
+
+impl fmt::Display for Bits {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = [
+            (self.input, "IN"),
+            (self.urgent, "PRI"),
+            (self.output, "OUT"),
+            (self.error, "ERR"),
+            (self.hang_up, "HUP"),
+            (self.invalid, "NVAL"),
+            (self.peer_shut, "RDHUP"),
+        ];
+        let set: Vec<_> = names.iter().filter(|(set, _)| *set).map(|(_, name)| *name).collect();
+        f.write_str(if set.is_empty() { "-" } else { "" })?;
+        f.write_str(&set.join("|"))
+    }
+}
+
+impl fmt::Display for Filter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Read => "R",
+            Self::Write => "W",
+            Self::Except => "X",
+        })
+    }
+}
+
+/// `IN|HUP`, `rw-`, `R(data=3)+EOF(ECONNRESET)`. With `#`, `+ONESHOT` is written too: `W+EOF+ONESHOT`.
+impl fmt::Display for Record {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Bits(bits) => bits.fmt(f),
+            Self::Sets { read, write, except } => {
+                let letters = [(read, 'r'), (write, 'w'), (except, 'x')];
+                letters
+                    .iter()
+                    .try_for_each(|(set, letter)| write!(f, "{}", if **set { *letter } else { '-' }))
+            }
+            Self::Filter { filter, error: Some(errno), .. } => write!(f, "[{filter} ERROR {errno:?}]"),
+            Self::Filter { filter, data, eof, errno, error: None, one_shot } => {
+                filter.fmt(f)?;
+                if *filter == Filter::Read {
+                    write!(f, "(data={data})")?;
+                }
+                if *eof {
+                    f.write_str("+EOF")?;
+                }
+                if let Some(errno) = errno {
+                    write!(f, "({errno:?})")?;
+                }
+                f.write_str(if *one_shot && f.alternate() { "+ONESHOT" } else { "" })
+            }
+            Self::Names(names) if names.is_empty() => f.write_str("-"),
+            Self::Names(names) => f.write_str(&names.join("|")),
+        }
+    }
+}
+
+/// Its records, kqueue's filters sorted: `R(data=3) W`. Without any: `silent`. `#` as for [`Record`].
+impl fmt::Display for Answer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0.is_empty() {
+            return f.write_str("silent");
+        }
+        let mut records: Vec<_> = self.0.iter().collect();
+        records.sort_by_key(|record| match record {
+            Record::Filter { filter, .. } => Some(*filter),
+            _ => None,
+        });
+        for (index, record) in records.into_iter().enumerate() {
+            f.write_str(if index == 0 { "" } else { " " })?;
+            record.fmt(f)?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NONE: Bits = Bits {
+        input: false,
+        urgent: false,
+        output: false,
+        error: false,
+        hang_up: false,
+        invalid: false,
+        peer_shut: false,
+    };
+    const IN: Bits = Bits { input: true, ..NONE };
+    const OUT: Bits = Bits { output: true, ..NONE };
+    const PRI: Bits = Bits { urgent: true, ..NONE };
+    const ERR: Bits = Bits { error: true, ..NONE };
+    const HUP: Bits = Bits { hang_up: true, ..NONE };
+    const NVAL: Bits = Bits { invalid: true, ..NONE };
+    const RDHUP: Bits = Bits { peer_shut: true, ..NONE };
+
+    fn bits(of: &[Bits]) -> Record {
+        Record::Bits(of.iter().fold(NONE, |all, one| Bits {
+            input: all.input || one.input,
+            urgent: all.urgent || one.urgent,
+            output: all.output || one.output,
+            error: all.error || one.error,
+            hang_up: all.hang_up || one.hang_up,
+            invalid: all.invalid || one.invalid,
+            peer_shut: all.peer_shut || one.peer_shut,
+        }))
+    }
+
+    fn sets(read: bool, write: bool, except: bool) -> Record {
+        Record::Sets { read, write, except }
+    }
+
+    fn filter(filter: Filter, data: i64) -> Record {
+        Record::Filter { filter, data, eof: false, errno: None, error: None, one_shot: false }
+    }
+
+    fn end(of: Filter, data: i64, reason: Option<Errno>) -> Record {
+        Record::Filter { filter: of, data, eof: true, errno: reason, error: None, one_shot: false }
+    }
+
+    /// Every form of a plain answer in the published files, letter by letter.
+    #[test]
+    fn answers_are_written_as_they_are_published() {
+        use Filter::{Except, Read, Write};
+        let (reset, refused, aborted) =
+            (Some(Errno::ECONNRESET), Some(Errno::ECONNREFUSED), Some(Errno::ECONNABORTED));
+        #[rustfmt::skip]
+        let table = [
+            // poll and epoll
+            (vec![bits(&[])], "-"),
+            (vec![bits(&[IN])], "IN"),
+            (vec![bits(&[OUT])], "OUT"),
+            (vec![bits(&[ERR])], "ERR"),
+            (vec![bits(&[HUP])], "HUP"),
+            (vec![bits(&[NVAL])], "NVAL"),
+            (vec![bits(&[PRI, OUT])], "PRI|OUT"),
+            (vec![bits(&[IN, PRI, OUT])], "IN|PRI|OUT"),
+            (vec![bits(&[IN, OUT])], "IN|OUT"),
+            (vec![bits(&[IN, HUP])], "IN|HUP"),
+            (vec![bits(&[IN, RDHUP])], "IN|RDHUP"),
+            (vec![bits(&[IN, HUP, RDHUP])], "IN|HUP|RDHUP"),
+            (vec![bits(&[IN, OUT, HUP])], "IN|OUT|HUP"),
+            (vec![bits(&[IN, OUT, RDHUP])], "IN|OUT|RDHUP"),
+            (vec![bits(&[IN, OUT, HUP, RDHUP])], "IN|OUT|HUP|RDHUP"),
+            (vec![bits(&[IN, OUT, ERR, HUP])], "IN|OUT|ERR|HUP"),
+            (vec![bits(&[IN, OUT, ERR, HUP, RDHUP])], "IN|OUT|ERR|HUP|RDHUP"),
+            (vec![bits(&[IN, ERR, HUP])], "IN|ERR|HUP"),
+            (vec![bits(&[OUT, HUP])], "OUT|HUP"),
+            (vec![bits(&[OUT, ERR])], "OUT|ERR"),
+            (vec![bits(&[OUT, ERR, HUP])], "OUT|ERR|HUP"),
+            (vec![bits(&[ERR, HUP])], "ERR|HUP"),
+            // select
+            (vec![sets(false, false, false)], "---"),
+            (vec![sets(true, false, false)], "r--"),
+            (vec![sets(false, true, false)], "-w-"),
+            (vec![sets(false, false, true)], "--x"),
+            (vec![sets(true, true, false)], "rw-"),
+            (vec![sets(true, false, true)], "r-x"),
+            (vec![sets(false, true, true)], "-wx"),
+            (vec![sets(true, true, true)], "rwx"),
+            // kqueue
+            (vec![], "silent"),
+            (vec![filter(Write, 8192)], "W"),
+            (vec![filter(Read, 1)], "R(data=1)"),
+            (vec![filter(Read, 13)], "R(data=13)"),
+            (vec![filter(Read, -100)], "R(data=-100)"),
+            (vec![filter(Except, 0)], "X"),
+            (vec![filter(Read, 0), filter(Write, 8192)], "R(data=0) W"),
+            (vec![filter(Write, 8192), filter(Read, 3)], "R(data=3) W"),
+            (vec![end(Write, 0, None)], "W+EOF"),
+            (vec![end(Write, 8192, refused)], "W+EOF(ECONNREFUSED)"),
+            (vec![end(Read, 0, None)], "R(data=0)+EOF"),
+            (vec![end(Read, 3, None), filter(Write, 1)], "R(data=3)+EOF W"),
+            (vec![end(Read, 0, None), end(Write, 1, None)], "R(data=0)+EOF W+EOF"),
+            (vec![end(Read, 0, aborted)], "R(data=0)+EOF(ECONNABORTED)"),
+            (vec![end(Read, 0, refused), end(Write, 1, refused)],
+             "R(data=0)+EOF(ECONNREFUSED) W+EOF(ECONNREFUSED)"),
+            (vec![end(Write, 1, reset), end(Read, 3, reset)],
+             "R(data=3)+EOF(ECONNRESET) W+EOF(ECONNRESET)"),
+            // somebody's own poller
+            (vec![Record::Names(vec!["readable".into(), "write_closed".into()])], "readable|write_closed"),
+            (vec![Record::Names(vec![])], "-"),
+        ];
+        for (records, written) in table {
+            assert_eq!(Answer(records.clone()).to_string(), written, "{records:?}");
+        }
+    }
+
+    /// The kernel's own `EV_ONESHOT` has its rows; in the tables of states it is not written.
+    #[test]
+    fn a_filter_that_deletes_itself_says_so_when_it_is_asked() {
+        let last = Record::Filter {
+            filter: Filter::Write,
+            data: 0,
+            eof: true,
+            errno: None,
+            error: None,
+            one_shot: true,
+        };
+        let answer = Answer(vec![last, end(Filter::Read, 0, None)]);
+        assert_eq!(format!("{answer:#}"), "R(data=0)+EOF W+EOF+ONESHOT");
+        assert_eq!(format!("{answer}"), "R(data=0)+EOF W+EOF");
+    }
+
+    #[test]
+    fn an_error_in_an_event_is_told_from_an_event() {
+        let failed = Record::Filter {
+            filter: Filter::Write,
+            data: 0,
+            eof: false,
+            errno: None,
+            error: Some(Errno::ENOENT),
+            one_shot: false,
+        };
+        assert_eq!(Answer(vec![failed]).to_string(), "[W ERROR ENOENT]");
+    }
+}

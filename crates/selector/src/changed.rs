@@ -1,0 +1,124 @@
+//! What a change came to, and how that is written down.
+
+use std::fmt;
+
+use nix::errno::Errno;
+
+use crate::answer::Filter;
+
+/// What a poller refused, by filter if it has filters: `[add:EPERM]`, `[W add:EPIPE]`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Refusal {
+    /// The filter, if it refused one of several.
+    pub filter: Option<Filter>,
+    /// Why.
+    pub errno: Errno,
+}
+
+/// A poller cannot be asked this. Not a verdict about it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Unsupported(pub String);
+
+/// What a call to change a registration came to.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Changed {
+    /// All of it was done.
+    Done,
+    /// Some or all of it was not.
+    Refused(Vec<Refusal>),
+    /// It cannot be expressed.
+    Unsupported(Unsupported),
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("[")?;
+        if let Some(filter) = self.filter {
+            write!(f, "{filter} ")?;
+        }
+        write!(f, "add:{:?}]", self.errno)
+    }
+}
+
+impl fmt::Display for Unsupported {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// As the result of a call: `0`, `ENOENT`, `R:EBADF W:EBADF`, or why it cannot be expressed.
+impl fmt::Display for Changed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Done => f.write_str("0"),
+            Self::Refused(refusals) => {
+                for (index, Refusal { filter, errno }) in refusals.iter().enumerate() {
+                    f.write_str(if index == 0 { "" } else { " " })?;
+                    if let Some(filter) = filter {
+                        write!(f, "{filter}:")?;
+                    }
+                    write!(f, "{errno:?}")?;
+                }
+                Ok(())
+            }
+            Self::Unsupported(unsupported) => unsupported.fmt(f),
+        }
+    }
+}
+
+impl Changed {
+    /// The whole call was refused.
+    pub fn refused(errno: Errno) -> Self {
+        Self::Refused(vec![Refusal { filter: None, errno }])
+    }
+
+    /// The call cannot be expressed.
+    pub fn unsupported(reason: impl Into<String>) -> Self {
+        Self::Unsupported(Unsupported(reason.into()))
+    }
+}
+
+impl From<Result<(), Errno>> for Changed {
+    fn from(result: Result<(), Errno>) -> Self {
+        result.map_or_else(Self::refused, |()| Self::Done)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refusal(filter: Filter, errno: Errno) -> Refusal {
+        Refusal { filter: Some(filter), errno }
+    }
+
+    #[test]
+    fn refusals_are_written_as_they_are_published() {
+        #[rustfmt::skip]
+        let table = [
+            (Refusal { filter: None, errno: Errno::EPERM }, "[add:EPERM]"),
+            (refusal(Filter::Write, Errno::EPIPE),          "[W add:EPIPE]"),
+            (refusal(Filter::Read,  Errno::EINVAL),         "[R add:EINVAL]"),
+            (refusal(Filter::Read,  Errno::ENODEV),         "[R add:ENODEV]"),
+            (refusal(Filter::Write, Errno::ENXIO),          "[W add:ENXIO]"),
+        ];
+        for (refusal, written) in table {
+            assert_eq!(refusal.to_string(), written);
+        }
+    }
+
+    #[test]
+    fn calls_are_written_by_their_result() {
+        let both = vec![refusal(Filter::Read, Errno::EBADF), refusal(Filter::Write, Errno::EBADF)];
+        let table = [
+            (Changed::Done, "0"),
+            (Changed::from(Err(Errno::EEXIST)), "EEXIST"),
+            (Changed::Refused(both), "R:EBADF W:EBADF"),
+            (Changed::unsupported("no such mode"), "no such mode"),
+        ];
+        for (changed, written) in table {
+            assert_eq!(changed.to_string(), written);
+        }
+        assert_eq!(Changed::from(Ok(())), Changed::Done);
+    }
+}
