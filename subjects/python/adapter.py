@@ -80,7 +80,7 @@ class Kqueue(Epoll):
 class Adapter:
     def __init__(self, name):
         self.name, self.poller = name, POLLERS[name](getattr(select, name))
-        self.poller.change("add", 0, ["read"], "level")  # whatever arrives during a wait ends it: wake, or the end of input
+        self.poller.change("add", 0, ["read"], "level")  # what arrives during a wait ends it: wake, or the end of input
         self.input, self.unread, self.arrived = socket.socket(fileno=0), b"", []
         self.numbers, self.tokens = {}, {}  # our descriptors by the other side's; tokens by ours
 

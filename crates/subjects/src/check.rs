@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use selector::MakeSelector;
 
-use crate::process::{self, PATIENCE};
+use crate::process;
 
 /// What a check came to.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -45,18 +45,23 @@ impl fmt::Display for Check {
     }
 }
 
-/// Asks a poller for everything that scenarios rely on.
-pub fn check(make: MakeSelector) -> Vec<Check> {
-    contract::all(&|| make(), PATIENCE)
+/// Asks a poller for everything that scenarios rely on: for the checks whose names are wanted. `patience` is how long what is
+/// ready may take to be reported.
+pub fn check(make: MakeSelector, patience: Duration, wanted: &dyn Fn(&str) -> bool) -> Vec<Check> {
+    contract::all(&|| make(), patience, wanted)
 }
 
-/// Asks the subject that this command line starts: first whether it speaks the protocol, then for everything that scenarios
-/// rely on. `patience` is how long it may take to answer what is no wait, and to report what is ready. After a greeting that
-/// fails there is nothing else to ask.
-pub fn check_process(command_line: &[String], patience: Duration) -> Vec<Check> {
-    let mut checks = protocol::all(command_line, patience);
+/// Asks the subject that this command line starts: first whether it speaks the protocol, then as [`check()`] does. It is always
+/// asked for its greeting, without which there is nothing else to ask. `patience` is also how long it may take to answer what is
+/// no wait; for the first answer there are [`PATIENCE`](crate::PATIENCE) in any case, because programs take their time to start.
+pub fn check_process(
+    command_line: &[String],
+    patience: Duration,
+    wanted: &dyn Fn(&str) -> bool,
+) -> Vec<Check> {
+    let mut checks = protocol::all(command_line, patience, wanted);
     if checks.first().is_some_and(|hello| hello.outcome == Outcome::Passed) {
-        checks.extend(contract::all(&|| process::start(command_line, patience), patience));
+        checks.extend(contract::all(&|| process::start(command_line, patience), patience, wanted));
     }
     checks
 }

@@ -12,9 +12,7 @@ use std::time::Duration;
 use ::mio::unix::SourceFd;
 use ::mio::{self as library, Events, Poll, Registry, Waker};
 use nix::errno::Errno;
-use selector::{
-    Capabilities, Changed, Event, Interest, Mode, Record, Selector, Token, Unsupported, View,
-};
+use selector::{Capabilities, Changed, Event, Interest, Mode, Record, Selector, Token, Unsupported, View};
 
 use crate::{column, errno};
 

@@ -11,9 +11,7 @@ use std::time::Duration;
 
 use ::polling::{self as library, Events, PollMode, Poller};
 use nix::errno::Errno;
-use selector::{
-    Capabilities, Changed, Event, Interest, Mode, Record, Selector, Token, Unsupported, View,
-};
+use selector::{Capabilities, Changed, Event, Interest, Mode, Record, Selector, Token, Unsupported, View};
 
 use crate::{column, errno};
 
@@ -49,9 +47,9 @@ impl PollingSelector {
         interest: Interest,
         mode: Mode,
     ) -> Result<(library::Event, PollMode), Unsupported> {
-        let mode = named(mode).filter(|mode| self.has(*mode)).ok_or_else(|| {
-            Unsupported(format!("polling::PollMode has no {mode:?} here"))
-        })?;
+        let mode = named(mode)
+            .filter(|mode| self.has(*mode))
+            .ok_or_else(|| Unsupported(format!("polling::PollMode has no {mode:?} here")))?;
         let key = usize::try_from(token).ok().filter(|key| *key != usize::MAX);
         let key = key.ok_or_else(|| Unsupported(format!("polling's key cannot be {token}")))?;
         if interest == (Interest { peer_shut: true, ..Interest::NONE }) {

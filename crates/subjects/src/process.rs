@@ -24,8 +24,8 @@ pub(crate) use self::wire::{Answer, Command};
 pub use self::wire::{PROTOCOL, schema};
 use crate::{column, errno};
 
-/// How long a subject may take to answer what is no wait.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
+/// How long a subject may take to start, and to answer what is no wait.
+pub const PATIENCE: Duration = Duration::from_secs(10);
 
 /// How the subject is made that this command line starts. Kept for the life of this process.
 pub fn process(command_line: Vec<String>) -> MakeSelector {
@@ -34,7 +34,7 @@ pub fn process(command_line: Vec<String>) -> MakeSelector {
 
 /// Starts the subject. What it answers slower than with this patience is no answer.
 pub(crate) fn start(command_line: &[String], patience: Duration) -> io::Result<Box<dyn Selector>> {
-    match Conversation::begin(command_line, patience) {
+    match Conversation::begin(command_line) {
         Ok((conversation, hello)) => Ok(Box::new(Process::new(conversation, hello, patience))),
         Err(Start::Unsupported(reason)) => Err(io::Error::new(io::ErrorKind::Unsupported, reason)),
         Err(Start::Broken(fault)) => Err(io::Error::other(fault)),
@@ -153,7 +153,9 @@ impl Process {
                 })
                 .collect(),
             other => match self.answered(other) {
-                Changed::Refused(refusals) => Err(refusals.first().map_or(Errno::EPROTO, |first| first.errno)),
+                Changed::Refused(refusals) => {
+                    Err(refusals.first().map_or(Errno::EPROTO, |first| first.errno))
+                }
                 Changed::Done => {
                     self.fail(Fault::Unfit { answer: Answer::Ok {}.to_string() });
                     Err(Errno::EPROTO)
@@ -254,7 +256,9 @@ impl Selector for Process {
     fn close(&self) -> Result<Result<(), Errno>, Unsupported> {
         match self.change(None, &Command::Close {}) {
             Changed::Done => Ok(Ok(())),
-            Changed::Refused(refusals) => Ok(Err(refusals.first().map_or(Errno::EPROTO, |first| first.errno))),
+            Changed::Refused(refusals) => {
+                Ok(Err(refusals.first().map_or(Errno::EPROTO, |first| first.errno)))
+            }
             Changed::Unsupported(unsupported) => Err(unsupported),
         }
     }

@@ -1,19 +1,66 @@
-//! Every poller that is here keeps what scenarios rely on, and what does not is named by the check that says so.
+//! Every poller that is here keeps what scenarios rely on.
 
-use std::time::Duration;
+use std::io::ErrorKind;
 
+use rstest::rstest;
 use selector::MakeSelector;
-use subjects::{Check, Outcome, SUBJECTS, check, check_process};
+use subjects::{Check, Outcome, PATIENCE, check, check_process, find};
 
 const ADAPTER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../subjects/python/adapter.py");
 
-#[test]
-fn python() {
-    for p in ["epoll", "poll", "select"] {
-        let line = ["python3", ADAPTER, p].map(String::from);
-        for check in check_process(&line, Duration::from_secs(2)) { println!("{p} {check}"); }
+/// Everything passes, but for what it does not have.
+fn expect_only_unsupported(subject: &str, checks: &[Check], without: &[&str]) {
+    let mut unsupported = Vec::new();
+    for check in checks {
+        match &check.outcome {
+            Outcome::Passed => {}
+            Outcome::Unsupported(_) => unsupported.push(check.name),
+            Outcome::Failed(_) => panic!("{subject}: {check}"),
+        }
     }
-    for s in SUBJECTS {
-        for check in check(s.make) { println!("{} {check}", s.name); }
+    assert_eq!(unsupported, without, "{subject}");
+}
+
+#[rstest]
+#[case("epoll", &[])]
+#[case("poll", &["edge-once", "one-shot-once", "close"])]
+#[case("select", &["edge-once", "one-shot-once", "close"])]
+#[cfg_attr(not(target_os = "linux"), ignore = "Python has no epoll here")]
+fn the_example_adapter(#[case] poller: &str, #[case] without: &[&str]) {
+    let command_line = ["python3", ADAPTER, poller].map(String::from);
+    let checks = check_process(&command_line, PATIENCE, &|_| true);
+    expect_only_unsupported(poller, &checks, without);
+}
+
+/// What each does not have. One that this system does not have is unsupported as a whole.
+#[rstest]
+#[cfg_attr(feature = "mio", case("mio", &["level-repeats", "one-shot-once", "close"]))]
+#[cfg_attr(feature = "polling", case("polling", &["close"]))]
+#[cfg_attr(feature = "libevent", case("libevent-epoll", &["close"]))]
+#[cfg_attr(feature = "libevent", case("libevent-kqueue", &["close"]))]
+#[cfg_attr(feature = "libevent", case("libevent-poll", &["edge-once", "close"]))]
+#[cfg_attr(feature = "libevent", case("libevent-select", &["edge-once", "close"]))]
+fn libraries(#[case] name: &str, #[case] without: &[&str]) {
+    let subject = find(name).unwrap();
+    match (subject.make)() {
+        Ok(made) => {
+            assert_eq!(made.name(), name);
+            expect_only_unsupported(name, &check(subject.make, PATIENCE, &|_| true), without);
+        }
+        Err(error) => {
+            let kqueue = cfg!(any(target_os = "freebsd", target_os = "macos"));
+            assert_eq!(
+                (error.kind(), name),
+                (ErrorKind::Unsupported, if kqueue { "libevent-epoll" } else { "libevent-kqueue" })
+            );
+        }
     }
+}
+
+#[rstest]
+#[cfg_attr(target_os = "linux", case("epoll", &poller_epoll::selector, &[]))]
+#[case("poll", &poller_poll::selector, &["edge-once", "one-shot-once", "close"])]
+#[case("select", &poller_select::selector, &["edge-once", "one-shot-once", "close"])]
+fn raw_pollers(#[case] name: &str, #[case] make: MakeSelector, #[case] without: &[&str]) {
+    expect_only_unsupported(name, &check(make, PATIENCE, &|_| true), without);
 }

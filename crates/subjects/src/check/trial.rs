@@ -111,7 +111,11 @@ impl Trial {
     /// Nothing is reported before a fence that comes later.
     pub fn expect_silence(&self) -> Verdict {
         let events = self.hear()?;
-        if events.is_empty() { Ok(()) } else { failed(format!("it is not ready, and is reported: {}", text(&events))) }
+        if events.is_empty() {
+            Ok(())
+        } else {
+            failed(format!("it is not ready, and is reported: {}", text(&events)))
+        }
     }
 
     /// Everything that is reported up to the fence, whose own events are left out.
@@ -135,8 +139,11 @@ impl Trial {
                 return Ok(heard);
             }
         }
-        failed(format!("a later event, with the token {FENCE}, is not reported within {} s; there was: {}",
-            self.patience.as_secs_f32(), text(&heard)))
+        failed(format!(
+            "a later event, with the token {FENCE}, is not reported within {} s; there was: {}",
+            self.patience.as_secs_f32(),
+            text(&heard)
+        ))
     }
 
     /// What cannot be asked any more fails whatever was asked.

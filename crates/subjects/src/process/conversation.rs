@@ -13,6 +13,7 @@ use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::socket::{ControlMessage, MsgFlags, sendmsg};
 
+use super::PATIENCE;
 use super::wire::{Answer, Command, Hello, PROTOCOL};
 
 /// A line that is longer is none.
@@ -46,7 +47,9 @@ pub enum Fault {
     Send { to: String, source: io::Error },
     #[error("its output cannot be read: {0}")]
     Receive(io::Error),
-    #[error("line {line} of its output is no answer: '{text}' ({why}). Standard output is for answers; messages go to standard error")]
+    #[error(
+        "line {line} of its output is no answer: '{text}' ({why}). Standard output is for answers; messages go to standard error"
+    )]
     NoAnswer { line: usize, text: String, why: String },
     #[error("line {line} of its output answers nothing: '{text}'. There is one answer to each command")]
     Unasked { line: usize, text: String },
@@ -85,9 +88,9 @@ pub struct Conversation {
 
 impl Conversation {
     /// Starts it and greets it.
-    pub fn begin(command_line: &[String], patience: Duration) -> Result<(Self, Hello), Start> {
+    pub fn begin(command_line: &[String]) -> Result<(Self, Hello), Start> {
         let mut conversation = Self::start(command_line).map_err(Start::Broken)?;
-        match conversation.ask(&Command::Hello { protocol: PROTOCOL }, patience) {
+        match conversation.ask(&Command::Hello { protocol: PROTOCOL }, PATIENCE) {
             Ok(Answer::Hello(hello)) => match hello.flaw() {
                 Some(flaw) => Err(Start::Broken(Fault::Hello(flaw))),
                 None => Ok((conversation, hello)),
@@ -195,7 +198,11 @@ impl Conversation {
             Next::Nothing => return Err(Fault::Late { to, limit: limit.unwrap_or_default() }),
             Next::End => return Err(Fault::Ended { to, status: self.how_it_ended() }),
         };
-        serde_json::from_str(&text).map_err(|why| Fault::NoAnswer { line: self.lines, text, why: why.to_string() })
+        serde_json::from_str(&text).map_err(|why| Fault::NoAnswer {
+            line: self.lines,
+            text,
+            why: why.to_string(),
+        })
     }
 
     /// What was said before it is asked answers nothing.

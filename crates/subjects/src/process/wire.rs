@@ -169,7 +169,12 @@ impl Command {
         Self::Add(registration(fd, token, interest, mode))
     }
 
-    pub(crate) fn modify(fd: RawFd, token: Token, interest: selector::Interest, mode: selector::Mode) -> Self {
+    pub(crate) fn modify(
+        fd: RawFd,
+        token: Token,
+        interest: selector::Interest,
+        mode: selector::Mode,
+    ) -> Self {
         Self::Modify(registration(fd, token, interest, mode))
     }
 
@@ -237,7 +242,8 @@ impl Hello {
     /// What is wrong with it.
     pub(crate) fn flaw(&self) -> Option<String> {
         let is_plain = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.');
-        let begins = self.name.starts_with(|first: char| first.is_ascii_lowercase() || first.is_ascii_digit());
+        let begins =
+            self.name.starts_with(|first: char| first.is_ascii_lowercase() || first.is_ascii_digit());
         if self.protocol != PROTOCOL {
             return Some(format!("it speaks protocol {}, this is protocol {PROTOCOL}", self.protocol));
         }
