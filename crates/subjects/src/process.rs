@@ -4,6 +4,8 @@
 //! The program is asked one thing at a time; only a wake-up may come while it waits.
 
 mod conversation;
+#[cfg(test)]
+mod session;
 mod wire;
 
 use std::collections::BTreeMap;
@@ -19,8 +21,8 @@ use selector::{
 };
 
 pub(crate) use self::conversation::{Conversation, Fault, Start};
-use self::wire::Hello;
 pub(crate) use self::wire::{Answer, Command};
+use self::wire::{Hello, Words};
 pub use self::wire::{PROTOCOL, schema};
 use crate::{column, errno};
 
@@ -142,16 +144,13 @@ impl Process {
                 self.fail(Fault::TooMany { events: events.len(), room });
                 Err(Errno::EPROTO)
             }
-            Ok(Answer::Events(events)) => events
-                .into_iter()
-                .map(|words| match words.token.parse::<Token>() {
-                    Ok(token) => Ok(Event { token, record: Record::Names(words.says) }),
-                    Err(_) => {
-                        self.fail(Fault::NoToken { token: words.token });
-                        Err(Errno::EPROTO)
-                    }
+            Ok(Answer::Events(events)) => {
+                let heard: Result<Vec<_>, Fault> = events.into_iter().map(heard).collect();
+                heard.map_err(|fault| {
+                    self.fail(fault);
+                    Errno::EPROTO
                 })
-                .collect(),
+            }
             other => match self.answered(other) {
                 Changed::Refused(refusals) => {
                     Err(refusals.first().map_or(Errno::EPROTO, |first| first.errno))
@@ -264,12 +263,11 @@ impl Selector for Process {
     }
 
     fn closed(&self, fd: RawFd) {
-        let Ok(mut talk) = self.talk.try_lock() else {
+        if lock(&self.wait).in_progress {
             self.fail(Fault::ClosedMeanwhile { fd });
             return;
-        };
-        let is_open = talk.taken.get_mut(&fd).map(std::mem::take);
-        drop(talk);
+        }
+        let is_open = lock(&self.talk).taken.get_mut(&fd).map(std::mem::take);
         if is_open == Some(true) && self.change(None, &Command::Closed { fd }) != Changed::Done {
             self.fail(Fault::NotClosed { fd });
         }
@@ -277,6 +275,19 @@ impl Selector for Process {
 
     fn failure(&self) -> Option<String> {
         lock(&self.failure).clone()
+    }
+}
+
+fn heard(Words { token, says }: Words) -> Result<Event, Fault> {
+    let is_word = |word: &String| {
+        !word.is_empty() && !word.contains(|letter: char| letter.is_whitespace() || letter == '|')
+    };
+    if let Some(word) = says.iter().find(|word| !is_word(word)) {
+        return Err(Fault::NoWord { word: word.clone() });
+    }
+    match token.parse() {
+        Ok(token) => Ok(Event { token, record: Record::Names(says) }),
+        Err(_) => Err(Fault::NoToken { token }),
     }
 }
 

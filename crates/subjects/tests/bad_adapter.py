@@ -99,6 +99,8 @@ class Bad(adapter.Adapter):
                     event["token"] = str(int(event["token"]) & 0xFFFFFFFF)
                 case "word-token":
                     event["token"] = "seven"
+                case "sentences":
+                    event["says"] = ["IN and HUP"]
         events = answer.get("events", [])
         numbers = {token: number for number, token in self.tokens.items()}
         match MISTAKE:

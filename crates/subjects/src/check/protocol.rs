@@ -79,7 +79,8 @@ fn malformed_command(mut subject: Conversation, asked: &Asked) -> Verdict {
 }
 
 fn expect_unknown(subject: &mut Conversation, line: &str, asked: &Asked) -> Verdict {
-    match subject.ask_raw(line, asked.patience)? {
+    subject.tell_raw(line)?;
+    match subject.answer(asked.patience)? {
         Answer::Unknown(_) => {}
         other => return failed(format!("'{line}' is answered by {other}")),
     }

@@ -63,6 +63,8 @@ pub enum Fault {
     TooMany { events: usize, room: usize },
     #[error("nobody has given it the token '{token}'")]
     NoToken { token: String },
+    #[error("'{word}' is no word: letters without spaces and '|'")]
+    NoWord { word: String },
     #[error("it cannot wait: {reason}")]
     CannotWait { reason: String },
     #[error("it says that it can be woken, and does not take it")]
@@ -107,7 +109,7 @@ impl Conversation {
         }
     }
 
-    fn start(command_line: &[String]) -> Result<Self, Fault> {
+    pub(super) fn start(command_line: &[String]) -> Result<Self, Fault> {
         let (program, arguments) = command_line.split_first().ok_or(Fault::NoProgram)?;
         let failed = |source| Fault::Start { program: program.clone(), source };
         let (ours, theirs) = UnixStream::pair().map_err(failed)?;
@@ -139,27 +141,26 @@ impl Conversation {
         self.answer(limit)
     }
 
-    /// Sends a line as it is.
-    pub fn ask_raw(&mut self, line: &str, limit: Duration) -> Result<Answer, Fault> {
-        let to = format!("'{line}'");
-        self.expect_silence(&to)?;
-        self.open.push_back(to);
-        send(&self.commands, line)?;
-        self.answer(limit)
+    /// Sends a line as it is, whose answer is taken later.
+    pub fn tell_raw(&mut self, line: &str) -> Result<(), Fault> {
+        self.expect_silence(line)?;
+        self.open.push_back(line.to_owned());
+        send(&self.commands, line)
     }
 
     /// Tells it something whose answer is taken later.
     pub fn tell(&mut self, command: &Command) -> Result<(), Fault> {
-        let to = command.to_string();
-        self.expect_silence(&to)?;
-        self.open.push_back(to);
-        tell(&self.commands, command)
+        self.tell_raw(&command.to_string())
     }
 
     /// Gives it a copy of a descriptor, whose answer is taken later. The errno is why a descriptor cannot be given.
     pub fn give(&mut self, fd: RawFd) -> Result<Result<(), Errno>, Fault> {
-        let to = Command::Take { fd }.to_string();
-        self.expect_silence(&to)?;
+        self.give_as(fd, &Command::Take { fd }.to_string())
+    }
+
+    /// The descriptor goes with this line.
+    pub(super) fn give_as(&mut self, fd: RawFd, to: &str) -> Result<Result<(), Errno>, Fault> {
+        self.expect_silence(to)?;
         let line = format!("{to}\n");
         let rights = [fd];
         let rights = [ControlMessage::ScmRights(&rights)];
@@ -168,13 +169,13 @@ impl Conversation {
             match sendmsg::<()>(socket, &[IoSlice::new(line.as_bytes())], &rights, MsgFlags::empty(), None) {
                 Err(Errno::EINTR) => {}
                 Err(errno @ (Errno::EPIPE | Errno::ECONNRESET)) => {
-                    return Err(Fault::Send { to, source: errno.into() });
+                    return Err(Fault::Send { to: to.to_owned(), source: errno.into() });
                 }
                 Err(errno) => return Ok(Err(errno)),
                 Ok(sent) => {
                     // The descriptor goes with the first byte.
-                    write(&self.commands, &line.as_bytes()[sent..], &to)?;
-                    self.open.push_back(to);
+                    write(&self.commands, &line.as_bytes()[sent..], to)?;
+                    self.open.push_back(to.to_owned());
                     return Ok(Ok(()));
                 }
             }
