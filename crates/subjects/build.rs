@@ -15,7 +15,7 @@ fn libevent() {
                 "cargo::error=the feature 'libevent' needs libevent 2.1 or later: {library} was not found by pkg-config"
             );
             println!(
-                "cargo::error=Debian: apt-get install libevent-dev pkg-config; FreeBSD: pkg install libevent pkgconf; macOS: brew install libevent pkgconf"
+                "cargo::error=install it (Debian: libevent-dev pkg-config; FreeBSD, Homebrew: libevent pkgconf)"
             );
             println!("cargo::error={}", error.to_string().lines().next().unwrap_or_default());
             return;

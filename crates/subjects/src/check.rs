@@ -45,15 +45,16 @@ impl fmt::Display for Check {
     }
 }
 
-/// Asks a poller for everything that scenarios rely on: for the checks whose names are wanted. `patience` is how long what is
-/// ready may take to be reported.
+/// Asks a poller for everything that scenarios rely on: for the checks whose names are wanted. `patience` is how long
+/// what is ready may take to be reported.
 pub fn check(make: MakeSelector, patience: Duration, wanted: &dyn Fn(&str) -> bool) -> Vec<Check> {
     contract::all(&|| make(), patience, wanted)
 }
 
-/// Asks the subject that this command line starts: first whether it speaks the protocol, then as [`check()`] does. It is always
-/// asked for its greeting, without which there is nothing else to ask. `patience` is also how long it may take to answer what is
-/// no wait; for the first answer there are [`PATIENCE`](crate::PATIENCE) in any case, because programs take their time to start.
+/// Asks the subject that this command line starts: first whether it speaks the protocol, then as [`check()`] does. It
+/// is always asked for its greeting, without which there is nothing else to ask. `patience` is also how long it may
+/// take to answer what is no wait; for the first answer there are [`PATIENCE`](crate::PATIENCE) in any case, because
+/// programs take their time to start.
 pub fn check_process(
     command_line: &[String],
     patience: Duration,

@@ -2,8 +2,8 @@
 //!
 //! - A library takes what its interface can express. Anything else is unsupported, with the reason.
 //! - Its events are in its own words, in the order in which its documentation has them.
-//! - [`process()`] is any program that speaks the protocol of docs/subjects.md; [`check()`] tells whether a poller keeps what
-//!   scenarios rely on.
+//! - [`process()`] is any program that speaks the protocol of docs/subjects.md; [`check()`] tells whether a poller
+//!   keeps what scenarios rely on.
 
 mod check;
 mod column;

@@ -1,11 +1,11 @@
 //! [libevent](https://libevent.org) through the system's library, each of its methods forced by avoiding all others.
 //!
-//! - A registration is an event with `EV_PERSIST`; a one-shot one is without. libevent has no call to change it: a modification
-//!   deletes it and makes another.
-//! - A number may have several events. A number that has none, `ENOENT`, is this module's answer: libevent has no call that could
-//!   say so.
-//! - A wait is one round of `event_base_loop`. The limit is a timer, as exact as libevent's clock is by default: the kernel's coarse
-//!   one, which is behind by up to a tick. Room that is full breaks the loop; the rest stays active.
+//! - A registration is an event with `EV_PERSIST`; a one-shot one is without. libevent has no call to change it: a
+//!   modification deletes it and makes another.
+//! - A number may have several events. A number that has none, `ENOENT`, is this module's answer: libevent has no call
+//!   that could say so.
+//! - A wait is one round of `event_base_loop`. The limit is a timer, as exact as libevent's clock is by default: the
+//!   kernel's coarse one, which is behind by up to a tick. Room that is full breaks the loop; the rest stays active.
 //! - A wait that a signal ends begins again inside the library: `EINTR` is never seen.
 //! - The words are those of the callback's flags.
 

@@ -88,8 +88,8 @@ impl Selector for PollingSelector {
         match self.registration(token, interest, mode) {
             Err(unsupported) => Changed::Unsupported(unsupported),
             Ok(_) if fd < 0 => negative(),
-            // SAFETY: the kernel keeps the number, and forgets it by itself or reports what it then is: nothing here is borrowed
-            // from a descriptor, and no event is taken for one.
+            // SAFETY: the kernel keeps the number, and forgets it by itself or reports what it then is: nothing here is
+            // borrowed from a descriptor, and no event is taken for one.
             Ok((event, mode)) => errno::changed(unsafe { self.poller.add_with_mode(fd, event, mode) }),
         }
     }
@@ -135,8 +135,8 @@ fn negative() -> Changed {
 }
 
 fn borrowed(fd: RawFd) -> BorrowedFd<'static> {
-    // SAFETY: not negative, as the callers have seen. The number goes to a system call at once, which refuses it if it is not
-    // open.
+    // SAFETY: not negative, as the callers have seen. The number goes to a system call at once, which refuses it if it
+    // is not open.
     unsafe { BorrowedFd::borrow_raw(fd) }
 }
 

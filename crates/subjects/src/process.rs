@@ -1,7 +1,8 @@
-//! A program of any language as a poller: commands as lines of JSON to its standard input, answers from its standard output.
+//! A program of any language as a poller: commands as lines of JSON to its standard input, answers from its standard
+//! output.
 //!
-//! The protocol is docs/subjects.md. Standard input is a UNIX socket, because the descriptors under test have to get there.
-//! The program is asked one thing at a time; only a wake-up may come while it waits.
+//! The protocol is docs/subjects.md. Standard input is a UNIX socket, because the descriptors under test have to get
+//! there. The program is asked one thing at a time; only a wake-up may come while it waits.
 
 mod conversation;
 #[cfg(test)]
@@ -293,4 +294,81 @@ fn heard(Words { token, says }: Words) -> Result<Event, Fault> {
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::fd::AsRawFd;
+    use std::thread;
+
+    use super::*;
+
+    fn adapter(poller: &str) -> Process {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../subjects/python/adapter.py");
+        let command_line = ["python3", path, poller].map(String::from);
+        let (conversation, hello) = Conversation::begin(&command_line).unwrap();
+        Process::new(conversation, hello, PATIENCE)
+    }
+
+    fn add(subject: &Process, fd: RawFd) -> Changed {
+        subject.add(fd, 1, Interest::READ, Mode::Level)
+    }
+
+    /// Not deferred to the end of a wait that may have none.
+    #[test]
+    fn it_is_told_nothing_while_it_waits() {
+        let subject = adapter("poll");
+        let (reader, _writer) = io::pipe().unwrap();
+        assert_eq!(add(&subject, reader.as_raw_fd()), Changed::Done);
+        thread::scope(|scope| {
+            let waiting = scope.spawn(|| subject.wait(8, None));
+            while !lock(&subject.wait).in_progress {
+                thread::yield_now();
+            }
+            assert!(matches!(add(&subject, reader.as_raw_fd()), Changed::Unsupported(_)));
+            assert!(matches!(subject.remove(reader.as_raw_fd()), Changed::Unsupported(_)));
+            assert!(subject.close().is_err());
+            assert_eq!(subject.failure(), None);
+            // A copy that nobody closes would be a lie about every later answer.
+            subject.closed(reader.as_raw_fd());
+            let failure = subject.failure().unwrap();
+            assert!(failure.contains("was closed while it waited"), "{failure}");
+            subject.wake().unwrap();
+            waiting.join().unwrap().unwrap_err();
+        });
+    }
+
+    #[test]
+    fn what_is_closed_here_and_there_is_still_a_question() {
+        let subject = adapter("poll");
+        let (reader, _writer) = io::pipe().unwrap();
+        let fd = reader.as_raw_fd();
+        assert_eq!(
+            add(&subject, 999_999),
+            Changed::unsupported("descriptor 999999 cannot be given to another process: EBADF")
+        );
+        assert_eq!(add(&subject, fd), Changed::Done);
+        drop(reader);
+        subject.closed(fd);
+        let events = subject.wait(8, Some(Duration::ZERO)).unwrap();
+        assert_eq!(events, [Event { token: 1, record: Record::Names(vec!["NVAL".into()]) }]);
+        assert_eq!(subject.remove(fd), Changed::Done);
+        assert_eq!(subject.remove(fd), Changed::refused(Errno::ENOENT));
+        assert_eq!(subject.failure(), None);
+    }
+
+    /// The first reason counts; what is answered afterwards is its consequence.
+    #[test]
+    fn after_a_failure_nothing_is_asked_any_more() {
+        let subject = adapter("poll");
+        let (reader, _writer) = io::pipe().unwrap();
+        lock(&subject.talk).conversation.end(PATIENCE);
+        let refused = Changed::refused(Errno::EPROTO);
+        assert_eq!(add(&subject, reader.as_raw_fd()), refused);
+        let failure = subject.failure().unwrap();
+        assert!(failure.starts_with(r#"it ended (exit status: 0) with no answer to {"take":"#), "{failure}");
+        assert_eq!(subject.wait(8, None), Err(Errno::EPROTO));
+        assert_eq!(subject.modify(reader.as_raw_fd(), 1, Interest::READ, Mode::Level), refused);
+        assert_eq!(subject.failure(), Some(failure));
+    }
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The adapter with one mistake: bad_adapter.py MISTAKE epoll | poll | select. What it breaks is in tests/subject_check.rs."""
+"""The adapter with one mistake: bad_adapter.py MISTAKE epoll | poll | select (tests/subject_check.rs has them)"""
 import os
 import pathlib
 import socket

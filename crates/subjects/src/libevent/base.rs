@@ -166,8 +166,8 @@ pub struct OwnedEvent {
     _base: Arc<Base>,
 }
 
-// SAFETY: libevent locks the base in each call about an event. The argument is only read, and only by the callback, which does not run
-// any more when event_del has returned.
+// SAFETY: libevent locks the base in each call about an event. The argument is only read, and only by the callback,
+// which does not run any more when event_del has returned.
 unsafe impl Send for OwnedEvent {}
 // SAFETY: as above.
 unsafe impl Sync for OwnedEvent {}
@@ -192,7 +192,8 @@ impl OwnedEvent {
         listener: Option<Box<Listener>>,
     ) -> Result<Self, Errno> {
         let argument = listener.as_deref().map_or(std::ptr::null(), std::ptr::from_ref);
-        // SAFETY: the base lives as long as the event, which has a reference to it; so does the argument, which it owns.
+        // SAFETY: the base lives as long as the event, which has a reference to it; so does the argument, which it
+        // owns.
         let event =
             unsafe { ffi::event_new(base.0, fd, what, callback, argument.cast::<c_void>().cast_mut()) };
         if event.is_null() {
@@ -231,7 +232,8 @@ impl OwnedEvent {
 
 impl Drop for OwnedEvent {
     fn drop(&mut self) {
-        // SAFETY: the last use. It is deleted first, which waits for a callback of it: its argument is dropped afterwards.
+        // SAFETY: the last use. It is deleted first, which waits for a callback of it: its argument is dropped
+        // afterwards.
         unsafe { ffi::event_free(self.event) }
     }
 }
@@ -259,11 +261,11 @@ mod tests {
     fn a_limit_is_never_shortened() {
         let of = |limit| {
             let timeval { tv_sec, tv_usec } = timeval_of(limit);
-            (tv_sec as i64, tv_usec as i64)
+            Duration::new(tv_sec as u64, tv_usec as u32 * 1000)
         };
-        assert_eq!(of(Duration::from_nanos(1)), (0, 1));
-        assert_eq!(of(Duration::new(2, 999_999_001)), (3, 0));
-        assert_eq!(of(Duration::MAX), (1 << 30, 0));
+        assert_eq!(of(Duration::from_nanos(1)), Duration::from_micros(1));
+        assert_eq!(of(Duration::new(2, 999_999_001)), Duration::from_secs(3));
+        assert_eq!(of(Duration::MAX), Duration::from_secs(1 << 30));
     }
 
     #[test]

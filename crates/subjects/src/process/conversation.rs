@@ -47,9 +47,7 @@ pub enum Fault {
     Send { to: String, source: io::Error },
     #[error("its output cannot be read: {0}")]
     Receive(io::Error),
-    #[error(
-        "line {line} of its output is no answer: '{text}' ({why}). Standard output is for answers; messages go to standard error"
-    )]
+    #[error("line {line} of its output is no answer: '{text}' ({why}); messages go to standard error")]
     NoAnswer { line: usize, text: String, why: String },
     #[error("line {line} of its output answers nothing: '{text}'. There is one answer to each command")]
     Unasked { line: usize, text: String },
