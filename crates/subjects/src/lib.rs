@@ -8,6 +8,8 @@
 mod check;
 mod column;
 mod errno;
+#[cfg(any(feature = "mio", feature = "polling"))]
+mod io_error;
 #[cfg(feature = "libevent")]
 mod libevent;
 #[cfg(feature = "mio")]

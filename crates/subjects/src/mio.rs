@@ -14,7 +14,7 @@ use ::mio::{self as library, Events, Poll, Registry, Waker};
 use nix::errno::Errno;
 use selector::{Capabilities, Changed, Event, Interest, Mode, Record, Selector, Token, Unsupported, View};
 
-use crate::{column, errno};
+use crate::{column, io_error};
 
 pub const NAME: &str = "mio";
 
@@ -62,7 +62,7 @@ impl Selector for MioSelector {
         match registration(token, interest, mode) {
             Err(unsupported) => Changed::Unsupported(unsupported),
             Ok((token, interest)) => {
-                errno::changed(self.registry.register(&mut SourceFd(&fd), token, interest))
+                io_error::changed(self.registry.register(&mut SourceFd(&fd), token, interest))
             }
         }
     }
@@ -71,20 +71,20 @@ impl Selector for MioSelector {
         match registration(token, interest, mode) {
             Err(unsupported) => Changed::Unsupported(unsupported),
             Ok((token, interest)) => {
-                errno::changed(self.registry.reregister(&mut SourceFd(&fd), token, interest))
+                io_error::changed(self.registry.reregister(&mut SourceFd(&fd), token, interest))
             }
         }
     }
 
     fn remove(&self, fd: RawFd) -> Changed {
-        errno::changed(self.registry.deregister(&mut SourceFd(&fd)))
+        io_error::changed(self.registry.deregister(&mut SourceFd(&fd)))
     }
 
     /// A second thread begins its wait when the first one's is over.
     fn wait(&self, room: usize, timeout: Option<Duration>) -> Result<Vec<Event>, Errno> {
         let mut events = Events::with_capacity(room);
         let mut poll = self.poll.lock().unwrap_or_else(PoisonError::into_inner);
-        poll.poll(&mut events, timeout).map_err(|error| errno::of(&error))?;
+        poll.poll(&mut events, timeout).map_err(|error| io_error::errno(&error))?;
         let ours = events.iter().filter(|event| event.token() != WAKE);
         Ok(ours.map(|event| Event { token: event.token().0 as Token, record: record(event) }).collect())
     }

@@ -13,7 +13,7 @@ use ::polling::{self as library, Events, PollMode, Poller};
 use nix::errno::Errno;
 use selector::{Capabilities, Changed, Event, Interest, Mode, Record, Selector, Token, Unsupported, View};
 
-use crate::{column, errno};
+use crate::{column, io_error};
 
 pub const NAME: &str = "polling";
 
@@ -90,7 +90,7 @@ impl Selector for PollingSelector {
             Ok(_) if fd < 0 => negative(),
             // SAFETY: the kernel keeps the number, and forgets it by itself or reports what it then is: nothing here is
             // borrowed from a descriptor, and no event is taken for one.
-            Ok((event, mode)) => errno::changed(unsafe { self.poller.add_with_mode(fd, event, mode) }),
+            Ok((event, mode)) => io_error::changed(unsafe { self.poller.add_with_mode(fd, event, mode) }),
         }
     }
 
@@ -98,17 +98,17 @@ impl Selector for PollingSelector {
         match self.registration(token, interest, mode) {
             Err(unsupported) => Changed::Unsupported(unsupported),
             Ok(_) if fd < 0 => negative(),
-            Ok((event, mode)) => errno::changed(self.poller.modify_with_mode(borrowed(fd), event, mode)),
+            Ok((event, mode)) => io_error::changed(self.poller.modify_with_mode(borrowed(fd), event, mode)),
         }
     }
 
     fn remove(&self, fd: RawFd) -> Changed {
-        if fd < 0 { negative() } else { errno::changed(self.poller.delete(borrowed(fd))) }
+        if fd < 0 { negative() } else { io_error::changed(self.poller.delete(borrowed(fd))) }
     }
 
     fn wait(&self, room: usize, timeout: Option<Duration>) -> Result<Vec<Event>, Errno> {
         let mut events = Events::with_capacity(NonZeroUsize::new(room).ok_or(Errno::EINVAL)?);
-        self.poller.wait(&mut events, timeout).map_err(|error| errno::of(&error))?;
+        self.poller.wait(&mut events, timeout).map_err(|error| io_error::errno(&error))?;
         Ok(events.iter().map(|event| Event { token: event.key as Token, record: record(&event) }).collect())
     }
 

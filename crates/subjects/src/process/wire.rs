@@ -156,7 +156,7 @@ pub struct Words {
     pub says: Vec<String>,
 }
 
-/// The JSON schema of [`Line`]: docs/subject-protocol.schema.json.
+/// The JSON schema of the protocol's lines: docs/subject-protocol.schema.json.
 pub fn schema() -> String {
     let mut text = serde_json::to_string_pretty(&schemars::schema_for!(Line))
         .expect("the types have string keys and no fallible parts");
