@@ -11,6 +11,8 @@ packages=()
 have cc || packages+=(gcc libc6-dev)
 have shellcheck || packages+=(shellcheck)
 have npm || packages+=(nodejs npm)
+# What the feature `libevent` of the crate subjects links to.
+pkg-config --exists libevent_core libevent_pthreads 2>/dev/null || packages+=(libevent-dev pkg-config)
 python3 -c 'import ensurepip' 2>/dev/null || packages+=(python3 python3-venv)
 if [ ${#packages[@]} -gt 0 ]; then
   if have apt-get && [ "$(id -u)" = 0 ]; then

@@ -169,7 +169,13 @@ pub trait Selector: Send + Sync {
     fn closed(&self, fd: RawFd) {
         let _ = fd;
     }
+
+    /// Why it cannot be asked any more, if that is so: it is in another process, and that has ended or speaks nonsense. What
+    /// was answered since is no answer.
+    fn failure(&self) -> Option<String> {
+        None
+    }
 }
 
-/// How a poller is made.
-pub type MakeSelector = fn() -> std::io::Result<Box<dyn Selector>>;
+/// How a poller is made. An [error](std::io::Error) of the kind `Unsupported` says that this system has none.
+pub type MakeSelector = &'static (dyn Fn() -> std::io::Result<Box<dyn Selector>> + Send + Sync);

@@ -1,0 +1,35 @@
+//! Errors of libraries as the errno that they stand for.
+
+use std::io;
+
+use nix::errno::Errno;
+use selector::Changed;
+
+/// The error's own errno, or the one that its kind is made of. [`Errno::UnknownErrno`] if there is none.
+pub fn errno(error: &io::Error) -> Errno {
+    match (error.raw_os_error(), error.kind()) {
+        (Some(raw), _) => Errno::from_raw(raw),
+        (None, io::ErrorKind::AlreadyExists) => Errno::EEXIST,
+        (None, io::ErrorKind::NotFound) => Errno::ENOENT,
+        (None, io::ErrorKind::InvalidInput) => Errno::EINVAL,
+        (None, _) => Errno::UnknownErrno,
+    }
+}
+
+/// What a call to change a registration came to.
+pub fn changed(result: io::Result<()>) -> Changed {
+    result.map_err(|error| errno(&error)).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_without_a_number_are_what_their_kind_stands_for() {
+        assert_eq!(errno(&io::Error::from_raw_os_error(Errno::EPERM as i32)), Errno::EPERM);
+        assert_eq!(errno(&io::ErrorKind::AlreadyExists.into()), Errno::EEXIST);
+        assert_eq!(errno(&io::Error::other("no errno at all")), Errno::UnknownErrno);
+        assert_eq!(changed(Err(io::ErrorKind::NotFound.into())), Changed::refused(Errno::ENOENT));
+    }
+}

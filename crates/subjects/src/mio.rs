@@ -1,0 +1,172 @@
+//! [mio](https://docs.rs/mio): edge-triggered, one thread waits.
+//!
+//! - Descriptors are registered by their number ([`SourceFd`]), as mio's users do with what mio has no type for.
+//! - It asks for `EPOLLRDHUP` together with reading, and tells it as `read_closed`: it cannot be asked for alone.
+//! - The wake-up is [`Waker`]'s, which takes a place among the events.
+
+use std::io;
+use std::os::fd::RawFd;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use ::mio::unix::SourceFd;
+use ::mio::{self as library, Events, Poll, Registry, Waker};
+use nix::errno::Errno;
+use selector::{Capabilities, Changed, Event, Interest, Mode, Record, Selector, Token, Unsupported, View};
+
+use crate::{column, io_error};
+
+pub const NAME: &str = "mio";
+
+const VIEWS: &[View] = &column::view(NAME);
+/// The waker's.
+const WAKE: library::Token = library::Token(usize::MAX);
+
+/// mio behind the raw interface.
+///
+/// # Errors
+/// What `Poll::new` and `Waker::new` answer.
+pub fn selector() -> io::Result<Box<dyn Selector>> {
+    let poll = Poll::new()?;
+    let registry = poll.registry().try_clone()?;
+    let waker = Waker::new(&registry, WAKE)?;
+    Ok(Box::new(MioSelector { poll: Mutex::new(poll), registry, waker }))
+}
+
+struct MioSelector {
+    poll: Mutex<Poll>,
+    registry: Registry,
+    waker: Waker,
+}
+
+impl Selector for MioSelector {
+    fn name(&self) -> &str {
+        NAME
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            modes: vec![Mode::Edge],
+            shared_wait: Err("mio::Poll::poll takes &mut self: one thread waits"),
+            changes_seen_by_waiters: Ok(()),
+            own_numbers: Ok(()),
+            raw_records: false,
+        }
+    }
+
+    fn views(&self, mode: Mode) -> &'static [View] {
+        if mode == Mode::Edge { VIEWS } else { &[] }
+    }
+
+    fn add(&self, fd: RawFd, token: Token, interest: Interest, mode: Mode) -> Changed {
+        match registration(token, interest, mode) {
+            Err(unsupported) => Changed::Unsupported(unsupported),
+            Ok((token, interest)) => {
+                io_error::changed(self.registry.register(&mut SourceFd(&fd), token, interest))
+            }
+        }
+    }
+
+    fn modify(&self, fd: RawFd, token: Token, interest: Interest, mode: Mode) -> Changed {
+        match registration(token, interest, mode) {
+            Err(unsupported) => Changed::Unsupported(unsupported),
+            Ok((token, interest)) => {
+                io_error::changed(self.registry.reregister(&mut SourceFd(&fd), token, interest))
+            }
+        }
+    }
+
+    fn remove(&self, fd: RawFd) -> Changed {
+        io_error::changed(self.registry.deregister(&mut SourceFd(&fd)))
+    }
+
+    /// A second thread begins its wait when the first one's is over.
+    fn wait(&self, room: usize, timeout: Option<Duration>) -> Result<Vec<Event>, Errno> {
+        let mut events = Events::with_capacity(room);
+        let mut poll = self.poll.lock().unwrap_or_else(PoisonError::into_inner);
+        poll.poll(&mut events, timeout).map_err(|error| io_error::errno(&error))?;
+        let ours = events.iter().filter(|event| event.token() != WAKE);
+        Ok(ours.map(|event| Event { token: event.token().0 as Token, record: record(event) }).collect())
+    }
+
+    fn wake(&self) -> Result<(), Unsupported> {
+        self.waker.wake().map_err(|error| Unsupported(format!("mio::Waker::wake: {error}")))
+    }
+
+    fn close(&self) -> Result<Result<(), Errno>, Unsupported> {
+        Err(Unsupported("mio::Poll has no close: its descriptor lives as long as it does".into()))
+    }
+}
+
+/// What mio is asked. What this system has no name for is left out, unless nothing else is asked for.
+fn registration(
+    token: Token,
+    interest: Interest,
+    mode: Mode,
+) -> Result<(library::Token, library::Interest), Unsupported> {
+    if mode != Mode::Edge {
+        return Err(Unsupported(format!("mio is edge-triggered only: there is no {mode:?}")));
+    }
+    let number = usize::try_from(token).ok().filter(|number| *number != WAKE.0);
+    let number = number.ok_or_else(|| Unsupported(format!("mio::Token cannot be {token} beside a Waker")))?;
+    let asked = [
+        (interest.read, Some(library::Interest::READABLE)),
+        (interest.write, Some(library::Interest::WRITABLE)),
+        (interest.urgent, PRIORITY),
+    ];
+    let asked = asked.into_iter().filter(|(wanted, _)| *wanted).filter_map(|(_, name)| name);
+    let asked = asked.reduce(|all, one| all | one).ok_or_else(|| {
+        Unsupported(if interest == Interest::NONE {
+            "mio::Interest is never empty".into()
+        } else {
+            format!("mio::Interest has no name here for {interest:?} by itself")
+        })
+    })?;
+    Ok((library::Token(number), asked))
+}
+
+#[cfg(any(target_os = "linux", target_os = "android"))]
+const PRIORITY: Option<library::Interest> = Some(library::Interest::PRIORITY);
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+const PRIORITY: Option<library::Interest> = None;
+
+fn record(event: &library::event::Event) -> Record {
+    let says = [
+        (event.is_readable(), "readable"),
+        (event.is_writable(), "writable"),
+        (event.is_error(), "error"),
+        (event.is_read_closed(), "read_closed"),
+        (event.is_write_closed(), "write_closed"),
+        (event.is_priority(), "priority"),
+    ];
+    Record::Names(says.into_iter().filter(|(says, _)| *says).map(|(_, name)| name.into()).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_mio_has_no_words_for_is_unsupported_and_not_something_else() {
+        let reason = |token, interest, mode| registration(token, interest, mode).unwrap_err().0;
+        for mode in [Mode::Level, Mode::OneShot, Mode::Dispatch, Mode::Exclusive, Mode::ExclusiveEdge] {
+            let expected = format!("mio is edge-triggered only: there is no {mode:?}");
+            assert_eq!(reason(1, Interest::READ, mode), expected);
+        }
+        assert_eq!(reason(1, Interest::NONE, Mode::Edge), "mio::Interest is never empty");
+        let peer_shut = Interest { peer_shut: true, ..Interest::NONE };
+        assert!(reason(1, peer_shut, Mode::Edge).contains("peer_shut: true"));
+        assert!(reason(Token::MAX, Interest::READ, Mode::Edge).contains("18446744073709551615"));
+    }
+
+    #[test]
+    fn each_interest_is_asked_for_by_its_own_name() {
+        let asked = |interest| registration(7, interest, Mode::Edge).ok();
+        let named = |name| Some((library::Token(7), name));
+        assert_eq!(asked(Interest::READ), named(library::Interest::READABLE));
+        assert_eq!(asked(Interest::WRITE), named(library::Interest::WRITABLE));
+        assert_eq!(asked(Interest { urgent: true, ..Interest::NONE }), PRIORITY.and_then(named));
+        let all = library::Interest::READABLE | library::Interest::WRITABLE;
+        assert_eq!(asked(Interest::ALL), named(PRIORITY.map_or(all, |priority| all | priority)));
+    }
+}

@@ -1,0 +1,107 @@
+//! The page of the protocol, held to what it says.
+
+use std::fs;
+use std::io::{self, PipeReader, PipeWriter, Write};
+use std::os::fd::AsRawFd;
+
+use serde_json::Value;
+
+use super::wire::{Command, schema};
+use super::{Conversation, PATIENCE};
+
+const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+
+fn page() -> String {
+    fs::read_to_string(format!("{ROOT}/docs/subjects.md")).unwrap()
+}
+
+/// The lines of the block under this heading.
+fn session(page: &str) -> Vec<&str> {
+    let block = page.split("## A session").nth(1).and_then(|rest| rest.split("```text\n").nth(1));
+    block.and_then(|rest| rest.split("```").next()).expect("the page has a session").lines().collect()
+}
+
+/// Another version of Python is another version.
+fn without_version(mut value: Value) -> Value {
+    if let Some(version) = value.pointer_mut("/hello/version") {
+        *version = Value::Null;
+    }
+    value
+}
+
+#[test]
+fn the_session_on_the_page_is_what_the_example_says() {
+    let adapter = format!("{ROOT}/subjects/python/adapter.py");
+    let mut subject = Conversation::start(&["python3".into(), adapter, "poll".into()]).unwrap();
+    let mut pipe: (Option<PipeReader>, Option<PipeWriter>) = (None, None);
+    let (mut told, mut answered) = (0, 0);
+    for line in session(&page()) {
+        match line.split_at(2) {
+            ("> ", text) => {
+                told += 1;
+                match serde_json::from_str(text) {
+                    Ok(Command::Take { .. }) => {
+                        let fd = pipe.0.as_ref().unwrap().as_raw_fd();
+                        subject.give_as(fd, text).unwrap().unwrap();
+                    }
+                    _ => subject.tell_raw(text).unwrap(),
+                }
+            }
+            ("< ", text) => {
+                answered += 1;
+                let said = serde_json::to_value(subject.answer(PATIENCE).unwrap()).unwrap();
+                let written: Value = serde_json::from_str(text).unwrap();
+                assert_eq!(without_version(said), without_version(written), "{line}");
+            }
+            (
+                "# ",
+                "The other side makes a pipe. Its reading end has the number 7 there, and goes with the next line.",
+            ) => {
+                let (reader, writer) = io::pipe().unwrap();
+                pipe = (Some(reader), Some(writer));
+            }
+            ("# ", "A byte is written into the pipe.") => pipe.1.as_ref().unwrap().write_all(b"x").unwrap(),
+            ("# ", "The writing end is closed.") => pipe.1 = None,
+            ("# ", "A wake-up comes while it waits.") => {}
+            ("# ", "The reading end is closed.") => pipe.0 = None,
+            ("# ", "Standard input ends, and the program exits with 0.") => {
+                assert!(subject.end(PATIENCE).is_some_and(|status| status.success()));
+                assert!(told > 10 && told == answered, "{told} commands, {answered} answers");
+                return;
+            }
+            _ => panic!("{line}"),
+        }
+    }
+    panic!("the session does not end");
+}
+
+#[test]
+fn every_line_on_the_page_fits_the_schema() {
+    let schema: Value = serde_json::from_str(&schema()).unwrap();
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    let page = page();
+    let in_tables = page.split('`').filter(|text| text.starts_with("{\"") && !text.contains('…'));
+    let in_session = session(&page).into_iter().filter(|line| !line.starts_with('#')).map(|line| &line[2..]);
+    let mut lines = 0;
+    for line in in_tables.chain(in_session) {
+        let value: Value = serde_json::from_str(line).unwrap_or_else(|error| panic!("{line}: {error}"));
+        let is_known = value.get("sing").is_none();
+        assert_eq!(validator.is_valid(&value), is_known, "{line}");
+        lines += 1;
+    }
+    assert!(lines > 30, "{lines}");
+}
+
+#[test]
+fn the_committed_schema_is_the_one_of_the_types() {
+    let path = format!("{ROOT}/docs/subject-protocol.schema.json");
+    let committed = fs::read_to_string(path).unwrap_or_default();
+    assert!(committed == schema(), "write it again with `pollmatrix generate`");
+}
+
+#[test]
+fn the_example_has_fewer_than_150_lines() {
+    let text = fs::read_to_string(format!("{ROOT}/subjects/python/adapter.py")).unwrap();
+    let lines = text.lines().count();
+    assert!(lines < 150, "{lines}");
+}

@@ -1,0 +1,147 @@
+#!/usr/bin/env python3
+"""The adapter with one mistake: bad_adapter.py MISTAKE epoll | poll | select (tests/subject_check.rs has them)"""
+import os
+import pathlib
+import socket
+import sys
+import time
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).parents[3] / "subjects/python"))
+import adapter  # noqa: E402
+
+MISTAKE = sys.argv.pop(1)
+
+
+def at_peer_shut(number):
+    """Whether it is a socket at its end of input."""
+    try:
+        with socket.socket(fileno=os.dup(number)) as peeked:
+            return peeked.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT) == b""
+    except OSError:
+        return False
+
+
+class Bad(adapter.Adapter):
+    def command(self, command, given):
+        """The command as the mistake has it. A string is the answer."""
+        wait, change = command == "wait", command in ("add", "modify")
+        match MISTAKE:
+            case "hello-hangs" if command == "hello":
+                time.sleep(3600)
+            case "hello-exits" if command == "hello":
+                sys.exit(3)
+            case "unsupported-here" if command == "hello":
+                raise NotImplementedError("the moon is full")
+            case "wait-hangs" if wait:
+                time.sleep(3600)
+            case "crashes" if wait:
+                os.abort()
+            case "prints" if wait:
+                print("DEBUG: waiting", flush=True)
+            case "answers-twice" if command == "add":
+                print('{"ok": {}}', flush=True)
+            case "dies-of-unknown" if command == "sing":
+                sys.exit(1)
+            case "unknown-is-fine" if command == "sing":
+                return {"ok": {}}
+            case "foreign-is-fine" if change and given["fd"] not in self.numbers:
+                return {"ok": {}}
+            case "takes-one" if command == "take" and self.numbers:
+                return {"errno": "EMFILE"}
+            case "no-errno" if change:
+                return {"errno": "EWHATEVER"}
+            case "early" if wait and given["timeout_ms"]:
+                given["timeout_ms"] /= 2
+            case "impatient" if wait:
+                given["timeout_ms"] = 0
+            case "greedy" if wait:
+                given["room"] = 100
+            case "keeps-removed" if command == "remove":
+                return {"ok": {}}
+            case "keeps-copies" | "keeps-numbers" if command == "closed":
+                return {"ok": {}}
+            case "keeps-numbers" if command == "take" and given["fd"] in self.numbers:
+                self.arrived.clear()
+                return {"ok": {}}
+            case "never-again" if command == "add" and self.numbers[given["fd"]] in self.tokens:
+                return {"errno": "EEXIST"}
+            case "never-modified" if command == "modify":
+                return {"ok": {}}
+            case "never-closed" if command == "close":
+                return {"ok": {}}
+            case "old-token" if command == "modify":
+                given["token"] = self.tokens[self.numbers[given["fd"]]]
+            case "any-mode" if change and given["mode"] not in self.poller.modes:
+                given["mode"] = "level"
+            case "always-level" if change:
+                given["mode"] = "level"
+            case "always-edge" if change:
+                given["mode"] = "edge"
+            case "always-writes" if change:
+                given["interest"] = ["read", "write"]
+            case "only-reads" if change:
+                given["interest"] = ["read"]
+            case "wake-unanswered" if command == "wake":
+                return None
+        return {}
+
+    def obey(self, command, **given):
+        answer = self.command(command, given)
+        if answer is None:
+            return None
+        answer = answer or super().obey(command, **given)
+        for event in answer.get("events", ()):
+            match MISTAKE:
+                case "wrong-token":
+                    event["token"] = "1" + event["token"]
+                case "int-token":
+                    event["token"] = str(int(event["token"]) & 0xFFFFFFFF)
+                case "word-token":
+                    event["token"] = "seven"
+                case "sentences":
+                    event["says"] = ["IN and HUP"]
+        events = answer.get("events", [])
+        numbers = {token: number for number, token in self.tokens.items()}
+        match MISTAKE:
+            case "loses-all" if command == "wait":
+                answer["events"] = []
+            case "loses-hang-ups" if command == "wait":
+                answer["events"] = [event for event in events if "HUP" not in event["says"]]
+            case "loses-ends" if command == "wait":
+                answer["events"] = [event for event in events if not at_peer_shut(numbers[event["token"]])]
+            case "invents" if command == "wait":
+                answer["events"] = [{"token": token, "says": ["IN"]} for token in self.tokens.values()]
+            case "nameless" if command == "hello":
+                del answer["hello"]["name"]
+            case "loud" if command == "hello":
+                answer["hello"]["name"] = "Python, the one and only"
+            case "of-the-future" if command == "hello":
+                answer["hello"]["protocol"] = 2
+            case "modeless" if command == "hello":
+                answer["hello"]["modes"] = []
+        return answer
+
+    def answer(self, line):
+        if MISTAKE == "dies-of-nonsense" and not line.startswith(b"{"):
+            sys.exit(1)
+        return super().answer(line)
+
+    def line(self):
+        try:
+            return super().line()
+        except SystemExit:
+            match MISTAKE:
+                case "never-ends":
+                    time.sleep(3600)
+                case "ends-badly":
+                    sys.exit(1)
+            raise
+
+
+if MISTAKE == "deaf":
+    adapter.Epoll.wait = lambda self, room, timeout, wait=adapter.Epoll.wait: (
+        self.poller.unregister(0), wait(self, room, timeout), self.poller.register(0, 1))[1]
+if MISTAKE == "exits-127":
+    sys.exit(127)
+adapter.main(Bad)

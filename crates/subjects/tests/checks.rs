@@ -1,0 +1,69 @@
+//! Every poller that is here keeps what scenarios rely on.
+
+use std::io::ErrorKind;
+
+use rstest::rstest;
+use selector::MakeSelector;
+use subjects::{Check, Outcome, PATIENCE, check, check_process, find};
+
+const ADAPTER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../subjects/python/adapter.py");
+
+/// Everything passes, but for what it does not have.
+fn expect_only_unsupported(subject: &str, checks: &[Check], without: &[&str]) {
+    let mut unsupported = Vec::new();
+    for check in checks {
+        match &check.outcome {
+            Outcome::Passed => {}
+            Outcome::Unsupported(_) => unsupported.push(check.name),
+            Outcome::Failed(_) => panic!("{subject}: {check}"),
+        }
+    }
+    assert_eq!(unsupported, without, "{subject}");
+}
+
+#[rstest]
+#[case("epoll", &[])]
+#[case("poll", &["edge-once", "one-shot-once", "close"])]
+#[case("select", &["edge-once", "one-shot-once", "close"])]
+#[cfg_attr(not(target_os = "linux"), ignore = "Python has no epoll here")]
+fn the_example_adapter(#[case] poller: &str, #[case] without: &[&str]) {
+    let command_line = ["python3", ADAPTER, poller].map(String::from);
+    let checks = check_process(&command_line, PATIENCE, &|_| true);
+    expect_only_unsupported(poller, &checks, without);
+}
+
+/// Ours raw, and other people's.
+fn make(name: &str) -> MakeSelector {
+    match name {
+        #[cfg(target_os = "linux")]
+        "epoll" => &poller_epoll::selector,
+        "poll" => &poller_poll::selector,
+        "select" => &poller_select::selector,
+        _ => find(name).unwrap().make,
+    }
+}
+
+/// What each does not have.
+#[rstest]
+#[cfg_attr(target_os = "linux", case("epoll", &[]))]
+#[case("poll", &["edge-once", "one-shot-once", "close"])]
+#[case("select", &["edge-once", "one-shot-once", "close"])]
+#[cfg_attr(feature = "mio", case("mio", &["level-repeats", "one-shot-once", "close"]))]
+#[cfg_attr(feature = "polling", case("polling", &["close"]))]
+#[cfg_attr(feature = "libevent", case("libevent-epoll", &["close"]))]
+#[cfg_attr(feature = "libevent", case("libevent-kqueue", &["close"]))]
+#[cfg_attr(feature = "libevent", case("libevent-poll", &["edge-once", "close"]))]
+#[cfg_attr(feature = "libevent", case("libevent-select", &["edge-once", "close"]))]
+fn pollers_in_this_process(#[case] name: &str, #[case] without: &[&str]) {
+    let make = make(name);
+    match make() {
+        Ok(made) => {
+            assert_eq!(made.name(), name);
+            expect_only_unsupported(name, &check(make, PATIENCE, &|_| true), without);
+        }
+        Err(error) => {
+            let elsewhere = if cfg!(target_os = "linux") { "libevent-kqueue" } else { "libevent-epoll" };
+            assert_eq!((error.kind(), name), (ErrorKind::Unsupported, elsewhere));
+        }
+    }
+}
