@@ -20,7 +20,7 @@ pub struct Backend {
 /// The backend of a crate, whose functions have the same names in each.
 macro_rules! backend {
     ($name:literal, $crate_name:ident) => {
-        Some(Backend { name: $name, core: $crate_name::backend, selector: $crate_name::selector })
+        Some(Backend { name: $name, core: $crate_name::backend, selector: &$crate_name::selector })
     };
 }
 

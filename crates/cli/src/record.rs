@@ -71,20 +71,16 @@ fn source(run: &Run, version: &Version) -> (String, String) {
     let build = run.commit.as_deref().unwrap_or(&run.pollmatrix);
     let name = format!("recorded-{version}-{}-{build}", run.arch);
     let via = if run.via == "native" { String::new() } else { format!(", via {}", run.way()) };
-    let text = format!(
-        "measured on {} {}, {}{via}, by pollmatrix {}",
-        run.os, run.kernel, run.machine, run.build()
-    );
+    let text =
+        format!("measured on {} {}, {}{via}, by pollmatrix {}", run.os, run.kernel, run.machine, run.build());
     (name, text)
 }
 
 /// Adds the answers of a run's cells.
 fn collect(results: &Results, run: &Run, answered: &mut Answered) {
     for cell in results.cells.iter().filter(|cell| cell.target == run.target) {
-        let says_something = matches!(
-            cell.status,
-            Status::Pass | Status::Permitted | Status::Fail | Status::Unsupported
-        );
+        let says_something =
+            matches!(cell.status, Status::Pass | Status::Permitted | Status::Fail | Status::Unsupported);
         for check in cell.checks.iter().filter(|check| says_something && check.observed != NO_ANSWER) {
             if let Some(asked) = &check.asked {
                 let counts = answered.entry(asked.clone()).or_default();
@@ -180,7 +176,9 @@ impl Written {
         );
         output::print(&text)?;
         if self.after != self.before && !dry_run {
-            error::note("read it before you commit it; it counts from the next build on, or with --expectations DIR");
+            error::note(
+                "read it before you commit it; it counts from the next build on, or with --expectations DIR",
+            );
         }
         Ok(open)
     }
