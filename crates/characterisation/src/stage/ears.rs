@@ -308,7 +308,7 @@ mod tests {
 
     #[test]
     fn a_poller_that_cannot_be_made_is_a_broken_set_up() {
-        let make: MakeSelector = || Err(io::ErrorKind::OutOfMemory.into());
+        let make: MakeSelector = &|| Err(io::ErrorKind::OutOfMemory.into());
         assert!(matches!(Ears::open(make), Err(Stopped::Broken(why)) if why.contains("memory")));
     }
 }
