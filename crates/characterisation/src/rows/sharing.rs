@@ -11,9 +11,9 @@ pub(super) const ROWS: &[Row] = &[
         row: "C01",
         id: "sharing/connected",
         question: "What is reported of a socket that was registered before it connects?",
-        verbs: "listener listens, own is fresh, add own for writing, wait as \
-                registered-before-connect, own connects to listener, wait as then-connected, wait as \
-                then-connected-second-wait, own asks SO_ERROR?",
+        verbs: "listener listens, own is fresh, add own for writing, wait as registered-before-connect, \
+                own connects to listener, wait as then-connected, wait as then-connected-second-wait, \
+                own asks SO_ERROR?",
         transports: &[Tcp],
         modes: BOTH,
         bugs: &[
@@ -25,8 +25,8 @@ pub(super) const ROWS: &[Row] = &[
         row: "C03",
         id: "sharing/connected-unix",
         question: "What is reported of a UNIX socket that was registered before it connects?",
-        verbs: "listener listens, own is fresh, add own for writing, wait as \
-                registered-before-connect, own connects to listener? as connected, wait",
+        verbs: "listener listens, own is fresh, add own for writing, wait as registered-before-connect, \
+                own connects to listener? as connected, wait",
         transports: &[Unix],
         modes: BOTH,
         bugs: &["https://github.com/tokio-rs/tokio/issues/3879"],
@@ -45,8 +45,8 @@ pub(super) const ROWS: &[Row] = &[
         row: "C03",
         id: "sharing/waiter-then-connect",
         question: "Is a thread woken that waits when its socket connects?",
-        verbs: "listener listens, own is fresh, watch own for writing, t waits, own connects to \
-                listener, t answers as waiter-blocked-then-connect",
+        verbs: "listener listens, own is fresh, watch own for writing, t waits, own connects to listener, \
+                t answers as waiter-blocked-then-connect",
         transports: &[Tcp],
         modes: BOTH,
         bugs: &[],
@@ -55,8 +55,8 @@ pub(super) const ROWS: &[Row] = &[
         row: "C06",
         id: "sharing/herd-of-pollers",
         question: "How many of eight threads wake up for one connection if each has a poller of its own?",
-        verbs: "own listens, add own for reading, 8 threads wait alone, client reaches own, threads \
-                answer as 8-pollers",
+        verbs: "own listens, add own for reading, 8 threads wait alone, client reaches own, \
+                threads answer as 8-pollers",
         transports: &[Tcp, Unix],
         modes: &[
             Mode::Level,
@@ -75,8 +75,8 @@ pub(super) const ROWS: &[Row] = &[
         row: "C07",
         id: "sharing/herd-in-one-poller",
         question: "How many of eight threads wake up for one connection if they share a poller?",
-        verbs: "own listens, add own for reading, 8 threads wait, client reaches own, threads answer \
-                as 8-threads",
+        verbs: "own listens, add own for reading, 8 threads wait, client reaches own, \
+                threads answer as 8-threads",
         transports: &[Tcp, Unix],
         modes: &[Mode::Level, Mode::Edge, Mode::OneShot, Mode::Dispatch],
         bugs: &[],
@@ -85,10 +85,11 @@ pub(super) const ROWS: &[Row] = &[
         row: "C10",
         id: "sharing/exclusive-rules",
         question: "What may be changed of an exclusive registration, and what may it ask for?",
-        verbs: "own listens, add own for reading exclusive? as ADD-EXCLUSIVE, modify own for reading \
-                exclusive? as MOD-of-exclusive, modify own for reading level? as MOD-plain-of-exclusive, \
-                remove own, add own for everything exclusive? as ADD-EXCLUSIVE-everything, add own for \
-                reading level, modify own for reading exclusive? as MOD-to-exclusive",
+        verbs: "own listens, add own for reading exclusive? as ADD-EXCLUSIVE, \
+                modify own for reading exclusive? as MOD-of-exclusive, \
+                modify own for reading level? as MOD-plain-of-exclusive, remove own, \
+                add own for everything exclusive? as ADD-EXCLUSIVE-everything, add own for reading level, \
+                modify own for reading exclusive? as MOD-to-exclusive",
         transports: &[Tcp],
         modes: LEVEL,
         bugs: &[

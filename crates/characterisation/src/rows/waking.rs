@@ -18,11 +18,11 @@ pub(super) const ROWS: &[Row] = &[
         row: "W08",
         id: "waking/rotation-one-slot",
         question: "Who is reported when four are ready and there is room for one event?",
-        verbs: "a and pa are connected, b and pb are connected, c and pc are connected, d and pd are \
-                connected, add a for reading, add b for reading, add c for reading, add d for reading, pa \
-                sends 1, pb sends 1, pc sends 1, pd sends 1, wait room 1 as 1-slot-wait-1, wait room 1 as \
-                1-slot-wait-2, wait room 1 as 1-slot-wait-3, wait room 1 as 1-slot-wait-4, wait room 1 as \
-                1-slot-wait-5, wait room 1 as 1-slot-wait-6",
+        verbs: "a and pa are connected, b and pb are connected, c and pc are connected, \
+                d and pd are connected, add a for reading, add b for reading, add c for reading, \
+                add d for reading, pa sends 1, pb sends 1, pc sends 1, pd sends 1, \
+                wait room 1 as 1-slot-wait-1, wait room 1 as 1-slot-wait-2, wait room 1 as 1-slot-wait-3, \
+                wait room 1 as 1-slot-wait-4, wait room 1 as 1-slot-wait-5, wait room 1 as 1-slot-wait-6",
         transports: &[Pipe, Tcp, Unix],
         modes: LEVEL,
         bugs: &[
@@ -34,10 +34,11 @@ pub(super) const ROWS: &[Row] = &[
         row: "W08",
         id: "waking/rotation-three-slots",
         question: "Who is reported when four are ready and there is room for three events?",
-        verbs: "a and pa are connected, b and pb are connected, c and pc are connected, d and pd are \
-                connected, add a for reading, add b for reading, add c for reading, add d for reading, pa \
-                sends 1, pb sends 1, pc sends 1, pd sends 1, wait room 3 as 3-slots-wait-1, wait room 3 as \
-                3-slots-wait-2, wait room 3 as 3-slots-wait-3, wait room 3 as 3-slots-wait-4",
+        verbs: "a and pa are connected, b and pb are connected, c and pc are connected, \
+                d and pd are connected, add a for reading, add b for reading, add c for reading, \
+                add d for reading, pa sends 1, pb sends 1, pc sends 1, pd sends 1, \
+                wait room 3 as 3-slots-wait-1, wait room 3 as 3-slots-wait-2, wait room 3 as 3-slots-wait-3, \
+                wait room 3 as 3-slots-wait-4",
         transports: &[Pipe, Tcp, Unix],
         modes: LEVEL,
         bugs: &[],
@@ -46,9 +47,9 @@ pub(super) const ROWS: &[Row] = &[
         row: "W08",
         id: "waking/order-of-becoming-ready",
         question: "In which order are descriptors reported that became ready one after the other?",
-        verbs: "a and pa are connected, b and pb are connected, c and pc are connected, d and pd are \
-                connected, add a for reading, add b for reading, add c for reading, add d for reading, pc \
-                sends 1, pa sends 1, pd sends 1, pb sends 1, wait as became-ready-cadb",
+        verbs: "a and pa are connected, b and pb are connected, c and pc are connected, \
+                d and pd are connected, add a for reading, add b for reading, add c for reading, \
+                add d for reading, pc sends 1, pa sends 1, pd sends 1, pb sends 1, wait as became-ready-cadb",
         transports: &[Pipe, Tcp, Unix],
         modes: LEVEL,
         bugs: &[],
@@ -57,9 +58,9 @@ pub(super) const ROWS: &[Row] = &[
         row: "W08",
         id: "waking/order-of-adding",
         question: "In which order are descriptors reported that were ready when they were added?",
-        verbs: "a and pa are connected, b and pb are connected, c and pc are connected, d and pd are \
-                connected, pa sends 1, pb sends 1, pc sends 1, pd sends 1, add d for reading, add c for \
-                reading, add b for reading, add a for reading, wait as added-dcba",
+        verbs: "a and pa are connected, b and pb are connected, c and pc are connected, \
+                d and pd are connected, pa sends 1, pb sends 1, pc sends 1, pd sends 1, add d for reading, \
+                add c for reading, add b for reading, add a for reading, wait as added-dcba",
         transports: &[Pipe, Tcp, Unix],
         modes: LEVEL,
         bugs: &[],

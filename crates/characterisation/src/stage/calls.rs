@@ -435,8 +435,11 @@ impl Stage {
             return Err(broken(format!("the number of '{whose}' is not free")));
         }
         let actor = self.actor(who)?;
-        actor.number = number;
+        let old = std::mem::replace(&mut actor.number, number);
         actor.fd = Some(moved);
+        for ears in self.pollers.values() {
+            ears.selector.closed(old);
+        }
         Ok(Outcome::of(Ok(())))
     }
 
