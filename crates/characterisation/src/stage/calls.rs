@@ -236,6 +236,12 @@ impl Stage {
     }
 
     fn opens(&mut self, who: &str, direction: Direction) -> Result<Outcome, Stopped> {
+        if self.setting.transport != Transport::Fifo {
+            return Err(Stopped::Unsupported(format!(
+                "{} is no FIFO to open",
+                self.setting.transport.name()
+            )));
+        }
         let flags = match direction {
             Direction::Read => OFlag::O_RDONLY,
             Direction::Write => OFlag::O_WRONLY,
