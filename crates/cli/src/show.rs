@@ -171,9 +171,10 @@ fn describe(found: &Found, title: &str) -> String {
         let _ = writeln!(out, "  {} {}", if check.holds { "ok   " } else { "WRONG" }, check.what);
         let _ = writeln!(out, "        expected: {}", check.expected.join(" | "));
         let _ = writeln!(out, "        observed: {}", check.observed);
-        let evidence = check.evidence.map(|evidence| format!("({}) ", evidence.letter())).unwrap_or_default();
-        let url = check.url.as_deref().map(|url| format!(", {url}")).unwrap_or_default();
-        let _ = writeln!(out, "        source:   {evidence}{}{url}", check.source);
+        let _ = writeln!(out, "        source:   {}", check.source);
+        if let Some(known) = check.known() {
+            let _ = writeln!(out, "        known:    {known}");
+        }
         if let Some(why) = &check.varies {
             let _ = writeln!(out, "        varies:   {why}");
         }

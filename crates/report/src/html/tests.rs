@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::*;
 use crate::merge::{Input, Rules, merge};
 use crate::samples;
-use crate::{Check, Evidence, Link, Scenario};
+use crate::{Link, Scenario};
 
 /// What ends a script, begins a tag, runs, reorders text, and would break a JSON text or an attribute.
 const HOSTILE: &str = "</script><img src=x onerror=alert(1)>\u{202e}\"'&<!--\u{2028}{{ 7 * 7 }}\\u003c\x1b";
@@ -26,6 +26,7 @@ fn merged() -> Results {
         ..samples::scenario()
     };
     results.scenarios.insert("group/name".into(), described);
+<<<<<<< HEAD
     results.cells[0].checks = vec![Check {
         what: "the answer".into(),
         expected: vec!["42".into(), "forty-two".into()],
@@ -40,6 +41,9 @@ fn merged() -> Results {
         asked: None,
         varies: None,
     }];
+=======
+    results.cells[0].checks = vec![samples::check()];
+>>>>>>> report
     results.cells[0].counters = [("many".to_owned(), u64::MAX), ("few".to_owned(), 3)].into();
     results.cells[0].notes = vec!["a note".into()];
     results.cells[0].stderr = "an error".into();
