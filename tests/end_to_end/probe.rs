@@ -18,9 +18,15 @@ fn a_line_is_asked_of_every_backend_that_is_here() {
     shown.expect(0, &[LINE, "\nunix, level\n"]);
     let line = |begins: &str| {
         let found = shown.stdout.lines().find(|line| line.starts_with(begins));
-        found.unwrap_or_else(|| panic!("no {begins}:\n{}", shown.stdout)).split_whitespace().collect::<Vec<_>>()
+        found
+            .unwrap_or_else(|| panic!("no {begins}:\n{}", shown.stdout))
+            .split_whitespace()
+            .collect::<Vec<_>>()
     };
-    assert_eq!(line("        "), [if cfg!(target_os = "linux") { "epoll" } else { "kqueue" }, "poll", "select"]);
+    assert_eq!(
+        line("        "),
+        [if cfg!(target_os = "linux") { "epoll" } else { "kqueue" }, "poll", "select"]
+    );
     let answers = line("unix  ");
     assert_eq!(answers[answers.len() - 2..], ["IN|OUT", "rw-"], "{}", shown.stdout);
     assert_eq!(line("unix:then  read")[2..], ["3", "3", "3"]);
@@ -31,7 +37,11 @@ fn a_row_or_a_scenario_stands_for_its_line() {
     for name in ["V06", "readiness/peer-shut-write"] {
         probe(&[name, "--backend", "poll"]).expect(
             0,
-            &["V06 readiness/peer-shut-write: What is reported", "peer shuts write, look at own", "\ntcp, level\n"],
+            &[
+                "V06 readiness/peer-shut-write: What is reported",
+                "peer shuts write, look at own",
+                "\ntcp, level\n",
+            ],
         );
     }
     probe(&["readiness/peer-shut-wirte"])
@@ -66,11 +76,13 @@ fn answers_as_json_have_everything_in_order() {
     assert_eq!((&asked[0]["line"], &asked[0]["transport"]), (&LINE.into(), &"pipe".into()));
     let said = &asked[0]["backends"][0];
     assert_eq!((&said["backend"], &said["status"]), (&"poll".into(), &"performed".into()));
-    let expected = serde_json::json!({ "variant": "pipe", "api": "poll", "trigger": "level", "answer": "IN" });
+    let expected =
+        serde_json::json!({ "variant": "pipe", "api": "poll", "trigger": "level", "answer": "IN" });
     assert_eq!(said["answers"][0], expected);
     let last = said["answers"].as_array().and_then(|answers| answers.last()).expect("there are answers");
     assert_eq!(*last, serde_json::json!({ "variant": "pipe:then", "api": "read", "answer": "3" }));
     let trace = said["trace"].as_array().expect("a list");
     assert_eq!(trace.len(), LINE.split(',').count(), "{trace:?}");
-    probe(&[LINE, "--transport", "pipe", "--backend", "poll", "--trace"]).expect(0, &["\npoll\n  own and peer"]);
+    probe(&[LINE, "--transport", "pipe", "--backend", "poll", "--trace"])
+        .expect(0, &["\npoll\n  own and peer"]);
 }

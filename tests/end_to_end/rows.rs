@@ -104,15 +104,24 @@ fn an_answer_that_was_measured_on_this_version_and_differs_is_a_failure_and_in_n
     let rows = Rows::recorded();
     rows.edit("poll@level: { answers: ['", "poll@level: { answers: ['ERR|");
     let printed = rows.run(&["run", CELL, "selftest/pass"]);
-    printed.expect(1, &["\n1 cells: 1 pass (seed ", "\ncharacterisation: 1 cells: 1 fail\n", "fail readiness/pipe-idle"]);
+    printed.expect(
+        1,
+        &["\n1 cells: 1 pass (seed ", "\ncharacterisation: 1 cells: 1 fail\n", "fail readiness/pipe-idle"],
+    );
     let reason = rows.row()["reason"].clone();
     assert!(reason.as_str().is_some_and(|reason| reason.contains(": expected ERR|")), "{reason}");
     let junit = fs::read_to_string(rows.0.path("pollmatrix-report/junit.xml")).expect("there is a junit.xml");
-    for suite in ["<testsuite name=\"poll\" tests=\"1\"", "<testsuite name=\"poll (characterisation)\" tests=\"1\""] {
+    for suite in
+        ["<testsuite name=\"poll\" tests=\"1\"", "<testsuite name=\"poll (characterisation)\" tests=\"1\""]
+    {
         assert!(junit.contains(suite), "{junit}");
     }
-    let report = fs::read_to_string(rows.0.path("pollmatrix-report/report.md")).expect("there is a report.md");
-    assert!(report.contains("## Characterisation\n\n| | poll |") && report.contains("| selftest | P1 |"), "{report}");
+    let report =
+        fs::read_to_string(rows.0.path("pollmatrix-report/report.md")).expect("there is a report.md");
+    assert!(
+        report.contains("## Characterisation\n\n| | poll |") && report.contains("| selftest | P1 |"),
+        "{report}"
+    );
     // Nor is it overwritten: one of the two is wrong.
     rows.run(&["record", "pollmatrix-report"]).expect(1, &["CONTRADICTS", "unchanged, 0 new, 0 changed"]);
 }
@@ -132,7 +141,12 @@ fn a_hypothesis_that_differs_is_permitted_and_recorded_with_what_it_was() {
     let diff = rows.run(&["record", "pollmatrix-report", "--dry-run"]);
     diff.expect(
         0,
-        &["\n+  recorded-", "\n+      poll@level: { answers: ['", ", note: 'expected before: ERR|", ", 0 open"],
+        &[
+            "\n+  recorded-",
+            "\n+      poll@level: { answers: ['",
+            ", note: 'expected before: ERR|",
+            ", 0 open",
+        ],
     );
 }
 
@@ -144,7 +158,11 @@ fn what_was_measured_on_another_version_is_permitted_to_differ_and_bounded() {
     rows.edit("recorded-", "older-");
     rows.edit("poll@level: { answers: ['", "poll@level: { answers: ['ERR|");
     rows.run(&["run", CELL]).expect(0, &["1 permitted", "1 cells"]);
-    assert!(rows.row()["reason"].as_str().is_some_and(|reason| reason.contains("was measured on 0.1, and is a hypothesis")));
+    assert!(
+        rows.row()["reason"]
+            .as_str()
+            .is_some_and(|reason| reason.contains("was measured on 0.1, and is a hypothesis"))
+    );
     rows.run(&["record", "pollmatrix-report"]).expect(0, &["bounded     V", "it is ERR|"]);
     rows.run(&["run", CELL]).expect(0, &["1 as expected"]);
 }
@@ -169,7 +187,8 @@ fn results_that_say_nothing_about_a_kernel_are_refused() {
     let rows = Rows::new();
     rows.run(&["run", "selftest/pass"]).expect(0, &[]);
     let record = |more: &[&str]| rows.run(&[&["record", "pollmatrix-report"], more].concat());
-    record(&[]).expect(2, &["it has no answers of raw pollers", "help: run them first: `pollmatrix run --layer"]);
+    record(&[])
+        .expect(2, &["it has no answers of raw pollers", "help: run them first: `pollmatrix run --layer"]);
     let path = rows.0.path("pollmatrix-report/results.json");
     let results = fs::read_to_string(&path).expect("there is a report");
     let edited = |part: &str, other: &str| {
@@ -199,7 +218,11 @@ fn layers_are_listed_apart() {
     assert_eq!(contract.stdout, "selftest/pass/tcp-level-1t1g@poll\n");
     let rest = rows.run(&["list", "--layer", "characterisation", "--format", "json"]);
     let cells: Vec<Value> = serde_json::from_str(&rest.stdout).expect("a list");
-    assert!(cells.len() > 20 && cells.iter().all(|cell| cell["layer"] == "characterisation"), "{}", rest.stdout);
+    assert!(
+        cells.len() > 20 && cells.iter().all(|cell| cell["layer"] == "characterisation"),
+        "{}",
+        rest.stdout
+    );
     assert!(cells.iter().any(|cell| cell["id"] == CELL));
     assert!(cells.iter().all(|cell| cell["title"].as_str().is_some_and(|title| title.ends_with('?'))));
 }
@@ -207,8 +230,10 @@ fn layers_are_listed_apart() {
 #[test]
 fn pages_are_published_and_say_the_same_again_whatever_the_run() {
     let rows = Rows::recorded();
-    let publish = |more: &[&str]| rows.run(&[&["publish", "pollmatrix-report", "--to", "pages"], more].concat());
-    publish(&["--check"]).expect(1, &["+# What poll answers on ", "`pollmatrix publish RESULTS` writes them again"]);
+    let publish =
+        |more: &[&str]| rows.run(&[&["publish", "pollmatrix-report", "--to", "pages"], more].concat());
+    publish(&["--check"])
+        .expect(1, &["+# What poll answers on ", "`pollmatrix publish RESULTS` writes them again"]);
     assert!(!rows.0.path("pages").exists(), "--check writes nothing");
     let name = format!("pages/{}-{}/poll.md", std::env::consts::OS, std::env::consts::ARCH);
     publish(&[]).expect(0, &[&format!("wrote: {name}\n")]);
@@ -241,7 +266,9 @@ fn pages_are_published_and_say_the_same_again_whatever_the_run() {
 fn what_is_no_answer_of_a_kernel_is_not_published() {
     let rows = Rows::new();
     rows.run(&["run", "selftest/pass"]).expect(0, &[]);
-    rows.run(&["publish", "pollmatrix-report", "--to", "pages"]).expect(2, &["it has no answers of raw pollers"]);
+    rows.run(&["publish", "pollmatrix-report", "--to", "pages"])
+        .expect(2, &["it has no answers of raw pollers"]);
     rows.run(&["run", "selftest/pass", "--fault", "double-close"]).expect(0, &[]);
-    rows.run(&["publish", "pollmatrix-report", "--to", "pages"]).expect(2, &["the fault double-close was switched on"]);
+    rows.run(&["publish", "pollmatrix-report", "--to", "pages"])
+        .expect(2, &["the fault double-close was switched on"]);
 }

@@ -132,8 +132,10 @@ mod tests {
     fn every_row_is_run_over_all_that_it_names() {
         let matrix = Source::load(None).expect("matrix.yml is well-formed").matrix;
         for row in characterisation::rows() {
-            let scenario = matrix.scenario(row.id).unwrap_or_else(|| panic!("matrix.yml does not name {}", row.id));
-            let transports: Vec<_> = scenario.axes.transports.iter().map(|transport| transport.name()).collect();
+            let scenario =
+                matrix.scenario(row.id).unwrap_or_else(|| panic!("matrix.yml does not name {}", row.id));
+            let transports: Vec<_> =
+                scenario.axes.transports.iter().map(|transport| transport.name()).collect();
             let expected: Vec<_> = row.transports.iter().map(|transport| transport.name()).collect();
             assert_eq!(transports, expected, "{}", row.id);
             assert_eq!(scenario.axes.triggers.len(), row.modes.len(), "{}: a mode has no trigger", row.id);

@@ -130,7 +130,9 @@ impl Error {
             Self::SoakShape { .. } => "give at least as many --threads as --groups".into(),
             Self::Soak(_) => "use fewer --threads, or raise the limit of open files (ulimit -n)".into(),
             Self::AmbiguousCell { id, .. } => format!("`pollmatrix list '{id}'` shows them"),
-            Self::NothingToFault(_) => "name scenarios of the core: `pollmatrix list --layer contract`".into(),
+            Self::NothingToFault(_) => {
+                "name scenarios of the core: `pollmatrix list --layer contract`".into()
+            }
             Self::NoFaults => "build it with the feature `faults`, which is on by default".into(),
             Self::Io { help, .. } => (*help).into(),
             Self::Locked(_) => "wait for it, or choose another place with --report-dir DIR".into(),

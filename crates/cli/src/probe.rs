@@ -93,7 +93,8 @@ pub fn run(args: &ProbeArgs) -> Result<ExitCode, Error> {
     output::print(&match args.format {
         Format::Json => format!("{:#}\n", json!(asked.iter().map(describe).collect::<Vec<_>>())),
         Format::Text => {
-            let texts: Vec<_> = asked.iter().map(|(question, said)| text(question, said, args.trace)).collect();
+            let texts: Vec<_> =
+                asked.iter().map(|(question, said)| text(question, said, args.trace)).collect();
             texts.join("\n")
         }
     })?;
@@ -128,7 +129,10 @@ fn questions(args: &ProbeArgs) -> Result<Vec<Question>, Error> {
         let question = |row: &'static Row| Question {
             row: Some(row),
             line: row.verbs.to_owned(),
-            transport: args.transport.or_else(|| matrix_rows::transports(row).next()).unwrap_or(Transport::None),
+            transport: args
+                .transport
+                .or_else(|| matrix_rows::transports(row).next())
+                .unwrap_or(Transport::None),
             mode: args.mode.or_else(|| matrix_rows::triggers(row).next()).unwrap_or(Trigger::Level),
         };
         return Ok(meant.into_iter().map(question).collect());

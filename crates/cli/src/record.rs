@@ -1,6 +1,7 @@
 //! `pollmatrix record`: answers that nobody knew before, written into the expectations.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::fmt::Write;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -43,12 +44,11 @@ pub fn run(expectations: Option<&Path>, args: &RecordArgs) -> Result<ExitCode, E
     for ((os, source), (version, text, answered)) in sources {
         let answers = answered.into_iter().map(|(asked, counts)| (asked, counts.into_iter().collect()));
         let recording = Recording { os, version, source, text, answers: answers.collect() };
-        if !files.contains_key(&os) {
-            files.insert(os, Written::open(folder.join(format!("{os}.yml")))?);
-        }
-        if let Some(written) = files.get_mut(&os) {
-            written.record(&recording)?;
-        }
+        let written = match files.entry(os) {
+            Entry::Occupied(present) => present.into_mut(),
+            Entry::Vacant(place) => place.insert(Written::open(folder.join(format!("{os}.yml")))?),
+        };
+        written.record(&recording)?;
     }
     let mut open = false;
     for written in files.values() {
@@ -71,20 +71,16 @@ fn source(run: &Run, version: &Version) -> (String, String) {
     let build = run.commit.as_deref().unwrap_or(&run.pollmatrix);
     let name = format!("recorded-{version}-{}-{build}", run.arch);
     let via = if run.via == "native" { String::new() } else { format!(", via {}", run.way()) };
-    let text = format!(
-        "measured on {} {}, {}{via}, by pollmatrix {}",
-        run.os, run.kernel, run.machine, run.build()
-    );
+    let text =
+        format!("measured on {} {}, {}{via}, by pollmatrix {}", run.os, run.kernel, run.machine, run.build());
     (name, text)
 }
 
 /// Adds the answers of a run's cells.
 fn collect(results: &Results, run: &Run, answered: &mut Answered) {
     for cell in results.cells.iter().filter(|cell| cell.target == run.target) {
-        let says_something = matches!(
-            cell.status,
-            Status::Pass | Status::Permitted | Status::Fail | Status::Unsupported
-        );
+        let says_something =
+            matches!(cell.status, Status::Pass | Status::Permitted | Status::Fail | Status::Unsupported);
         for check in cell.checks.iter().filter(|check| says_something && check.observed != NO_ANSWER) {
             if let Some(asked) = &check.asked {
                 let counts = answered.entry(asked.clone()).or_default();
@@ -180,7 +176,9 @@ impl Written {
         );
         output::print(&text)?;
         if self.after != self.before && !dry_run {
-            error::note("read it before you commit it; it counts from the next build on, or with --expectations DIR");
+            error::note(
+                "read it before you commit it; it counts from the next build on, or with --expectations DIR",
+            );
         }
         Ok(open)
     }

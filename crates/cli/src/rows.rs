@@ -111,8 +111,7 @@ fn judge(
     let mut observed = answers.observed(os, version, performance.observations.into_iter().map(asked));
     if ended.is_ok() {
         for Key { variant, api, trigger } in due.iter().cloned() {
-            let asked =
-                Asked { row: row.row.to_owned(), variant, api, trigger: trigger.map(str::to_owned) };
+            let asked = Asked { row: row.row.to_owned(), variant, api, trigger: trigger.map(str::to_owned) };
             if !observed.answers(&asked) {
                 let expected = answers.expected(os, version, &asked);
                 observed.miss(asked, expected);
@@ -133,5 +132,11 @@ fn judge(
         (judged, Ok(())) => judged,
     };
     let unknown = Some(("unknown".to_owned(), observed.unknown)).filter(|(_, count)| *count > 0);
-    Ran { status, reason, checks: observed.checks, counters: unknown.into_iter().collect(), notes: performance.trace }
+    Ran {
+        status,
+        reason,
+        checks: observed.checks,
+        counters: unknown.into_iter().collect(),
+        notes: performance.trace,
+    }
 }

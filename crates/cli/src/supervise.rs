@@ -97,12 +97,13 @@ pub fn run(mut command: Command, limit: Duration, stop: impl Fn() -> bool) -> st
 
 /// Makes the attempt. `None` if `stop` said so before there was an answer.
 pub fn attempt(order: &Order<'_>, stop: impl Fn() -> bool) -> Option<Attempt> {
-    let Ended { end, stdout, stderr, elapsed } = match run(command(order), order.limit * order.slow.get(), stop) {
-        Ok(ended) => ended,
-        Err(error) => {
-            return Some(blank(order, Status::Broken, format!("the cell could not be started: {error}")));
-        }
-    };
+    let Ended { end, stdout, stderr, elapsed } =
+        match run(command(order), order.limit * order.slow.get(), stop) {
+            Ok(ended) => ended,
+            Err(error) => {
+                return Some(blank(order, Status::Broken, format!("the cell could not be started: {error}")));
+            }
+        };
     let mut attempt = match end {
         Ok(End::Stopped) => return None,
         Ok(End::TimedOut) => blank(
@@ -226,7 +227,8 @@ fn judge(order: &Order<'_>, status: ExitStatus, stdout: &str, stderr: &str) -> A
 /// Which signal ended the process, and what its panic said, if a signal did.
 pub fn killed(status: ExitStatus, stderr: &str) -> Option<String> {
     let signal = status.signal()?;
-    let name = Signal::try_from(signal).map_or_else(|_| format!("signal {signal}"), |s| s.as_str().to_owned());
+    let name =
+        Signal::try_from(signal).map_or_else(|_| format!("signal {signal}"), |s| s.as_str().to_owned());
     let panic = panic_message(stderr).map(|message| format!(": {message}")).unwrap_or_default();
     Some(format!("killed by {name}{panic}"))
 }

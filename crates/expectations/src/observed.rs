@@ -199,7 +199,10 @@ rows:
             assert!(reason.as_deref().is_some_and(|reason| reason.ends_with(why)), "{reason:?}");
         }
         let check = &observed("6.18.44", "poll-events0", "OUT").checks[0];
-        assert_eq!((check.since.as_deref(), check.url.as_deref()), (Some("6.0"), Some("https://example.org/")));
+        assert_eq!(
+            (check.since.as_deref(), check.url.as_deref()),
+            (Some("6.0"), Some("https://example.org/"))
+        );
     }
 
     #[test]

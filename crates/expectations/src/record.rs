@@ -72,9 +72,8 @@ pub fn record(
             }),
         }
     }
-    let changes = |result: &Recorded| {
-        matches!(result, Recorded::Added | Recorded::Replaced(_) | Recorded::Bounded(_))
-    };
+    let changes =
+        |result: &Recorded| matches!(result, Recorded::Added | Recorded::Replaced(_) | Recorded::Bounded(_));
     if !results.iter().any(changes) {
         return Ok((text, results));
     }
@@ -144,8 +143,10 @@ impl Recording {
                     true => format!("{{ {value}, until: '{version}' }}"),
                     false => format!("{{ {value}, since: '{later}' }}"),
                 };
-                let mut both =
-                    [(bounded(inner(written)?, &measured), &measured), (bounded(value, &self.version), &self.version)];
+                let mut both = [
+                    (bounded(inner(written)?, &measured), &measured),
+                    (bounded(value, &self.version), &self.version),
+                ];
                 both.sort_by_key(|(_, version)| *version != earlier);
                 format!("[{}, {}]", both[0].0, both[1].0)
             }
@@ -261,7 +262,9 @@ impl File {
             let level = match indent(line) {
                 2 => Some(&mut parsed.rows),
                 4 => parsed.rows.last_mut().map(|row| &mut row.below),
-                6 => parsed.rows.last_mut().and_then(|row| row.below.last_mut()).map(|state| &mut state.below),
+                6 => {
+                    parsed.rows.last_mut().and_then(|row| row.below.last_mut()).map(|state| &mut state.below)
+                }
                 _ => None,
             };
             let (Some(level), Some(key)) = (level, key_of(line)) else {

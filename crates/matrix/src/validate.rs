@@ -9,8 +9,8 @@ use serde_saphyr::{Location, Spanned};
 
 use crate::axes::Build;
 use crate::ci::{Ci, CiText};
-use crate::error::MatrixError;
 use crate::described::Named;
+use crate::error::MatrixError;
 use crate::file::{
     Axes, Backend, DefaultsText, Exclude, FileText, Matrix, Scenario, ScenarioText, Target, TargetText,
 };

@@ -16,9 +16,7 @@ use crate::status::Status;
 /// None in practice: text that XML cannot hold is removed from it.
 pub fn report(results: &Results) -> Result<String, quick_junit::SerializeError> {
     let mut report = Report::new("pollmatrix");
-    let key = |cell: &'_ CellResult| {
-        (cell.target.clone(), cell.backend.clone(), !cell.is_contract())
-    };
+    let key = |cell: &'_ CellResult| (cell.target.clone(), cell.backend.clone(), !cell.is_contract());
     let suites: BTreeSet<_> = results.cells.iter().map(key).collect();
     for (target, backend, characterisation) in suites {
         let mut name = match results.has_several_targets() {
@@ -89,7 +87,8 @@ mod tests {
 
     #[test]
     fn characterisations_have_suites_of_their_own() {
-        let mut results = samples::results("one", &[("a", "poll", Status::Pass), ("b", "poll", Status::Fail)]);
+        let mut results =
+            samples::results("one", &[("a", "poll", Status::Pass), ("b", "poll", Status::Fail)]);
         results.cells[1].layer = "characterisation".into();
         let text = report(&results).unwrap();
         for suite in [

@@ -127,7 +127,8 @@ fn several_targets(out: &mut String, results: &Results) {
             out.push('\n');
         }
         let present = cells.into_iter().filter(|cell| !absent.has(&cell.target, &cell.backend));
-        let grid = Grid::new(present.collect::<Vec<_>>().into_iter(), CellResult::group).with_not_run(results);
+        let grid =
+            Grid::new(present.collect::<Vec<_>>().into_iter(), CellResult::group).with_not_run(results);
         for lot in grid.folded(WIDTH, wide) {
             out.push('\n');
             let columns: Vec<_> = lot.into_iter().flat_map(|(_, columns)| columns).collect();

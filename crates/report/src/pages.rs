@@ -59,14 +59,16 @@ pub fn pages(results: &Results) -> Result<Vec<Page>, SameSystem> {
 
 fn page(results: &Results, run: &Run, backend: &str, cells: &[&CellResult]) -> String {
     let mut out = format!("# What {backend} answers on {}, {}\n\n", run.os, run.arch);
-    let _ = writeln!(out, "{PROVENANCE}{} {} by pollmatrix {}.\n", run.os, version(&run.kernel), run.pollmatrix);
+    let _ =
+        writeln!(out, "{PROVENANCE}{} {} by pollmatrix {}.\n", run.os, version(&run.kernel), run.pollmatrix);
     out.push_str(
         "Written by `pollmatrix publish`. Each question has the line that was performed: \
          `pollmatrix probe 'LINE'` performs it again.\nThe notation is that of docs/expectations.md, the verbs are those of docs/verbs.md.\n",
     );
     let mut scenarios: BTreeMap<(&str, String, &str), (&Scenario, Vec<&CellResult>)> = BTreeMap::new();
     for cell in cells {
-        let Some(scenario) = results.scenarios.get(&cell.scenario).filter(|known| known.verbs.is_some()) else {
+        let Some(scenario) = results.scenarios.get(&cell.scenario).filter(|known| known.verbs.is_some())
+        else {
             continue;
         };
         let key = (cell.group(), scenario.clauses.join(", "), cell.scenario.as_str());
@@ -94,12 +96,15 @@ fn section(out: &mut String, row: &str, id: &str, scenario: &Scenario, cells: &[
     let _ = writeln!(out, "\n### {row}: {question}\n\n{}\n", code_span(id));
     let _ = writeln!(out, "```text\n{}\n```", scenario.verbs.as_deref().unwrap_or_default());
     if !scenario.links.is_empty() {
-        let links: Vec<_> = scenario.links.iter().map(|link| format!("[{}]({})", link.text, link.url)).collect();
+        let links: Vec<_> =
+            scenario.links.iter().map(|link| format!("[{}]({})", link.text, link.url)).collect();
         let _ = writeln!(out, "\nBugs: {}", links.join(", "));
     }
     table(out, cells);
     let mut reasons: BTreeMap<&str, Vec<String>> = BTreeMap::new();
-    for cell in cells.iter().filter(|cell| !matches!(cell.status, Status::Pass | Status::Permitted | Status::Fail)) {
+    for cell in
+        cells.iter().filter(|cell| !matches!(cell.status, Status::Pass | Status::Permitted | Status::Fail))
+    {
         let variant = format!("{}, {}", cell.params.transport, cell.params.trigger);
         reasons.entry(cell.reason.as_deref().unwrap_or_default()).or_default().push(variant);
     }
@@ -143,7 +148,8 @@ fn table(out: &mut String, cells: &[&CellResult]) {
     }
     let _ = writeln!(out, "\n| | {} |\n|---|{}", columns.join(" | "), "---|".repeat(columns.len()));
     for (question, answers) in &rows {
-        let cells = columns.iter().map(|column| answers.get(column).map(|all| all.join(" or ")).unwrap_or_default());
+        let cells =
+            columns.iter().map(|column| answers.get(column).map(|all| all.join(" or ")).unwrap_or_default());
         let cells: Vec<_> = cells.map(|cell| table_cell(&cell)).collect();
         let _ = writeln!(out, "| {} | {} |", table_cell(&code_span(question)), cells.join(" | "));
     }
@@ -151,7 +157,8 @@ fn table(out: &mut String, cells: &[&CellResult]) {
 
 /// What was answered; where that differs from run to run, what may be.
 fn answer(check: &Check) -> String {
-    let spans = |answers: &[String]| answers.iter().map(|answer| code_span(answer)).collect::<Vec<_>>().join(" or ");
+    let spans =
+        |answers: &[String]| answers.iter().map(|answer| code_span(answer)).collect::<Vec<_>>().join(" or ");
     match &check.varies {
         Some(why) => format!("{} (varies: {why})", spans(&check.expected)),
         None if check.holds => code_span(&check.observed),
@@ -178,7 +185,11 @@ mod tests {
     }
 
     fn results() -> Results {
-        let rows = [("a", "poll", Status::Pass), ("b", "poll", Status::Unsupported), ("a", "epoll", Status::Unsupported)];
+        let rows = [
+            ("a", "poll", Status::Pass),
+            ("b", "poll", Status::Unsupported),
+            ("a", "epoll", Status::Unsupported),
+        ];
         let mut results = samples::results("here", &rows);
         for cell in &mut results.cells {
             cell.layer = "characterisation".into();

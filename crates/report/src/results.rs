@@ -211,7 +211,10 @@ impl Results {
 }
 
 /// `3 cells: 2 pass, 1 fail`.
-fn counted<'a>(cells: impl Iterator<Item = &'a CellResult> + Clone, name: fn(Status) -> &'static str) -> String {
+fn counted<'a>(
+    cells: impl Iterator<Item = &'a CellResult> + Clone,
+    name: fn(Status) -> &'static str,
+) -> String {
     let mut totals: BTreeMap<Status, usize> = BTreeMap::new();
     for cell in cells.clone() {
         *totals.entry(cell.status).or_default() += 1;
@@ -269,7 +272,8 @@ mod tests {
 
     #[test]
     fn each_layer_is_counted_by_itself() {
-        let mut results = samples::results("here", &[("a", "poll", Status::Pass), ("b", "poll", Status::Fail)]);
+        let mut results =
+            samples::results("here", &[("a", "poll", Status::Pass), ("b", "poll", Status::Fail)]);
         assert_eq!(results.totals_lines(), ["2 cells: 1 pass, 1 fail"]);
         results.cells[0].layer = "characterisation".into();
         results.cells[0].counters.insert("unknown".into(), 12);

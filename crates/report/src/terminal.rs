@@ -41,7 +41,11 @@ pub fn matrix(results: &Results, colour: bool) -> String {
     if results.characterisation().next().is_some() {
         let present = results.characterisation().filter(|cell| !absent.has(&cell.target, &cell.backend));
         let grid = Grid::new(present, if alone { scenario } else { CellResult::group });
-        let _ = writeln!(out, "{}characterisation: what each answers, beside what is known of it", if alone { "" } else { "\n" });
+        let _ = writeln!(
+            out,
+            "{}characterisation: what each answers, beside what is known of it",
+            if alone { "" } else { "\n" }
+        );
         tables(&mut out, results, &grid, colour);
     }
     provenance(&mut out, results);

@@ -182,7 +182,8 @@ fn a_file_that_is_written_otherwise_is_refused_with_the_place() {
     let error = record(&flow, "linux.yml", &recording).unwrap_err();
     assert!(error.to_string().starts_with("linux.yml:14:1: "), "{error}");
     // The name of the source is taken: what is written would not be what is meant.
-    let taken = FILE.replace("  read: {", "  recorded-6.19: { evidence: M, text: other, version: '6.19' }\n  read: {");
+    let taken = FILE
+        .replace("  read: {", "  recorded-6.19: { evidence: M, text: other, version: '6.19' }\n  read: {");
     let error = record(&taken, "linux.yml", &recording).unwrap_err();
     assert!(error.to_string().contains("does not say what was recorded"), "{error}");
 }
@@ -192,6 +193,10 @@ fn the_files_that_there_are_can_be_recorded_in() {
     let dir = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../expectations/answers");
     for os in [Os::Linux, Os::FreeBsd, Os::MacOs, Os::NetBsd, Os::OpenBsd, Os::DragonFly] {
         let text = std::fs::read_to_string(dir.join(format!("{os}.yml"))).unwrap();
-        assert_eq!(File::parse(&text, "file").map_err(|error| error.to_string()).unwrap().text(), text, "{os}");
+        assert_eq!(
+            File::parse(&text, "file").map_err(|error| error.to_string()).unwrap().text(),
+            text,
+            "{os}"
+        );
     }
 }

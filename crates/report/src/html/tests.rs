@@ -26,24 +26,7 @@ fn merged() -> Results {
         ..samples::scenario()
     };
     results.scenarios.insert("group/name".into(), described);
-<<<<<<< HEAD
-    results.cells[0].checks = vec![Check {
-        what: "the answer".into(),
-        expected: vec!["42".into(), "forty-two".into()],
-        observed: "41".into(),
-        source: "poll(2)".into(),
-        holds: false,
-        evidence: Some(Evidence::Documented),
-        since: Some("6.1".into()),
-        until: Some("6.9".into()),
-        url: Some("https://example.org/bug".into()),
-        // For programs: people read it in `what`.
-        asked: None,
-        varies: None,
-    }];
-=======
     results.cells[0].checks = vec![samples::check()];
->>>>>>> report
     results.cells[0].counters = [("many".to_owned(), u64::MAX), ("few".to_owned(), 3)].into();
     results.cells[0].notes = vec!["a note".into()];
     results.cells[0].stderr = "an error".into();
