@@ -145,6 +145,22 @@ fn a_fifo_reads_from_its_first_end() {
 }
 
 #[test]
+fn what_is_full_has_no_room_for_a_byte() {
+    let _alone = alone();
+    for transport in [Transport::Tcp, Transport::Unix, Transport::Pipe, Transport::Fifo] {
+        let line =
+            "peer and own are connected, own fills, own sends 1?, peer drains, peer reads?, own sends 1?";
+        let name = transport.name();
+        let expected = [
+            format!("{name} write: EAGAIN"),
+            format!("{name} peer-read: EAGAIN"),
+            format!("{name} write: 1"),
+        ];
+        assert_eq!(seen(transport, line), expected);
+    }
+}
+
+#[test]
 fn a_thread_that_sleeps_on_is_told_from_one_that_wakes() {
     let _alone = alone();
     let line = "own and peer are connected, add own for reading, t waits, t answers as before, peer sends 1, t answers as after";
