@@ -1,8 +1,12 @@
 //! From the names in a cell's id to the code that they stand for.
 
-use report::Check;
+use std::collections::{BTreeMap, BTreeSet};
+
+use matrix::Matrix;
+use report::{CellResult, Check, Scenario};
 use scenarios::{Outcome, Params, Verdict};
 
+use crate::provenance::VERSION;
 use crate::{backends, selftest};
 
 /// Runs the cell of these names once in this process.
@@ -33,13 +37,35 @@ pub fn check(check: scenarios::Check) -> Check {
         observed: check.observed,
         source: check.source,
         holds: check.holds,
+        evidence: None,
+        since: None,
+        until: None,
+        url: None,
     }
+}
+
+/// What the scenarios of these cells are about, by id. The catalogue knows more than the matrix, and not the self-tests.
+pub fn describe(matrix: &Matrix, cells: &[CellResult]) -> BTreeMap<String, Scenario> {
+    let ids: BTreeSet<_> = cells.iter().map(|cell| cell.scenario.as_str()).collect();
+    let describe = |id: &str| {
+        let scenario = matrix.scenario(id)?;
+        let clauses = scenarios::find(id).map_or(&[] as &[_], |scenario| scenario.clauses);
+        let described = Scenario {
+            title: scenario.title.clone(),
+            layer: scenario.layer.name().to_owned(),
+            clauses: clauses.iter().map(|clause| (*clause).to_owned()).collect(),
+            question: None,
+            verbs: None,
+            links: Vec::new(),
+            pollmatrix: VERSION.to_owned(),
+        };
+        Some((id.to_owned(), described))
+    };
+    ids.into_iter().filter_map(describe).collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use matrix::Matrix;
-
     use super::*;
     use crate::plan::BUILT_IN;
 

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use matrix::{Os, did_you_mean};
+use report::Evidence;
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{self, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
@@ -13,7 +14,6 @@ use serde_saphyr::{Location, Spanned};
 
 use crate::catalogue;
 use crate::error::ExpectationsError;
-use crate::evidence::Evidence;
 use crate::file::{Entries, fits};
 use crate::version::{Range, Version};
 

@@ -5,10 +5,14 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::evidence::Evidence;
 use crate::seed::Seed;
 use crate::status::Status;
 
 /// One thing that was looked at.
+///
+/// `evidence`, `since`, `until` and `url` are about the expectation. Where it does not hold, and that is documented, they
+/// are about what is documented.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Check {
     /// What was looked at.
@@ -21,6 +25,18 @@ pub struct Check {
     pub source: String,
     /// Whether the answer is allowed.
     pub holds: bool,
+    /// How well it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub evidence: Option<Evidence>,
+    /// The first version of the kernel that it is known of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub since: Option<String>,
+    /// The last version of the kernel that it is known of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<String>,
+    /// Where to read more: a bug, a manual page.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
 }
 
 /// One attempt at one cell: the line that `pollmatrix run-cell` prints, or what its runner says in its place.

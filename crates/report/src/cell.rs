@@ -147,6 +147,17 @@ impl CellResult {
         result
     }
 
+    /// `tcp-level-2t1g`, the part of the id between the scenario and the backend. `None` if the id has other parts.
+    pub fn variant(&self) -> Option<&str> {
+        let rest = self.id.strip_prefix(self.scenario.as_str())?.strip_prefix('/')?;
+        rest.strip_suffix(self.backend.as_str())?.strip_suffix('@')
+    }
+
+    /// Whether it counts: contract cells must hold everywhere, others record what is.
+    pub fn is_contract(&self) -> bool {
+        self.layer == "contract"
+    }
+
     /// `group`, the first part of the id.
     pub fn group(&self) -> &str {
         self.scenario.split('/').next().unwrap_or_default()

@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::cell::{CellResult, Subject};
+use crate::scenario::Scenario;
 use crate::seed::Seed;
 use crate::status::Status;
 
@@ -23,6 +24,9 @@ pub struct Results {
     /// The targets that belong to this report and were not run, sorted.
     #[serde(default)]
     pub not_run: Vec<NotRun>,
+    /// What the scenarios are about, by id. Empty in files of earlier versions of pollmatrix.
+    #[serde(default)]
+    pub scenarios: BTreeMap<String, Scenario>,
     /// One row per planned cell and target, sorted by id, then by target. There is nothing time-dependent in a row
     /// but its durations.
     pub cells: Vec<CellResult>,
@@ -131,7 +135,13 @@ impl Results {
             missing.map(|subject| CellResult::without_attempt(subject, Status::NotRun, why)).collect();
         let mut cells: Vec<_> = rows.into_iter().chain(missing).collect();
         cells.sort_by(|a, b| a.id.cmp(&b.id));
-        Self { schema: SCHEMA_VERSION, runs: vec![run], not_run: Vec::new(), cells }
+        Self { schema: SCHEMA_VERSION, runs: vec![run], cells, ..Self::of_no_run(Vec::new()) }
+    }
+
+    /// What there is to say of targets that were not run.
+    pub fn of_no_run(not_run: Vec<NotRun>) -> Self {
+        let (runs, cells) = (Vec::new(), Vec::new());
+        Self { schema: SCHEMA_VERSION, runs, not_run, scenarios: BTreeMap::new(), cells }
     }
 
     /// The targets that have a run, sorted.

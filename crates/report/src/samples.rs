@@ -2,6 +2,7 @@
 
 use crate::cell::{Attempts, CellResult, Subject, VariantParams};
 use crate::results::{Results, Run};
+use crate::scenario::Scenario;
 use crate::seed::Seed;
 use crate::status::Status;
 
@@ -44,6 +45,19 @@ pub fn subject(target: &str, variant: &str, backend: &str) -> Subject {
         layer: "contract".into(),
         params: VariantParams { transport: "tcp".into(), trigger: "level".into(), threads: 1, groups: 1 },
         command: "pollmatrix run".into(),
+    }
+}
+
+/// What a scenario is about.
+pub fn scenario() -> Scenario {
+    Scenario {
+        title: "It holds".into(),
+        layer: "contract".into(),
+        clauses: vec!["S3".into()],
+        question: None,
+        verbs: None,
+        links: Vec::new(),
+        pollmatrix: "1.2.3".into(),
     }
 }
 
