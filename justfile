@@ -55,6 +55,10 @@ lint:
 fmt:
     cargo fmt --all
 
+# report.html in a real browser; screenshots go to FOLDER
+browser *FOLDER:
+    ci/browser.sh {{ FOLDER }}
+
 # The API documentation
 doc *ARGS:
     cargo doc --no-deps --workspace {{ ARGS }}

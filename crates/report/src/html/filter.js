@@ -235,10 +235,11 @@ function select(query) {
   return selection;
 }
 
+const plural = (count, word) => `${count} ${word}${count === 1 ? "" : "s"}`;
+
 /** What is shown, in words, for everybody to see and for screen readers to say. */
 function inWords(selection, query) {
   const total = packed.cells.length;
-  const plural = (count, word) => `${count} ${word}${count === 1 ? "" : "s"}`;
   if (selection.compared) {
     if (query.one === query.other) {
       return "One column is compared with itself: choose another one";

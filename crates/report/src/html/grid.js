@@ -13,6 +13,8 @@ const grid = {
   /** The lines that are elements now, from and to. */
   from: 0,
   to: 0,
+  /** What the column behind the others has: `difference` when two are compared, `title` where there is room, or nothing. */
+  last: null,
   /** Where the keys are: a line's key, and a column (-1: the heading). */
   at: { key: "", column: -1 },
 };
@@ -20,6 +22,10 @@ const grid = {
 /** More than this is folded, unless it is unfolded by hand. */
 const MOST_SCENARIOS = 200;
 const MOST_ROWS = 80;
+/** Longer names of targets are broken over several lines. */
+const LONGEST_TARGET = 20;
+/** So many pixels are enough to say what a scenario is about. */
+const LEAST_TITLE = 240;
 /** Lines above and below what can be seen, so that there is something to scroll to. */
 const SPARE = 15;
 
@@ -54,19 +60,32 @@ function makeLines() {
   }
 }
 
-/** The headings: targets over their backends. Each column is as wide as what can come into it. */
-function showHeadings() {
+/** How many characters wide the columns are: what can come into them fits, and their target's name, mostly. */
+function widths() {
   const { columns, compared } = grid.selection;
   const wide = columns.map((column, place) => {
     const texts = grid.selection.groups.flatMap((group) => [group, ...group.scenarios]).map(({ tallies }) => {
       const counts = [...tallies[place]].filter((count) => count > 0);
-      return counts.reduce((length, count) => length + 3 + String(count).length, 0);
+      return counts.reduce((length, count) => length + 3 + String(count).length, 2);
     });
     return Math.max(5, (column.backend || "not run").length + 2, ...texts);
   });
+  columns.forEach(({ target }, place) => {
+    if (compared || columns[place + 1]?.target !== target) {
+      const own = compared ? [place] : [...columns.keys()].filter((other) => columns[other].target === target);
+      const together = own.reduce((sum, other) => sum + wide[other], 0);
+      wide[place] += Math.max(0, Math.min(target.length, LONGEST_TARGET) + 2 - together);
+    }
+  });
+  return wide;
+}
+
+/** The headings: targets over their backends. */
+function showHeadings() {
+  const { columns, compared } = grid.selection;
   const group = grid.table.querySelector("colgroup");
   group.replaceChildren(element("col", { class: "heading" }));
-  for (const characters of wide) {
+  for (const characters of widths()) {
     const col = element("col");
     col.style.width = `${characters}ch`;
     group.append(col);
@@ -85,13 +104,16 @@ function showHeadings() {
       backends.append(element("th", { scope: "col", title: kind === NOT_RUN ? note : columns[place].note || null }, name));
     }
   }
-  if (compared) {
-    group.append(element("col", { class: "difference" }));
-    targets.append(element("th", { scope: "col", rowspan: 2, class: "difference" }, "What differs"));
-  }
   grid.table.tHead.replaceChildren(targets, backends);
-  // Spare width, if there is some, goes to nobody: what belongs together stays together.
-  grid.table.style.width = "0";
+  const free = grid.box.clientWidth - grid.table.offsetWidth;
+  grid.last = compared ? "difference" : free >= LEAST_TITLE ? "title" : null;
+  if (grid.last !== null) {
+    const col = element("col", { class: grid.last });
+    col.style.width = `${Math.max(free, LEAST_TITLE)}px`;
+    group.append(col);
+    const heading = grid.last === "difference" ? "What differs" : "What it is about";
+    targets.append(element("th", { scope: "col", rowspan: 2, class: "last" }, heading));
+  }
 }
 
 function lineElement(line, index) {
@@ -113,12 +135,16 @@ function lineElement(line, index) {
   }
   const made = element("tr", shownAs, heading);
   grid.selection.columns.forEach((column, place) => made.append(fold ? tallyElement(line, place) : cellElement(line.row, column, place)));
-  if (grid.selection.compared) {
-    const found = line.row && grid.selection.differences.get(line.row);
-    const words = found ? [element("b", {}, found.what), `: ${found.one} ≠ ${found.other}`] : [];
-    made.append(element("td", { class: "difference", "data-column": 2, tabindex: -1 }, words));
+  if (grid.last !== null) {
+    const words = grid.last === "difference" ? differenceOf(line) : [line.title ?? ""];
+    made.append(element("td", { class: "last", "data-column": grid.selection.columns.length, tabindex: -1 }, words));
   }
   return made;
+}
+
+function differenceOf(line) {
+  const found = line.row && grid.selection.differences.get(line.row);
+  return found ? [element("b", {}, found.what), `: ${found.one} ≠ ${found.other}`] : [];
 }
 
 function tallyElement(line, place) {
@@ -171,7 +197,7 @@ function showLines(anew) {
   const shown = grid.lines.slice(grid.from, grid.to).map((line, index) => lineElement(line, grid.from + index));
   byId("lines").replaceChildren(...shown);
   const spaces = grid.table.querySelectorAll(".space");
-  const across = grid.selection.columns.length + 1 + (grid.selection.compared ? 1 : 0);
+  const across = grid.selection.columns.length + (grid.last === null ? 1 : 2);
   [grid.from, grid.lines.length - grid.to].forEach((count, place) => {
     const cell = element("td", { colspan: across });
     cell.style.height = `${count * height}px`;
@@ -213,7 +239,7 @@ function showGrid(selection) {
 
 function refreshLines() {
   grid.table.setAttribute("aria-rowcount", grid.lines.length + 2);
-  grid.table.setAttribute("aria-colcount", grid.selection.columns.length + 1);
+  grid.table.setAttribute("aria-colcount", grid.selection.columns.length + (grid.last === null ? 1 : 2));
   showLines(true);
   // The first lines say how high a line is.
   showLines(true);
@@ -273,7 +299,7 @@ function focusCell(cell) {
 
 function moveBy(event) {
   const last = grid.lines.length - 1;
-  const end = grid.selection.columns.length - (grid.selection.compared ? 0 : 1);
+  const end = grid.selection.columns.length - (grid.last === null ? 1 : 0);
   let line = Math.max(0, grid.lines.findIndex(({ key }) => key === grid.at.key));
   let { column } = grid.at;
   const screen = Math.max(1, Math.floor((grid.box.clientHeight - grid.table.tHead.offsetHeight) / lineHeight()) - 1);
@@ -324,4 +350,9 @@ grid.table.addEventListener("focusin", (event) => {
     setTabStop();
   }
 });
-new ResizeObserver(() => grid.selection && showLines(true)).observe(grid.box);
+new ResizeObserver(() => {
+  if (grid.selection !== null) {
+    showHeadings();
+    refreshLines();
+  }
+}).observe(grid.box);

@@ -60,7 +60,7 @@ function facetElement(facet) {
 }
 
 function makeControls() {
-  byId("facets").append(...FACETS.filter((facet) => facet.values.length > 0).map(facetElement));
+  byId("facets").append(...FACETS.filter((facet) => facet.values.length > 1).map(facetElement));
   const comparable = columns.filter((column) => column.kind !== NOT_RUN);
   for (const id of ["compare-a", "compare-b"]) {
     const options = comparable.map((column) => element("option", { value: column.index }, column.name));

@@ -135,7 +135,7 @@ function panelOf(cell) {
       facts([
         ["layer", layer],
         ["clauses", scenario.clauses.length === 0 ? "" : scenario.clauses.flatMap((clause, index) => [index > 0 ? ", " : "", ...linked(clause)])],
-        ["parameters", `${params.transport}, ${params.trigger}, ${params.threads} threads, ${params.groups} groups`],
+        ["parameters", `${params.transport}, ${params.trigger}, ${plural(params.threads, "thread")}, ${plural(params.groups, "group")}`],
         ["attempts", attempts === 0 ? "" : `${passed} of ${attempts} passed`],
         ["seed", seed],
         ["took", attempts === 0 ? "" : `${duration} ms`],
