@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# ci/browser.sh [SCREENSHOTS]: looks at report.html in a real browser, headless Chromium: filters, cells, keys, comparing, a
-# phone's screen, hostile results, 20,000 cells. Screenshots of both themes go to the folder SCREENSHOTS.
+# ci/browser.sh [SCREENSHOTS]: looks at report.html in a real browser, headless Chromium: filters, cells, keys,
+# comparing, a phone's screen, hostile results, 20,000 cells. Screenshots of both themes go to the folder SCREENSHOTS.
 # ci/browser.sh --picture: runs the matrix and writes the picture of its report that README.md shows.
 set -euo pipefail
 screenshots=
@@ -18,7 +18,8 @@ esac
 need_packages chromium chromium
 need_packages npm nodejs npm
 chromium=$(command -v chromium)
-node -e 'process.exit(parseInt(process.versions.node) >= 20 ? 0 : 1)' || not_run "node $(node --version) is older than 20"
+node -e 'process.exit(parseInt(process.versions.node) >= 20 ? 0 : 1)' ||
+  not_run "node $(node --version) is older than 20"
 npm ci --prefix tests/browser --ignore-scripts --no-audit --no-fund --loglevel=error ||
   not_run "npm cannot install what tests/browser/package-lock.json names"
 cargo build --release --bin pollmatrix

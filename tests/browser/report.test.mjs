@@ -64,8 +64,16 @@ const hash = (page) => page.evaluate(() => location.hash);
 const shown = (page) => page.textContent("#shown");
 /** The rows of cells that are shown, as `variant letters`. */
 const rowsShown = (page) =>
-  page.$$eval("#lines > tr.row", (rows) => rows.map((row) => [...row.children].map((child) => child.textContent).join(" ").trim()));
-const linesShown = (page) => page.$$eval("#lines > tr > th", (headings) => headings.map((heading) => heading.textContent));
+  page.$$eval("#lines > tr.row", (rows) =>
+    rows.map((row) =>
+      [...row.children]
+        .map((child) => child.textContent)
+        .join(" ")
+        .trim(),
+    ),
+  );
+const linesShown = (page) =>
+  page.$$eval("#lines > tr > th", (headings) => headings.map((heading) => heading.textContent));
 const press = (page, facet, value) => page.click(`.chip[data-facet="${facet}"][data-value="${value}"]`);
 const clear = (page) => page.click('button[type="reset"]');
 
@@ -75,14 +83,22 @@ const there = (cell) => !(cell.backend === "kqueue" && cell.target.includes("lin
 
 test("everything is shown, with the tallies of the other reports", async () => {
   await open("mixed", {}, async (page) => {
-    assert.equal(await shown(page), `${count(there)} of ${count(() => true)} cells shown (1 column without the backend left out)`);
+    assert.equal(
+      await shown(page),
+      `${count(there)} of ${count(() => true)} cells shown (1 column without the backend left out)`,
+    );
     const heads = await page.$$eval("#grid thead th", (heads) => heads.map((head) => head.textContent));
     assert.deepEqual(heads.slice(0, 4), ["Scenario", "x86_64-freebsd", "x86_64-linux-gnu", "x86_64-openbsd"]);
     assert.deepEqual(heads.slice(-7), ["kqueue", "poll", "select", "epoll", "poll", "select", "not run"]);
-    const tallies = await page.$$eval("#lines > tr.scenario", (rows) => rows.map((row) => [...row.querySelectorAll("td.tallies")].map((cell) => cell.textContent)));
+    const tallies = await page.$$eval("#lines > tr.scenario", (rows) =>
+      rows.map((row) => [...row.querySelectorAll("td.tallies")].map((cell) => cell.textContent)),
+    );
     assert.deepEqual(tallies[0], ["P4", "P4", "P4", "P4", "P4", "P1 L1 B1 T1", "·"]);
     assert.deepEqual(tallies[1], ["P4", "P4", "P4", "P4 F1", "P3 K1", "P4", "·"]);
-    const cut = await page.$$eval("#lines td.tallies", (cells) => cells.filter((cell) => cell.scrollWidth > cell.clientWidth).length);
+    const cut = await page.$$eval(
+      "#lines td.tallies",
+      (cells) => cells.filter((cell) => cell.scrollWidth > cell.clientWidth).length,
+    );
     assert.equal(cut, 0, "no tally is cut off");
     assert.match(await page.textContent("main"), /x86_64-openbsd.*built, not run: no such machine/s);
     await page.click("#absent");
@@ -92,7 +108,9 @@ test("everything is shown, with the tallies of the other reports", async () => {
 
 test("the headlines are of the contract layer", async () => {
   await open("mixed", {}, async (page) => {
-    const cards = await page.$$eval(".card", (cards) => cards.map((card) => `${card.querySelector("h3").textContent}: ${card.querySelector(".verdict").textContent}`));
+    const cards = await page.$$eval(".card", (cards) =>
+      cards.map((card) => `${card.querySelector("h3").textContent}: ${card.querySelector(".verdict").textContent}`),
+    );
     assert.deepEqual(cards, [
       "epoll: 1 of 9 contract cells do not hold",
       "kqueue: all 8 contract cells hold",
@@ -132,7 +150,11 @@ test("each filter leaves what it asks for, and says how many", async () => {
       ["deletion/own-handler/unix-level-2t1g@poll", (cell) => cell.id === "deletion/own-handler/unix-level-2t1g@poll"],
     ]) {
       await page.fill("#search", text);
-      assert.match(await shown(page), new RegExp(`^${count((cell) => is(cell) && there(cell))} of ${total} cells`), text);
+      assert.match(
+        await shown(page),
+        new RegExp(`^${count((cell) => is(cell) && there(cell))} of ${total} cells`),
+        text,
+      );
     }
     await page.fill("#search", "nothing has this");
     assert.match(await shown(page), /^0 of/);
@@ -183,7 +205,10 @@ test("two columns are compared: only what differs is left, and in what", async (
   };
   await open("mixed", {}, async (page) => {
     await choose(page, "epoll on x86_64-linux-gnu", "poll on x86_64-linux-gnu");
-    assert.equal(await shown(page), "3 of 9 rows differ between epoll on x86_64-linux-gnu and poll on x86_64-linux-gnu; 1 row in one of them only");
+    assert.equal(
+      await shown(page),
+      "3 of 9 rows differ between epoll on x86_64-linux-gnu and poll on x86_64-linux-gnu; 1 row in one of them only",
+    );
     assert.deepEqual(await rowsShown(page), [
       "tcp-level-2t1g F P status: fail ≠ pass",
       "tcp-level-4t2g P K status: pass ≠ known-fail",
@@ -207,7 +232,15 @@ test("two columns are compared: only what differs is left, and in what", async (
 async function assertPanel(page, cell) {
   assert.equal(await page.textContent("#panel-heading"), cell.id);
   const text = await page.textContent("#panel");
-  for (const part of [cell.reason ?? "", cell.target, cell.reproducer, cell.layer, cell.stderr ?? "", ...cell.notes, ...Object.keys(cell.counters)]) {
+  for (const part of [
+    cell.reason ?? "",
+    cell.target,
+    cell.reproducer,
+    cell.layer,
+    cell.stderr ?? "",
+    ...cell.notes,
+    ...Object.keys(cell.counters),
+  ]) {
     assert.ok(text.includes(part), `${part} is not in ${text}`);
   }
   const rows = await page.$$eval("#panel .checks tbody tr", (rows) =>
@@ -218,7 +251,10 @@ async function assertPanel(page, cell) {
       holds: row.querySelector(".mark .unseen").textContent === "holds",
     })),
   );
-  assert.deepEqual(rows.map(({ expected, observed, holds }) => ({ expected, observed, holds })), cell.checks.map(({ expected, observed, holds }) => ({ expected, observed, holds })));
+  assert.deepEqual(
+    rows.map(({ expected, observed, holds }) => ({ expected, observed, holds })),
+    cell.checks.map(({ expected, observed, holds }) => ({ expected, observed, holds })),
+  );
   rows.forEach(({ source }, index) => {
     const { source: own, since, until, url } = cell.checks[index];
     for (const part of [own, since && `since ${since}`, until && `until ${until}`, url].filter(Boolean)) {
@@ -236,9 +272,15 @@ test("a cell is opened with the mouse, says what results.json says, and is close
     await page.click(`#lines .cell[aria-label="F fail: ${FAILED} on x86_64-linux-gnu"]`);
     await assertPanel(page, cellOf(FAILED, "x86_64-linux-gnu"));
     const links = await page.$$eval("#panel a", (links) => links.map((link) => [link.href, link.rel]));
-    assert.ok(links.every(([href, rel]) => /^https?:/.test(href) && rel === "noopener noreferrer"), `${links}`);
+    assert.ok(
+      links.every(([href, rel]) => /^https?:/.test(href) && rel === "noopener noreferrer"),
+      `${links}`,
+    );
     // Without the full stop that ends the sentence.
-    assert.ok(links.some(([href]) => href === "https://example.org/bugs/7"), `${links}`);
+    assert.ok(
+      links.some(([href]) => href === "https://example.org/bugs/7"),
+      `${links}`,
+    );
     await screenshot(page, "cell-light");
     assert.equal(await hash(page), `#cell=${FAILED}&on=x86_64-linux-gnu`);
     await page.click("#panel .elsewhere button >> text=kqueue on x86_64-freebsd");
@@ -252,7 +294,8 @@ test("a cell is opened with the mouse, says what results.json says, and is close
 
 test("a cell is reached, opened, left and stepped through with keys alone", async () => {
   await open("mixed", {}, async (page) => {
-    const label = () => page.evaluate(() => document.activeElement.getAttribute("aria-label") ?? document.activeElement.textContent);
+    const label = () =>
+      page.evaluate(() => document.activeElement.getAttribute("aria-label") ?? document.activeElement.textContent);
     await page.keyboard.press("/");
     assert.equal(await page.evaluate(() => document.activeElement.id), "search");
     await page.keyboard.type("idle-takeover tcp");
@@ -275,7 +318,12 @@ test("a cell is reached, opened, left and stepped through with keys alone", asyn
     await page.keyboard.press("Escape");
     // The event that says so comes after the panel is gone.
     await page.waitForSelector(`[aria-label="P pass: ${FAILED.replace("epoll", "select")} on x86_64-freebsd"]:focus`);
-    for (const [key, expected] of [["End", /^not run|^$/], ["Home", /tcp-level-2t1g/], ["Control+Home", /^migration 1/], ["Enter", /^migration 1/]]) {
+    for (const [key, expected] of [
+      ["End", /^not run|^$/],
+      ["Home", /tcp-level-2t1g/],
+      ["Control+Home", /^migration 1/],
+      ["Enter", /^migration 1/],
+    ]) {
       await page.keyboard.press(key);
       assert.match(await label(), expected, key);
     }
@@ -289,7 +337,7 @@ test("a cell is reached, opened, left and stepped through with keys alone", asyn
   });
 });
 
-test("an address opens its cell, whatever the filters are; a cell that is not there is said to be missing", async () => {
+test("an address opens its cell, whatever the filters are; one that is not there is said to be missing", async () => {
   await open("mixed", { fragment: `#status=pass&cell=${KNOWN}&on=x86_64-linux-gnu` }, async (page) => {
     await assertPanel(page, cellOf(KNOWN, "x86_64-linux-gnu"));
     assert.equal(await page.isDisabled('[data-step="1"]'), true);
@@ -299,11 +347,18 @@ test("an address opens its cell, whatever the filters are; a cell that is not th
   await open("mixed", { fragment: "#cell=raw/pipe-drained/pipe-level-1t1g@poll&on=x86_64-freebsd" }, async (page) => {
     await assertPanel(page, cellOf("raw/pipe-drained/pipe-level-1t1g@poll", "x86_64-freebsd"));
     const panel = await page.textContent("#panel");
-    for (const part of ["What does a poller say of a pipe at its end?", "pipe; write 1; close w; read 1; wait", "measured on a real system"]) {
+    for (const part of [
+      "What does a poller say of a pipe at its end?",
+      "pipe; write 1; close w; read 1; wait",
+      "measured on a real system",
+    ]) {
       assert.ok(panel.includes(part), part);
     }
     const links = await page.$$eval("#panel a", (links) => links.map((link) => link.href));
-    assert.ok(links.includes("https://man.example.org/poll.2") && links.includes("https://example.org/table"), `${links}`);
+    assert.ok(
+      links.includes("https://man.example.org/poll.2") && links.includes("https://example.org/table"),
+      `${links}`,
+    );
     assert.equal(await page.textContent("#panel .elsewhere li:has-text('epoll') .quiet"), "the same answers");
   });
   await open("mixed", { fragment: "#cell=no/such/cell@poll" }, async (page) => {
@@ -339,7 +394,21 @@ test("hostile texts are texts, and nothing of them runs, loads or overflows", as
         await page.click("#lines .cell");
       }
       const text = await page.textContent("#panel");
-      for (const name of ["title ", "question ", "verbs ", "clause ", "link ", "reason ", "reproducer ", "what ", "expected ", "observed ", "counter ", "note ", "stderr "]) {
+      for (const name of [
+        "title ",
+        "question ",
+        "verbs ",
+        "clause ",
+        "link ",
+        "reason ",
+        "reproducer ",
+        "what ",
+        "expected ",
+        "observed ",
+        "counter ",
+        "note ",
+        "stderr ",
+      ]) {
         assert.ok(text.includes(name + SHOWN), `${name}${SHOWN} is not in ${text}`);
       }
       assert.equal(text.includes("\u202E"), false);
@@ -351,8 +420,12 @@ test("hostile texts are texts, and nothing of them runs, loads or overflows", as
         broken: globalThis.broken,
         images: document.images.length,
         scripts: document.scripts.length,
-        addresses: [...document.querySelectorAll("a")].map((link) => link.protocol).filter((protocol) => !["file:", "https:"].includes(protocol)),
-        handlers: [...document.querySelectorAll("*")].filter((element) => [...element.attributes].some(({ name }) => name.startsWith("on"))).length,
+        addresses: [...document.querySelectorAll("a")]
+          .map((link) => link.protocol)
+          .filter((protocol) => !["file:", "https:"].includes(protocol)),
+        handlers: [...document.querySelectorAll("*")].filter((element) =>
+          [...element.attributes].some(({ name }) => name.startsWith("on")),
+        ).length,
         overflow: document.documentElement.scrollWidth - innerWidth,
       }));
       assert.deepEqual(found, { broken: undefined, images: 0, scripts: 3, addresses: [], handlers: 0, overflow: 0 });
@@ -366,7 +439,10 @@ test("the page's own policy stops what is not of it", async () => {
       const script = document.createElement("script");
       script.textContent = "globalThis.broken = 1";
       document.body.append(script);
-      const fetched = await fetch("https://example.org/").then(() => true, () => false);
+      const fetched = await fetch("https://example.org/").then(
+        () => true,
+        () => false,
+      );
       return { broken: globalThis.broken, fetched };
     });
     assert.deepEqual(ran, { broken: undefined, fetched: false });
@@ -375,7 +451,11 @@ test("the page's own policy stops what is not of it", async () => {
     // Each of them is on the console, and that is all there is.
     (error) => {
       assert.ok(Array.isArray(error.actual), error.stack);
-      assert.ok(error.actual.length > 0 && error.actual.every((line) => line.startsWith("console:") && line.includes("Content Security Policy")), `${error.actual}`);
+      assert.ok(
+        error.actual.length > 0 &&
+          error.actual.every((line) => line.startsWith("console:") && line.includes("Content Security Policy")),
+        `${error.actual}`,
+      );
     },
   );
 });
@@ -409,11 +489,15 @@ test("20,000 cells: what is not seen is no element, and a filter takes what it t
     await page.evaluate(() => performance.clearMeasures());
     await page.fill("#search", "scenario-7 fail");
     await press(page, "status", "fail");
-    const expected = results("large").cells.filter(({ status, id }) => status === "fail" && id.includes("scenario-7")).length;
+    const expected = results("large").cells.filter(
+      ({ status, id }) => status === "fail" && id.includes("scenario-7"),
+    ).length;
     assert.match(await shown(page), new RegExp(`^${expected} of 20000 cells`));
     await page.selectOption("#compare-a", { index: 1 });
     await page.selectOption("#compare-b", { index: 2 });
-    const took = await page.evaluate(() => performance.getEntriesByName("filter").map(({ duration }) => Math.round(duration)));
+    const took = await page.evaluate(() =>
+      performance.getEntriesByName("filter").map(({ duration }) => Math.round(duration)),
+    );
     t.diagnostic(`elements: ${folded} folded, ${unfolded} unfolded; filters took ${took.join(", ")} ms`);
     await clear(page);
     await screenshot(page, "large");
@@ -424,8 +508,16 @@ for (const scheme of ["light", "dark"]) {
   test(`axe finds nothing: ${scheme}`, async () => {
     const check = async (page, where) => {
       await page.evaluate(axe);
-      const { violations } = await page.evaluate(() => axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"] }));
-      const found = violations.map(({ id, nodes }) => `${id}: ${nodes.slice(0, 3).map((node) => `${node.html} ${node.failureSummary}`).join("; ")}`);
+      const { violations } = await page.evaluate(() =>
+        axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"] }),
+      );
+      const found = violations.map(
+        ({ id, nodes }) =>
+          `${id}: ${nodes
+            .slice(0, 3)
+            .map((node) => `${node.html} ${node.failureSummary}`)
+            .join("; ")}`,
+      );
       assert.deepEqual(found, [], where);
     };
     const options = { colorScheme: scheme, reducedMotion: "reduce" };
@@ -441,7 +533,9 @@ for (const scheme of ["light", "dark"]) {
       await screenshot(page, `cell-${scheme}`);
       await check(page, "a cell");
     });
-    await open("mixed", { ...options, fragment: "#one=epoll@x86_64-linux-gnu&other=poll@x86_64-linux-gnu" }, (page) => check(page, "compared"));
+    await open("mixed", { ...options, fragment: "#one=epoll@x86_64-linux-gnu&other=poll@x86_64-linux-gnu" }, (page) =>
+      check(page, "compared"),
+    );
   });
 }
 
@@ -468,22 +562,31 @@ for (const [name, fragment] of [
   ["two columns", "#one=epoll@x86_64-linux-gnu&other=poll@x86_64-linux-gnu"],
 ]) {
   test(`on a phone nothing but the grid is wider than the screen: ${name}`, async () => {
-    await open("mixed", { fragment, viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true, reducedMotion: "reduce" }, async (page) => {
-      const wide = await page.evaluate(() => {
-        const over = (element) => element.getBoundingClientRect().right > innerWidth + 1 && !element.closest("#box, .sideways, .skip");
-        const place = document.querySelector("#panel[open]") ?? document.body;
-        return { page: document.documentElement.scrollWidth, screen: innerWidth, over: [...place.querySelectorAll("*")].filter(over).map((element) => element.outerHTML.slice(0, 80)) };
-      });
-      assert.deepEqual(wide, { page: 390, screen: 390, over: [] });
-      await screenshot(page, `phone-${name.replaceAll(" ", "-")}`);
-      if (fragment === "") {
-        // The first column and the headings stay where they are.
-        const corner = () => page.$eval(".corner", (corner) => corner.getBoundingClientRect().x);
-        const before = await corner();
-        await page.$eval("#box", (box) => box.scrollTo(200, 100));
-        assert.equal(await corner(), before);
-        assert.ok((await page.$eval("#box", (box) => box.scrollLeft)) > 0);
-      }
-    });
+    await open(
+      "mixed",
+      { fragment, viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true, reducedMotion: "reduce" },
+      async (page) => {
+        const wide = await page.evaluate(() => {
+          const over = (element) =>
+            element.getBoundingClientRect().right > innerWidth + 1 && !element.closest("#box, .sideways, .skip");
+          const place = document.querySelector("#panel[open]") ?? document.body;
+          return {
+            page: document.documentElement.scrollWidth,
+            screen: innerWidth,
+            over: [...place.querySelectorAll("*")].filter(over).map((element) => element.outerHTML.slice(0, 80)),
+          };
+        });
+        assert.deepEqual(wide, { page: 390, screen: 390, over: [] });
+        await screenshot(page, `phone-${name.replaceAll(" ", "-")}`);
+        if (fragment === "") {
+          // The first column and the headings stay where they are.
+          const corner = () => page.$eval(".corner", (corner) => corner.getBoundingClientRect().x);
+          const before = await corner();
+          await page.$eval("#box", (box) => box.scrollTo(200, 100));
+          assert.equal(await corner(), before);
+          assert.ok((await page.$eval("#box", (box) => box.scrollLeft)) > 0);
+        }
+      },
+    );
   });
 }

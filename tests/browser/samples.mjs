@@ -2,8 +2,8 @@
 //
 //   node samples.mjs POLLMATRIX FOLDER
 //
-// FOLDER/mixed: two systems and one that was not run, every status, both layers; hostile: texts that would like to be more;
-// large: 20,000 cells. Each has report.html and the results.json that it was made from.
+// FOLDER/mixed: two systems and one that was not run, many statuses, both layers; hostile: texts that would like to be
+// more; large: 20,000 cells. Each has report.html and the results.json that it was made from.
 
 import { spawnSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
@@ -72,7 +72,9 @@ const scenario = (title, layer, clauses, more = {}) => ({ title, layer, clauses,
 
 const SCENARIOS = {
   "deletion/own-handler": scenario("A handler may delete its own FD", "contract", ["S4", "bug 12"]),
-  "migration/idle-takeover": scenario("An idle FD that is taken over is reported to its new thread only", "contract", ["S3"]),
+  "migration/idle-takeover": scenario("An idle FD that is taken over is reported to its new thread only", "contract", [
+    "S3",
+  ]),
   "raw/pipe-drained": scenario("What a drained pipe answers when its writer is gone", "characterisation", ["V26"], {
     question: "What does a poller say of a pipe at its end?",
     verbs: "pipe; write 1; close w; read 1; wait",
@@ -90,7 +92,12 @@ function system(target, os, queue) {
       cells.push(cell(target, "deletion/own-handler", variant, backend));
       cells.push(cell(target, "migration/idle-takeover", variant, backend));
     }
-    const observed = { epoll: "IN|HUP", kqueue: "R(data=0)+EOF", poll: os === "linux" ? "HUP" : "IN|HUP", select: "r--" }[backend];
+    const observed = {
+      epoll: "IN|HUP",
+      kqueue: "R(data=0)+EOF",
+      poll: os === "linux" ? "HUP" : "IN|HUP",
+      select: "r--",
+    }[backend];
     const answer = check("the first wait", ["HUP", "IN|HUP", "r--", "R(data=0)+EOF"], observed, {
       source: "measured, https://example.org/table",
       evidence: "M",
@@ -126,13 +133,22 @@ function linux() {
   });
   change(cells, "migration/idle-takeover/tcp-level-4t2g@poll", {
     status: "known-fail",
-    checks: [check("bytes", ["5"], "4", { evidence: "I", since: "6.1", until: "6.9", url: "https://example.org/bugs/8" })],
+    checks: [
+      check("bytes", ["5"], "4", { evidence: "I", since: "6.1", until: "6.9", url: "https://example.org/bugs/8" }),
+    ],
   });
   change(cells, "deletion/own-handler/unix-level-2t1g@select", { status: "timeout" });
   change(cells, "deletion/own-handler/tcp-level-2t1g@select", { status: "flaky", attempts: { passed: 1, total: 2 } });
   change(cells, "deletion/own-handler/pipe-level-2t1g@select", { status: "broken" });
   for (const own of cells.filter(({ backend }) => backend === "epoll")) {
-    cells.push(cell(target, own.scenario, own.id.split("/")[2].split("@")[0], "kqueue", { status: "unsupported", reason: "kqueue does not exist on linux", layer: own.layer, checks: [] }));
+    cells.push(
+      cell(target, own.scenario, own.id.split("/")[2].split("@")[0], "kqueue", {
+        status: "unsupported",
+        reason: "kqueue does not exist on linux",
+        layer: own.layer,
+        checks: [],
+      }),
+    );
   }
   cells.push(cell(target, "migration/idle-takeover", "tcp-edge-2t1g", "epoll"));
   return { schema: 2, runs: [run(target, "linux")], not_run: [], scenarios: SCENARIOS, cells };
@@ -153,12 +169,38 @@ function hostile() {
     reason: `reason ${HOSTILE}`,
     params: { transport: HOSTILE, trigger: HOSTILE, threads: 1, groups: 1 },
     reproducer: `reproducer ${HOSTILE}`,
-    checks: [check(`what ${HOSTILE}`, [`expected ${HOSTILE}`], `observed ${HOSTILE}`, { source: HOSTILE, since: HOSTILE, until: HOSTILE, url: `javascript:${HOSTILE}`, evidence: "?" })],
+    checks: [
+      check(`what ${HOSTILE}`, [`expected ${HOSTILE}`], `observed ${HOSTILE}`, {
+        source: HOSTILE,
+        since: HOSTILE,
+        until: HOSTILE,
+        url: `javascript:${HOSTILE}`,
+        evidence: "?",
+      }),
+    ],
     counters: { [`counter ${HOSTILE}`]: 1 },
     notes: [`note ${HOSTILE}`],
     stderr: `stderr ${HOSTILE}\u001B[31m`,
   });
-  const texts = Object.fromEntries(["pollmatrix", "commit", "executable", "matrix", "selection", "emulator", "triple", "os", "kernel", "machine", "arch", "libc", "fault", "started", "finished"].map((name) => [name, `${name} ${HOSTILE}`]));
+  const texts = Object.fromEntries(
+    [
+      "pollmatrix",
+      "commit",
+      "executable",
+      "matrix",
+      "selection",
+      "emulator",
+      "triple",
+      "os",
+      "kernel",
+      "machine",
+      "arch",
+      "libc",
+      "fault",
+      "started",
+      "finished",
+    ].map((name) => [name, `${name} ${HOSTILE}`]),
+  );
   const described = scenario(`title ${HOSTILE}`, "contract", [`clause ${HOSTILE}`], {
     question: `question ${HOSTILE}`,
     verbs: `verbs ${HOSTILE}`,
@@ -175,7 +217,13 @@ function hostile() {
 
 /** 100 scenarios of 20 variants on 10 columns. */
 function large() {
-  const targets = ["x86_64-linux-gnu", "aarch64-linux-gnu", "s390x-linux-gnu", "riscv64-linux-gnu", "armv7-linux-gnueabihf"];
+  const targets = [
+    "x86_64-linux-gnu",
+    "aarch64-linux-gnu",
+    "s390x-linux-gnu",
+    "riscv64-linux-gnu",
+    "armv7-linux-gnueabihf",
+  ];
   const statuses = ["fail", "flaky", "permitted", "timeout"];
   const cells = [];
   const scenarios = {};
@@ -188,7 +236,9 @@ function large() {
         for (const backend of ["epoll", "poll"]) {
           const which = cells.length;
           const status = which % 97 === 0 ? statuses[(which / 97) % 4] : "pass";
-          const checks = Array.from({ length: 12 }, (_, index) => check(`check ${index}`, ["0"], status === "fail" && index === 5 ? "1" : "0"));
+          const checks = Array.from({ length: 12 }, (_, index) =>
+            check(`check ${index}`, ["0"], status === "fail" && index === 5 ? "1" : "0"),
+          );
           checks.push(check("takeovers counted", [String(which)], String(which)));
           cells.push(cell(target, id, variant, backend, { status, checks }));
         }
@@ -219,7 +269,13 @@ if (import.meta.filename === process.argv[1]) {
     console.error("usage: node samples.mjs POLLMATRIX FOLDER");
     process.exit(2);
   }
-  merge(pollmatrix, folder, "mixed", [linux(), freebsd()], ["--not-run", "x86_64-openbsd=built, not run: no such machine"]);
+  merge(
+    pollmatrix,
+    folder,
+    "mixed",
+    [linux(), freebsd()],
+    ["--not-run", "x86_64-openbsd=built, not run: no such machine"],
+  );
   merge(pollmatrix, folder, "hostile", [hostile()]);
   merge(pollmatrix, folder, "large", [large()]);
 }

@@ -72,6 +72,8 @@ struct ExpectationsArg {
 #[derive(Subcommand)]
 pub enum Command {
     /// Run cells, each in a process of its own, and write the report (this is the default command)
+    ///
+    /// The report directory gets report.html to look around in, report.md, results.json and junit.xml.
     #[command(after_help = exit::HELP)]
     Run(RunArgs),
     /// List cells, and say which this machine cannot run

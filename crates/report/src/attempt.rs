@@ -11,8 +11,8 @@ use crate::status::Status;
 
 /// One thing that was looked at.
 ///
-/// `evidence`, `since`, `until` and `url` are about the expectation. Where it does not hold, and that is documented, they
-/// are about what is documented.
+/// `evidence`, `since`, `until` and `url` are about the expectation. Where it does not hold, and that is documented,
+/// they are about what is documented.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Check {
     /// What was looked at.

@@ -2,7 +2,8 @@
 //!
 //! [`Results`] is what `results.json` holds. One process answers with an [`Attempt`]; the attempts at one cell
 //! become its [`CellResult`]. [`merge()`] joins the results of several runs, [`Diff`] compares two. [`Grid`] counts
-//! them for the tables; [`html`], [`markdown`], [`junit`] and [`terminal`] write them; [`Conformance`] is the headline of a backend.
+//! them for the tables; [`html`], [`markdown`], [`junit`] and [`terminal`] write them; [`Conformance`] is the
+//! headline of a backend.
 
 mod attempt;
 mod cell;

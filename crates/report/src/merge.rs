@@ -219,8 +219,8 @@ fn several_descriptions(described: &BTreeMap<String, Vec<Scenario>>) -> Option<S
     })
 }
 
-/// What the newest pollmatrix says of a scenario. Each description has its own version, so that a report that was joined
-/// before counts for no more than its parts. The text decides between equal versions, whatever the order of the inputs.
+/// What the newest pollmatrix says of a scenario. Each description has its own version, so that a report that was
+/// joined before counts for no more than its parts. The text decides between equal versions, whatever the order of the inputs.
 fn newest(known: Vec<Scenario>) -> Option<Scenario> {
     known.into_iter().max_by_key(|scenario| (scenario.described_by(), text_of(scenario)))
 }

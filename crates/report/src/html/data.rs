@@ -1,4 +1,5 @@
-//! The results as the page's script gets them: compact JSON, in which each text, check and list of checks is there once.
+//! The results as the page's script gets them: compact JSON, in which each text, check and list
+//! of checks is there once.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write;
@@ -77,8 +78,8 @@ impl Serialize for PackedCheck {
     }
 }
 
-/// Row, column, status, layer, reason, attempts that passed, attempts, seed, milliseconds, reproducer (before the id, after
-/// it, 1 if the id is between), list of checks, counters, notes, standard error.
+/// Row, column, status, layer, reason, attempts that passed, attempts, seed, milliseconds, reproducer (before the id,
+/// after it, 1 if the id is between), list of checks, counters, notes, standard error.
 #[derive(Serialize)]
 struct PackedCell(
     usize,

@@ -39,7 +39,9 @@ function link(url, text = url) {
 
 /** A text whose addresses are links. */
 function linked(text) {
-  return text.split(/(https?:\/\/[^\s<>"'`]*[^\s<>"'`.,;:!?)\]])/).map((part, index) => (index % 2 === 1 ? link(part) : part));
+  return text
+    .split(/(https?:\/\/[^\s<>"'`]*[^\s<>"'`.,;:!?)\]])/)
+    .map((part, index) => (index % 2 === 1 ? link(part) : part));
 }
 
 /** A status' letter. Never a colour alone. */

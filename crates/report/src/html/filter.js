@@ -3,7 +3,12 @@
 /** What can be chosen from. Nothing chosen is everything. */
 const FACETS = [
   { name: "status", label: "Status", of: (cell) => statusOf(cell).name },
-  { name: "backend", label: "Backend", of: (cell) => columns[cell[COLUMN]].backend, ofColumn: (column) => column.backend },
+  {
+    name: "backend",
+    label: "Backend",
+    of: (cell) => columns[cell[COLUMN]].backend,
+    ofColumn: (column) => column.backend,
+  },
   { name: "os", label: "System", of: (cell) => columns[cell[COLUMN]].os, ofColumn: (column) => column.os },
   { name: "target", label: "Target", of: (cell) => columns[cell[COLUMN]].target, ofColumn: (column) => column.target },
   { name: "layer", label: "Layer", of: (cell) => textOf(cell[LAYER]) },
@@ -150,8 +155,8 @@ function answersOf(cell) {
 /**
  * What two cells differ in: `{ what, one, other }`, or null. `within` is `status`, `answers` or `observed`.
  *
- * Answers of contract cells differ if one holds and one does not: of two that hold, one is as good as the other, and many
- * are numbers that no two runs have in common. Answers of other cells differ if they are not the same.
+ * Answers of contract cells differ if one holds and one does not: of two that hold, one is as good as the other, and
+ * many are numbers that no two runs have in common. Answers of other cells differ if they are not the same.
  */
 function difference(one, other, within) {
   if (one[STATUS] !== other[STATUS]) {

@@ -1,5 +1,5 @@
-// The matrix: groups, scenarios and rows, of which only those are elements that can be seen. Cells are moved over with the
-// keys of a grid: one of them is in the order of tabs.
+// The matrix: groups, scenarios and rows, of which only those are elements that can be seen. Cells are moved over with
+// the keys of a grid: one of them is in the order of tabs.
 
 const grid = {
   box: byId("box"),
@@ -13,7 +13,7 @@ const grid = {
   /** The lines that are elements now, from and to. */
   from: 0,
   to: 0,
-  /** What the column behind the others has: `difference` when two are compared, `title` where there is room, or nothing. */
+  /** What the last column has: `difference` when two are compared, `title` where there is room for it, or nothing. */
   last: null,
   /** Where the keys are: a line's key, and a column (-1: the heading). */
   at: { key: "", column: -1 },
@@ -64,10 +64,12 @@ function makeLines() {
 function widths() {
   const { columns, compared } = grid.selection;
   const wide = columns.map((column, place) => {
-    const texts = grid.selection.groups.flatMap((group) => [group, ...group.scenarios]).map(({ tallies }) => {
-      const counts = [...tallies[place]].filter((count) => count > 0);
-      return counts.reduce((length, count) => length + 3 + String(count).length, 2);
-    });
+    const texts = grid.selection.groups
+      .flatMap((group) => [group, ...group.scenarios])
+      .map(({ tallies }) => {
+        const counts = [...tallies[place]].filter((count) => count > 0);
+        return counts.reduce((length, count) => length + 3 + String(count).length, 2);
+      });
     return Math.max(5, (column.backend || "not run").length + 2, ...texts);
   });
   columns.forEach(({ target }, place) => {
@@ -90,9 +92,13 @@ function showHeadings() {
     col.style.width = `${characters}ch`;
     group.append(col);
   }
-  const targets = element("tr", { "aria-rowindex": 1 }, element("th", { scope: "col", rowspan: 2, class: "corner" }, "Scenario"));
+  const targets = element(
+    "tr",
+    { "aria-rowindex": 1 },
+    element("th", { scope: "col", rowspan: 2, class: "corner" }, "Scenario"),
+  );
   const backends = element("tr", { "aria-rowindex": 2 });
-  for (let place = 0; place < columns.length; ) {
+  for (let place = 0; place < columns.length;) {
     const { target, kind, note } = columns[place];
     let end = place + 1;
     while (!compared && end < columns.length && columns[end].target === target) {
@@ -101,7 +107,9 @@ function showHeadings() {
     targets.append(element("th", { scope: "colgroup", colspan: end - place, class: "target" }, target));
     for (; place < end; place += 1) {
       const name = kind === NOT_RUN ? "not run" : columns[place].backend;
-      backends.append(element("th", { scope: "col", title: kind === NOT_RUN ? note : columns[place].note || null }, name));
+      backends.append(
+        element("th", { scope: "col", title: kind === NOT_RUN ? note : columns[place].note || null }, name),
+      );
     }
   }
   grid.table.tHead.replaceChildren(targets, backends);
@@ -134,7 +142,9 @@ function lineElement(line, index) {
     heading.append(line.name);
   }
   const made = element("tr", shownAs, heading);
-  grid.selection.columns.forEach((column, place) => made.append(fold ? tallyElement(line, place) : cellElement(line.row, column, place)));
+  grid.selection.columns.forEach((column, place) =>
+    made.append(fold ? tallyElement(line, place) : cellElement(line.row, column, place)),
+  );
   if (grid.last !== null) {
     const words = grid.last === "difference" ? differenceOf(line) : [line.title ?? ""];
     made.append(element("td", { class: "last", "data-column": grid.selection.columns.length, tabindex: -1 }, words));
@@ -150,7 +160,11 @@ function differenceOf(line) {
 function tallyElement(line, place) {
   const notRun = grid.selection.columns[place].kind === NOT_RUN;
   const parts = notRun ? ["·"] : tallyParts(line.tallies[place]);
-  return element("td", { class: "tallies", "data-column": place, tabindex: -1, "aria-label": notRun ? "not run" : null }, parts);
+  return element(
+    "td",
+    { class: "tallies", "data-column": place, tabindex: -1, "aria-label": notRun ? "not run" : null },
+    parts,
+  );
 }
 
 function cellElement(row, column, place) {
@@ -300,7 +314,10 @@ function focusCell(cell) {
 function moveBy(event) {
   const last = grid.lines.length - 1;
   const end = grid.selection.columns.length - (grid.last === null ? 1 : 0);
-  let line = Math.max(0, grid.lines.findIndex(({ key }) => key === grid.at.key));
+  let line = Math.max(
+    0,
+    grid.lines.findIndex(({ key }) => key === grid.at.key),
+  );
   let { column } = grid.at;
   const screen = Math.max(1, Math.floor((grid.box.clientHeight - grid.table.tHead.offsetHeight) / lineHeight()) - 1);
   const across = event.ctrlKey || event.metaKey;

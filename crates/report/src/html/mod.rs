@@ -1,8 +1,8 @@
 //! The report to look around in: one file with everything in it, which asks no network for anything.
 //!
-//! Summary and provenance are HTML. The matrix and its cells are made by the page's script, from the [data] in it. A policy
-//! in the page allows its own two scripts and its own style, by their hashes, and nothing else: a text of a result file
-//! that got out of its place could still not run, load or send anything.
+//! Summary and provenance are HTML. The matrix and its cells are made by the page's script, from the [data] in it. A
+//! policy in the page allows its own two scripts and its own style, by their hashes, and nothing else: a text of a result
+//! file that got out of its place could still not run, load or send anything.
 
 mod data;
 
@@ -25,6 +25,7 @@ use data::Data;
 
 const TEMPLATE: &str = include_str!("template.html");
 const STYLE: &str = include_str!("report.css");
+const ICON: &str = include_str!("icon.svg");
 /// In the head: the colours must be known before something is painted.
 const THEME: &str = include_str!("theme.js");
 /// In the order in which they need each other.
@@ -64,9 +65,8 @@ pub fn report(results: &Results) -> String {
         style: STYLE,
         theme: THEME,
         data: Data::of(results, &grid).to_json(),
-        style_hash: hash(STYLE),
-        theme_hash: hash(THEME),
-        script_hash: hash(&script),
+        policy: policy(&script),
+        icon: BASE64_STANDARD.encode(ICON),
         script,
     };
     let mut environment = Environment::new();
@@ -83,8 +83,8 @@ pub fn report(results: &Results) -> String {
     environment.render_str(TEMPLATE, Serde(page)).expect("the template is fixed, and tests fill it in")
 }
 
-/// The columns and scenarios of the matrix: those of every other form of the report, and the backends that targets do not
-/// have, which can be shown here.
+/// The columns and scenarios of the matrix: those of every other form of the report, and the backends that targets do
+/// not have, which can be shown here.
 fn columns(results: &Results) -> Grid {
     Grid::new(results.cells.iter(), |cell| &cell.scenario).with_not_run(results)
 }
@@ -93,6 +93,15 @@ fn columns(results: &Results) -> Grid {
 fn syntax() -> SyntaxConfig {
     let mut syntax = SyntaxConfig::builder();
     syntax.trim_blocks(true).lstrip_blocks(true).build().expect("the delimiters differ")
+}
+
+/// What the page may do: be as it is, and nothing else. Its icon is in it as data.
+fn policy(script: &str) -> String {
+    let (style, theme, script) = (hash(STYLE), hash(THEME), hash(script));
+    format!(
+        "default-src 'none'; style-src '{style}'; script-src '{theme}' '{script}'; img-src data:; \
+         base-uri 'none'; form-action 'none'"
+    )
 }
 
 /// What a policy calls a script or a style.
@@ -118,9 +127,8 @@ struct Page<'a> {
     theme: &'a str,
     data: String,
     script: String,
-    style_hash: String,
-    theme_hash: String,
-    script_hash: String,
+    policy: String,
+    icon: String,
 }
 
 /// The name of a status' style.

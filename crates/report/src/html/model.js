@@ -93,8 +93,24 @@ function unpackCheck(index) {
 
 /** Everything that a cell says. */
 function unpackCell(cell) {
-  const [row, column, , layer, reason, passed, attempts, seed, duration, before, after, repeated, checks, counters, notes, stderr] =
-    cell;
+  const [
+    row,
+    column,
+    ,
+    layer,
+    reason,
+    passed,
+    attempts,
+    seed,
+    duration,
+    before,
+    after,
+    repeated,
+    checks,
+    counters,
+    notes,
+    stderr,
+  ] = cell;
   const id = idOf(cell);
   return {
     id,

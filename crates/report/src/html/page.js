@@ -33,7 +33,11 @@ function facetElement(facet) {
   const chosen = () => query.chosen[facet.name];
   const choices = facet.values.map(({ value, count }) => {
     const status = facet.name === "status" ? STATUSES.find(({ name }) => name === value) : null;
-    const label = [status === null ? null : badge(status), element("span", {}, value), element("span", { class: "size" }, String(count))];
+    const label = [
+      status === null ? null : badge(status),
+      element("span", {}, value),
+      element("span", { class: "size" }, String(count)),
+    ];
     const press = button(label, () => {
       if (!chosen().delete(value)) {
         chosen().add(value);
@@ -56,7 +60,12 @@ function facetElement(facet) {
     press.id = "absent";
     choices.push(press);
   }
-  return element("div", { role: "group", class: "facet", "aria-label": facet.label }, element("span", { class: "label", "aria-hidden": "true" }, facet.label), choices);
+  return element(
+    "div",
+    { role: "group", class: "facet", "aria-label": facet.label },
+    element("span", { class: "label", "aria-hidden": "true" }, facet.label),
+    choices,
+  );
 }
 
 function makeControls() {
@@ -76,7 +85,8 @@ function showControls() {
     const pressed = press.id === "absent" ? query.absent : query.chosen[facet].has(value);
     press.setAttribute("aria-pressed", String(pressed));
     // Two columns are chosen already.
-    press.disabled = compared && (press.id === "absent" || FACETS.some(({ name, ofColumn }) => name === facet && ofColumn));
+    press.disabled =
+      compared && (press.id === "absent" || FACETS.some(({ name, ofColumn }) => name === facet && ofColumn));
   }
   byId("search").value = query.text;
   byId("compare-a").value = query.one?.index ?? "";

@@ -35,7 +35,12 @@ function checksTable(checks) {
     element("th", { scope: "col", role: "columnheader" }, name || element("span", { class: "unseen" }, "Holds")),
   );
   const body = checks.map((check) => {
-    const holds = element("td", { role: "cell", class: "mark" }, check.holds ? "✓" : "✗", element("span", { class: "unseen" }, check.holds ? "holds" : "does not hold"));
+    const holds = element(
+      "td",
+      { role: "cell", class: "mark" },
+      check.holds ? "✓" : "✗",
+      element("span", { class: "unseen" }, check.holds ? "holds" : "does not hold"),
+    );
     const allowed = check.expected.map((answer) => element("li", {}, answer));
     return element(
       "tr",
@@ -59,7 +64,10 @@ function sourceOf(check) {
   const parts = [linked(check.source)];
   if (check.evidence !== "") {
     const meaning = EVIDENCE[check.evidence] ?? "";
-    parts.push([element("abbr", { title: meaning, class: "evidence" }, check.evidence), element("span", { class: "unseen" }, meaning)]);
+    parts.push([
+      element("abbr", { title: meaning, class: "evidence" }, check.evidence),
+      element("span", { class: "unseen" }, meaning),
+    ]);
   }
   const since = check.since === "" ? null : `since ${check.since}`;
   const until = check.until === "" ? null : `until ${check.until}`;
@@ -69,13 +77,19 @@ function sourceOf(check) {
   if (check.url !== "") {
     parts.push([link(check.url)]);
   }
-  return element("span", { class: "source" }, parts.flatMap((part, index) => (index > 0 ? [" · ", ...part] : part)));
+  return element(
+    "span",
+    { class: "source" },
+    parts.flatMap((part, index) => (index > 0 ? [" · ", ...part] : part)),
+  );
 }
 
 /** The answers of the other columns. */
 function elsewhere(cell) {
   const row = rows[cell[ROW]];
-  const others = row.cells.filter((other) => other !== null && other !== cell && columns[other[COLUMN]].kind !== ABSENT);
+  const others = row.cells.filter(
+    (other) => other !== null && other !== cell && columns[other[COLUMN]].kind !== ABSENT,
+  );
   const shown = others.map((other) => {
     const { backend, target } = columns[other[COLUMN]];
     const found = difference(other, cell, "answers");
@@ -94,17 +108,40 @@ function runsOf(target) {
 }
 
 function panelOf(cell) {
-  const { id, row, column, status, layer, reason, passed, attempts, seed, duration, reproducer, checks, counters, notes, stderr } =
-    unpackCell(cell);
-  const { scenario, params } = row;
+  const {
+    id,
+    row,
+    column,
+    status,
+    layer,
+    reason,
+    passed,
+    attempts,
+    seed,
+    duration,
+    reproducer,
+    checks,
+    counters,
+    notes,
+    stderr,
+  } = unpackCell(cell);
+  const { scenario } = row;
+  const { transport, trigger, threads, groups } = row.params;
   const cells = grid.selection.cells;
   const place = cells.indexOf(cell);
   const step = (by, label, sign) => {
     const next = place < 0 ? undefined : cells[place + by];
-    return button(sign, () => openCell(next), { "aria-label": label, disabled: next === undefined, class: "step", "data-step": by });
+    return button(sign, () => openCell(next), {
+      "aria-label": label,
+      disabled: next === undefined,
+      class: "step",
+      "data-step": by,
+    });
   };
   const wrong = checks.filter((check) => !check.holds).length;
-  const addresses = [reason, ...checks.map((check) => check.source)].flatMap((text) => text.match(/https?:\/\/[^\s<>"'`]*[^\s<>"'`.,;:!?)\]]/g) ?? []);
+  const addresses = [reason, ...checks.map((check) => check.source)].flatMap(
+    (text) => text.match(/https?:\/\/[^\s<>"'`]*[^\s<>"'`.,;:!?)\]]/g) ?? [],
+  );
   const urls = [...new Set([...checks.map((check) => check.url).filter(Boolean), ...addresses])];
   const leads = [...scenario.links.map(({ text, url }) => link(url, text)), ...urls.map((url) => link(url))];
   const shared = button("Copy link", () => copy(location.href, heading, shared));
@@ -128,23 +165,43 @@ function panelOf(cell) {
     scenario.verbs === "" ? null : part("By hand", command(scenario.verbs, "Copy the script")),
     checks.length === 0
       ? null
-      : part(wrong === 0 ? "Expected and observed" : `Expected and observed: ${wrong} of ${checks.length} do not hold`, checksTable(checks)),
+      : part(
+          wrong === 0 ? "Expected and observed" : `Expected and observed: ${wrong} of ${checks.length} do not hold`,
+          checksTable(checks),
+        ),
     part("The same elsewhere", elsewhere(cell)),
     part(
       "About it",
       facts([
         ["layer", layer],
-        ["clauses", scenario.clauses.length === 0 ? "" : scenario.clauses.flatMap((clause, index) => [index > 0 ? ", " : "", ...linked(clause)])],
-        ["parameters", `${params.transport}, ${params.trigger}, ${plural(params.threads, "thread")}, ${plural(params.groups, "group")}`],
+        [
+          "clauses",
+          scenario.clauses.length === 0
+            ? ""
+            : scenario.clauses.flatMap((clause, index) => [index > 0 ? ", " : "", ...linked(clause)]),
+        ],
+        ["parameters", [transport, trigger, plural(threads, "thread"), plural(groups, "group")].join(", ")],
         ["attempts", attempts === 0 ? "" : `${passed} of ${attempts} passed`],
         ["seed", seed],
         ["took", attempts === 0 ? "" : `${duration} ms`],
         ["run", runsOf(column.target)],
       ]),
     ),
-    part("Links", leads.length === 0 ? null : element("ul", {}, leads.map((lead) => element("li", {}, lead)))),
+    part(
+      "Links",
+      leads.length === 0
+        ? null
+        : element(
+            "ul",
+            {},
+            leads.map((lead) => element("li", {}, lead)),
+          ),
+    ),
     part("Counters", counters.length === 0 ? null : facts(counters.map(([name, value]) => [name, String(value)]))),
-    part("Trace and notes", notes.map((note) => element("pre", { tabindex: 0 }, linked(note)))),
+    part(
+      "Trace and notes",
+      notes.map((note) => element("pre", { tabindex: 0 }, linked(note))),
+    ),
     part("The end of its standard error", stderr === "" ? null : element("pre", { tabindex: 0 }, stderr)),
   ].filter((child) => child !== null);
 }
