@@ -205,7 +205,7 @@ function showLines(anew) {
   if (!anew && first >= grid.from && Math.min(last, grid.lines.length) <= grid.to) {
     return;
   }
-  const hadFocus = byId("lines").contains(document.activeElement);
+  const hadFocus = byId("lines").contains(document.activeElement) || document.activeElement === grid.box;
   grid.from = Math.max(0, first - SPARE);
   grid.to = Math.min(grid.lines.length, last + SPARE);
   const shown = grid.lines.slice(grid.from, grid.to).map((line, index) => lineElement(line, grid.from + index));
@@ -218,9 +218,9 @@ function showLines(anew) {
     spaces[place].replaceChildren(...(count > 0 ? [element("tr", {}, cell)] : []));
   });
   setTabStop();
-  if (hadFocus && !byId("lines").contains(document.activeElement)) {
-    // The line with the focus was scrolled away. The keys go on from where they were.
-    grid.box.focus({ preventScroll: true });
+  if (hadFocus) {
+    // Where the line with the focus was scrolled away, the keys go on from where they were.
+    (focusable(placeElement(grid.at)) ?? grid.box).focus({ preventScroll: true });
   }
 }
 
