@@ -218,6 +218,9 @@ test("two columns are compared: only what differs is left, and in what", async (
     await screenshot(page, "compared");
     await page.selectOption("#compare-in", "status");
     assert.match(await shown(page), /^2 of 9 rows differ/);
+    await page.selectOption("#compare-in", "observed");
+    assert.equal((await rowsShown(page))[0], "tcp-level-4t2g P P turns of the loop: 108 ≠ 117");
+    assert.match(await shown(page), /^4 of 9 rows differ/);
     await choose(page, "poll on x86_64-freebsd", "poll on x86_64-linux-gnu");
     await page.selectOption("#compare-in", "answers");
     assert.match(await shown(page), /^2 of 9 rows differ/);

