@@ -39,6 +39,21 @@ pub struct Check {
     pub url: Option<String>,
 }
 
+impl Check {
+    /// How well the expectation is known, for which versions, and where to read more: `issue or commit, since 6.1,
+    /// https://example.org/1`. `None` if nothing is said of it.
+    pub fn known(&self) -> Option<String> {
+        let parts = [
+            self.evidence.map(|evidence| evidence.meaning().to_owned()),
+            self.since.as_ref().map(|since| format!("since {since}")),
+            self.until.as_ref().map(|until| format!("until {until}")),
+            self.url.clone(),
+        ];
+        let parts: Vec<_> = parts.into_iter().flatten().collect();
+        (!parts.is_empty()).then(|| parts.join(", "))
+    }
+}
+
 /// One attempt at one cell: the line that `pollmatrix run-cell` prints, or what its runner says in its place.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Attempt {

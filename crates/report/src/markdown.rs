@@ -188,11 +188,12 @@ fn detail(cell: &CellResult, several_targets: bool) -> String {
     }
     for check in cell.checks.iter().filter(|check| !check.holds) {
         let text = format!(
-            "{}\n  expected: {}\n  observed: {}\n  source:   {}",
+            "{}\n  expected: {}\n  observed: {}\n  source:   {}{}",
             check.what,
             check.expected.join(" | "),
             check.observed,
-            check.source
+            check.source,
+            check.known().map(|known| format!("\n  known:    {known}")).unwrap_or_default()
         );
         let _ = writeln!(out, "{}\n", code_block(&text));
     }
@@ -270,6 +271,16 @@ mod tests {
         let widest =
             text.lines().filter(|line| line.contains("<br>")).map(|line| line.matches("<br>").count()).max();
         assert_eq!((widest, text.matches("<br>").count()), (Some(6), 28), "{text}");
+    }
+
+    #[test]
+    fn a_check_says_how_well_it_is_known() {
+        let mut results = merged();
+        let failed = results.cells.iter_mut().find(|cell| cell.status == Fail).unwrap();
+        failed.checks = vec![samples::check()];
+        let text = report(&results);
+        let known = "  known:    manual page or standard, since 6.1, until 6.9, https://example.org/bug\n";
+        assert!(text.contains(known), "{text}");
     }
 
     #[test]

@@ -375,41 +375,26 @@ mod tests {
 
     #[test]
     fn of_several_descriptions_the_newest_counts_in_steps_or_at_once() {
-        let described = |name: &str, version: &str, title: &str| {
+        let described = |name: &str, id: &str, version: &str, title: &str| {
             let mut shard = shard(name, name, &[("x", "epoll", Pass)]);
             let scenario =
                 Scenario { title: title.into(), pollmatrix: version.into(), ..samples::scenario() };
-            shard.results.scenarios.insert("group/name".into(), scenario);
+            shard.results.scenarios.insert(id.into(), scenario);
             shard
         };
-        let only_old = {
-            let mut shard = described("d", "0.1.0", "Of an old one");
-            let old = shard.results.scenarios.remove("group/name").unwrap();
-            shard.results.scenarios.insert("group/gone".into(), old);
-            shard
-        };
-        let inputs = [
-            described("a", "0.9.0", "Nine"),
-            described("b", "0.10.0", "Ten"),
-            described("c", "0.2.0", "Two"),
-            only_old,
-        ];
-        let at_once = merge(inputs.to_vec(), Rules::default()).unwrap();
-        assert_eq!(at_once.results.scenarios["group/name"].title, "Ten");
-        assert_eq!(at_once.results.scenarios["group/gone"].title, "Of an old one");
-        assert!(
-            at_once.notes.iter().any(|note| note.starts_with("1 scenarios are described")),
-            "{at_once:?}"
-        );
+        let of = |inputs: &[Input]| merge(inputs.to_vec(), Rules::default()).unwrap();
+        let nine = described("a", "group/name", "0.9.0", "Nine");
+        let ten = described("b", "group/name", "0.10.0", "Ten");
+        let two = described("c", "group/name", "0.2.0", "Two");
+        let merged = of(&[nine, ten.clone(), two]);
+        assert_eq!(merged.results.scenarios["group/name"].title, "Ten");
+        assert!(merged.notes.iter().any(|note| note.starts_with("1 scenarios are described")), "{merged:?}");
+
         // What was joined with something newer is no newer for that.
-        let first = vec![inputs[3].clone(), described("e", "0.10.0", "Ten")];
-        let first = input("de", merge(first, Rules::default()).unwrap().results);
-        let newer = Input { results: described("f", "0.2.0", "Of a newer one").results, name: "f".into() };
-        let mut newer = newer;
-        let scenario = newer.results.scenarios.remove("group/name").unwrap();
-        newer.results.scenarios.insert("group/gone".into(), scenario);
-        let steps = merge(vec![first, newer], Rules::default()).unwrap();
-        assert_eq!(steps.results.scenarios["group/gone"].title, "Of a newer one");
+        let old = described("d", "group/gone", "0.1.0", "One");
+        let newer = described("e", "group/gone", "0.2.0", "Two");
+        let first = input("de", of(&[old, ten]).results);
+        assert_eq!(of(&[first, newer]).results.scenarios["group/gone"].title, "Two");
     }
 
     #[test]

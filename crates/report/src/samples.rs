@@ -1,6 +1,8 @@
 //! Runs and rows for the tests of this crate.
 
+use crate::attempt::Check;
 use crate::cell::{Attempts, CellResult, Subject, VariantParams};
+use crate::evidence::Evidence;
 use crate::results::{Results, Run};
 use crate::scenario::Scenario;
 use crate::seed::Seed;
@@ -58,6 +60,21 @@ pub fn scenario() -> Scenario {
         verbs: None,
         links: Vec::new(),
         pollmatrix: "1.2.3".into(),
+    }
+}
+
+/// A check that does not hold, with all that can be said of one.
+pub fn check() -> Check {
+    Check {
+        what: "the answer".into(),
+        expected: vec!["42".into(), "forty-two".into()],
+        observed: "41".into(),
+        source: "poll(2)".into(),
+        holds: false,
+        evidence: Some(Evidence::Documented),
+        since: Some("6.1".into()),
+        until: Some("6.9".into()),
+        url: Some("https://example.org/bug".into()),
     }
 }
 

@@ -1,6 +1,6 @@
 //! The report to look around in: one file with everything in it, which asks no network for anything.
 //!
-//! Summary and provenance are HTML. The matrix and its cells are made by the page's script, from the [data] in it. A
+//! Summary and provenance are HTML. The matrix and its cells are made by the page's script, from the data in it. A
 //! policy in the page allows its own two scripts and its own style, by their hashes, and nothing else: a text of a result
 //! file that got out of its place could still not run, load or send anything.
 

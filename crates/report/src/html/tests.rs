@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::*;
 use crate::merge::{Input, Rules, merge};
 use crate::samples;
-use crate::{Check, Evidence, Link, Scenario};
+use crate::{Link, Scenario};
 
 /// What ends a script, begins a tag, runs, reorders text, and would break a JSON text or an attribute.
 const HOSTILE: &str = "</script><img src=x onerror=alert(1)>\u{202e}\"'&<!--\u{2028}{{ 7 * 7 }}\\u003c\x1b";
@@ -26,17 +26,7 @@ fn merged() -> Results {
         ..samples::scenario()
     };
     results.scenarios.insert("group/name".into(), described);
-    results.cells[0].checks = vec![Check {
-        what: "the answer".into(),
-        expected: vec!["42".into(), "forty-two".into()],
-        observed: "41".into(),
-        source: "poll(2)".into(),
-        holds: false,
-        evidence: Some(Evidence::Documented),
-        since: Some("6.1".into()),
-        until: Some("6.9".into()),
-        url: Some("https://example.org/bug".into()),
-    }];
+    results.cells[0].checks = vec![samples::check()];
     results.cells[0].counters = [("many".to_owned(), u64::MAX), ("few".to_owned(), 3)].into();
     results.cells[0].notes = vec!["a note".into()];
     results.cells[0].stderr = "an error".into();
