@@ -67,6 +67,15 @@ doc *ARGS:
 bench *ARGS:
     cargo bench --workspace {{ ARGS }}
 
+# A line of verbs, or a row such as V26, on every backend that is here
+probe LINE *ARGS:
+    cargo run --release -- probe {{ quote(LINE) }} {{ ARGS }}
+
+# Write again what is published of this machine's pollers
+publish:
+    cargo run --release -- run --layer characterisation
+    cargo run --release -- publish pollmatrix-report
+
 # Write again what is generated from matrix.yml
 generate:
     cargo run --release -- generate

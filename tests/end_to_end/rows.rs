@@ -226,3 +226,49 @@ fn layers_are_listed_apart() {
     assert!(cells.iter().any(|cell| cell["id"] == CELL));
     assert!(cells.iter().all(|cell| cell["title"].as_str().is_some_and(|title| title.ends_with('?'))));
 }
+
+#[test]
+fn pages_are_published_and_say_the_same_again_whatever_the_run() {
+    let rows = Rows::recorded();
+    let publish =
+        |more: &[&str]| rows.run(&[&["publish", "pollmatrix-report", "--to", "pages"], more].concat());
+    publish(&["--check"])
+        .expect(1, &["+# What poll answers on ", "`pollmatrix publish RESULTS` writes them again"]);
+    assert!(!rows.0.path("pages").exists(), "--check writes nothing");
+    let name = format!("pages/{}-{}/poll.md", std::env::consts::OS, std::env::consts::ARCH);
+    publish(&[]).expect(0, &[&format!("wrote: {name}\n")]);
+    let page = fs::read_to_string(rows.0.path(&name)).expect("it was written");
+    for text in ["### V05: ", "\n`readiness/pipe-idle`\n", "look at own", "| `poll@level", "\nMeasured on "] {
+        assert!(page.contains(text), "{text} is not in:\n{page}");
+    }
+    rows.run(&["run", CELL, "--seed", "99"]).expect(0, &[]);
+    let again = publish(&[]);
+    again.expect(0, &[]);
+    assert_eq!(again.stdout, "", "another run has the same pages");
+
+    let line = page.lines().find(|line| line.starts_with("Measured on ")).expect("it says where");
+    let edited = |part: &str, other: &str| {
+        fs::write(rows.0.path(&name), page.replace(part, other)).expect("writable");
+    };
+    edited(line, "Measured on another 1.2.");
+    publish(&["--check"]).expect(0, &[]);
+    edited("| `poll@level", "| `poll@edge");
+    publish(&["--check"]).expect(1, &["\n-| `poll@edge", "\n+| `poll@level"]);
+    edited("", "");
+    let other = rows.0.path(&name).with_file_name("other.md");
+    fs::write(&other, "old").expect("writable");
+    publish(&["--check"]).expect(1, &["no results: pages/"]);
+    publish(&[]).expect(0, &["removed: pages/"]);
+    assert!(!other.exists());
+}
+
+#[test]
+fn what_is_no_answer_of_a_kernel_is_not_published() {
+    let rows = Rows::new();
+    rows.run(&["run", "selftest/pass"]).expect(0, &[]);
+    rows.run(&["publish", "pollmatrix-report", "--to", "pages"])
+        .expect(2, &["it has no answers of raw pollers"]);
+    rows.run(&["run", "selftest/pass", "--fault", "double-close"]).expect(0, &[]);
+    rows.run(&["publish", "pollmatrix-report", "--to", "pages"])
+        .expect(2, &["the fault double-close was switched on"]);
+}

@@ -84,6 +84,18 @@ pub struct Performance {
     pub trace: Vec<String>,
 }
 
+/// What the trace says of a clause about something that a question before it failed to make.
+pub(crate) const LEFT_OUT: &str = "left out: ";
+
+impl Performance {
+    /// Whether clauses were left out, because a question before them failed to make what they are about. Not every answer
+    /// that the line asks for is then there.
+    pub fn is_partial(&self) -> bool {
+        let begins = format!("-> {LEFT_OUT}");
+        self.trace.iter().any(|line| line.contains(&begins))
+    }
+}
+
 /// Why a line was not performed to its end.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum Stopped {

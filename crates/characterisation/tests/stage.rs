@@ -90,6 +90,7 @@ fn what_a_question_failed_to_make_is_left_out() {
     assert_eq!(ended, Ok(()));
     assert_eq!(performance.observations.len(), 1);
     assert_eq!(performance.trace[2], "look at conn -> left out: there is no 'conn'");
+    assert!(performance.is_partial());
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! `pollmatrix record`: answers that nobody knew before, written into the expectations.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::fmt::Write;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -43,12 +44,11 @@ pub fn run(expectations: Option<&Path>, args: &RecordArgs) -> Result<ExitCode, E
     for ((os, source), (version, text, answered)) in sources {
         let answers = answered.into_iter().map(|(asked, counts)| (asked, counts.into_iter().collect()));
         let recording = Recording { os, version, source, text, answers: answers.collect() };
-        if !files.contains_key(&os) {
-            files.insert(os, Written::open(folder.join(format!("{os}.yml")))?);
-        }
-        if let Some(written) = files.get_mut(&os) {
-            written.record(&recording)?;
-        }
+        let written = match files.entry(os) {
+            Entry::Occupied(present) => present.into_mut(),
+            Entry::Vacant(place) => place.insert(Written::open(folder.join(format!("{os}.yml")))?),
+        };
+        written.record(&recording)?;
     }
     let mut open = false;
     for written in files.values() {

@@ -75,6 +75,7 @@ pub fn check() -> Check {
         since: Some("6.1".into()),
         until: Some("6.9".into()),
         url: Some("https://example.org/bug".into()),
+        // For programs: people read it in `what`.
         asked: None,
         varies: None,
     }
