@@ -216,6 +216,9 @@ impl Selector for LibeventSelector {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write;
+    use std::os::fd::AsRawFd;
+
     use super::*;
 
     fn selector(method: &'static CStr) -> LibeventSelector {
@@ -250,6 +253,19 @@ mod tests {
             (missing.kind(), missing.to_string().as_str()),
             (io::ErrorKind::Unsupported, "libevent has no devpoll here")
         );
+    }
+
+    /// Both at once are refused by libevent: "tried to mix edge-triggered and non-edge-triggered events".
+    #[test]
+    fn a_level_becomes_an_edge() {
+        let Ok(subject) = epoll() else { return };
+        let (reader, mut writer) = io::pipe().unwrap();
+        writer.write_all(b"x").unwrap();
+        assert_eq!(subject.add(reader.as_raw_fd(), 1, Interest::READ, Mode::Level), Changed::Done);
+        assert_eq!(subject.modify(reader.as_raw_fd(), 2, Interest::READ, Mode::Edge), Changed::Done);
+        let once = subject.wait(8, Some(Duration::ZERO)).unwrap();
+        assert_eq!(once.iter().map(|event| event.token).collect::<Vec<_>>(), [2]);
+        assert_eq!(subject.wait(8, Some(Duration::ZERO)), Ok(vec![]));
     }
 
     #[test]
