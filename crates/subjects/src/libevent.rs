@@ -218,6 +218,7 @@ impl Selector for LibeventSelector {
 mod tests {
     use std::io::Write;
     use std::os::fd::AsRawFd;
+    use std::thread;
 
     use super::*;
 
@@ -266,6 +267,27 @@ mod tests {
         let once = subject.wait(8, Some(Duration::ZERO)).unwrap();
         assert_eq!(once.iter().map(|event| event.token).collect::<Vec<_>>(), [2]);
         assert_eq!(subject.wait(8, Some(Duration::ZERO)), Ok(vec![]));
+    }
+
+    #[test]
+    fn the_limit_of_a_wait_does_not_end_one_without() {
+        const LIMIT: Duration = Duration::from_millis(20);
+        let subject = selector(c"select");
+        let (reader, mut writer) = io::pipe().unwrap();
+        subject.add(reader.as_raw_fd(), 1, Interest::READ, Mode::OneShot);
+        writer.write_all(b"x").unwrap();
+        assert_eq!(subject.wait(8, Some(LIMIT)).unwrap().len(), 1);
+        thread::scope(|scope| {
+            let waiting = scope.spawn(|| subject.wait(8, None));
+            thread::sleep(2 * LIMIT);
+            subject.modify(reader.as_raw_fd(), 2, Interest::READ, Mode::OneShot);
+            let events = waiting.join().unwrap().unwrap();
+            assert_eq!(
+                events.iter().map(|event| event.token).collect::<Vec<_>>(),
+                [2],
+                "the limit was over long ago"
+            );
+        });
     }
 
     #[test]
