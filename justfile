@@ -55,6 +55,10 @@ lint:
 fmt:
     cargo fmt --all
 
+# report.html in a real browser; screenshots go to FOLDER
+browser *FOLDER:
+    ci/browser.sh {{ FOLDER }}
+
 # The API documentation
 doc *ARGS:
     cargo doc --no-deps --workspace {{ ARGS }}
@@ -62,6 +66,15 @@ doc *ARGS:
 # The benchmarks
 bench *ARGS:
     cargo bench --workspace {{ ARGS }}
+
+# A line of verbs, or a row such as V26, on every backend that is here
+probe LINE *ARGS:
+    cargo run --release -- probe {{ quote(LINE) }} {{ ARGS }}
+
+# Write again what is published of this machine's pollers
+publish:
+    cargo run --release -- run --layer characterisation
+    cargo run --release -- publish pollmatrix-report
 
 # Write again what is generated from matrix.yml
 generate:

@@ -1,7 +1,7 @@
 //! What is fuzzed: also by tests/fuzzed.rs, which needs no fuzzer.
 
 use matrix::{CellId, Matrix, MatrixError};
-use report::{Results, junit, markdown, terminal};
+use report::{Results, html, junit, markdown, terminal};
 
 /// Any text as a matrix file: it is refused with a place and a help, or means cells whose ids read back.
 pub fn matrix_yml(text: &[u8]) {
@@ -40,6 +40,8 @@ pub fn results_json(text: &[u8]) {
             let _ = terminal::matrix(&results, true);
             let _ = markdown::report(&results);
             let _ = junit::report(&results);
+            // Two of its own, and the data: nothing in a result ends one of them, or begins another.
+            assert_eq!(html::report(&results).matches("</script").count(), 3);
         }
     }
 }

@@ -14,6 +14,7 @@ const MATRIX: &str = include_str!("../matrix.yml");
 type Scenarios = BTreeMap<String, (String, &'static str)>;
 
 fn in_the_matrix() -> Scenarios {
+    // Without the rows: those are described by their catalogue alone.
     let matrix = Matrix::parse(MATRIX, "matrix.yml").expect("matrix.yml is well-formed");
     let scenarios = matrix.scenarios.into_iter();
     scenarios.map(|scenario| (scenario.id, (scenario.title, scenario.layer.name()))).collect()

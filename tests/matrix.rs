@@ -1,4 +1,4 @@
-//! Every cell of matrix.yml as a test. Each test is one process, as in `pollmatrix run`.
+//! Every cell of matrix.yml in a test. Each cell is one process, as in `pollmatrix run`.
 //!
 //! Generated from matrix.yml by `pollmatrix generate`: do not edit.
 
@@ -24,6 +24,23 @@ macro_rules! cells {
                 #[$condition]
                 fn $name(runner: Runner) {
                     runner.assert_cell($scenario, $variant, stringify!($backend), $seconds);
+                }
+            )*
+        }
+    };
+}
+
+/// What one backend answers: a test per scenario, with all of its cells.
+macro_rules! answers {
+    (#[$condition:meta] $backend:ident; $($name:ident $scenario:literal)*) => {
+        mod $backend {
+            use crate::*;
+
+            $(
+                #[rstest]
+                #[$condition]
+                fn $name(runner: Runner) {
+                    runner.assert_scenario($scenario, stringify!($backend));
                 }
             )*
         }
@@ -1567,71 +1584,28 @@ mod shared_listener {
         }
     }
 
-    mod wake_distribution {
-        cells! {
-            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
-            epoll: "shared-listener/wake-distribution", 60 seconds;
-            tcp_level_1t1g "tcp-level-1t1g"
-            tcp_level_2t1g "tcp-level-2t1g"
-            tcp_level_4t1g "tcp-level-4t1g"
-            tcp_level_8t1g "tcp-level-8t1g"
-            tcp_edge_1t1g "tcp-edge-1t1g"
-            tcp_edge_2t1g "tcp-edge-2t1g"
-            tcp_edge_4t1g "tcp-edge-4t1g"
-            tcp_edge_8t1g "tcp-edge-8t1g"
-            unix_level_1t1g "unix-level-1t1g"
-            unix_level_2t1g "unix-level-2t1g"
-            unix_level_4t1g "unix-level-4t1g"
-            unix_level_8t1g "unix-level-8t1g"
-            unix_edge_1t1g "unix-edge-1t1g"
-            unix_edge_2t1g "unix-edge-2t1g"
-            unix_edge_4t1g "unix-edge-4t1g"
-            unix_edge_8t1g "unix-edge-8t1g"
-        }
-        cells! {
-            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
-            kqueue: "shared-listener/wake-distribution", 60 seconds;
-            tcp_level_1t1g "tcp-level-1t1g"
-            tcp_level_2t1g "tcp-level-2t1g"
-            tcp_level_4t1g "tcp-level-4t1g"
-            tcp_level_8t1g "tcp-level-8t1g"
-            tcp_edge_1t1g "tcp-edge-1t1g"
-            tcp_edge_2t1g "tcp-edge-2t1g"
-            tcp_edge_4t1g "tcp-edge-4t1g"
-            tcp_edge_8t1g "tcp-edge-8t1g"
-            unix_level_1t1g "unix-level-1t1g"
-            unix_level_2t1g "unix-level-2t1g"
-            unix_level_4t1g "unix-level-4t1g"
-            unix_level_8t1g "unix-level-8t1g"
-            unix_edge_1t1g "unix-edge-1t1g"
-            unix_edge_2t1g "unix-edge-2t1g"
-            unix_edge_4t1g "unix-edge-4t1g"
-            unix_edge_8t1g "unix-edge-8t1g"
-        }
-        cells! {
-            #[cfg(unix)]
-            poll: "shared-listener/wake-distribution", 60 seconds;
-            tcp_level_1t1g "tcp-level-1t1g"
-            tcp_level_2t1g "tcp-level-2t1g"
-            tcp_level_4t1g "tcp-level-4t1g"
-            tcp_level_8t1g "tcp-level-8t1g"
-            unix_level_1t1g "unix-level-1t1g"
-            unix_level_2t1g "unix-level-2t1g"
-            unix_level_4t1g "unix-level-4t1g"
-            unix_level_8t1g "unix-level-8t1g"
-        }
-        cells! {
-            #[cfg(unix)]
-            select: "shared-listener/wake-distribution", 60 seconds;
-            tcp_level_1t1g "tcp-level-1t1g"
-            tcp_level_2t1g "tcp-level-2t1g"
-            tcp_level_4t1g "tcp-level-4t1g"
-            tcp_level_8t1g "tcp-level-8t1g"
-            unix_level_1t1g "unix-level-1t1g"
-            unix_level_2t1g "unix-level-2t1g"
-            unix_level_4t1g "unix-level-4t1g"
-            unix_level_8t1g "unix-level-8t1g"
-        }
+    answers! {
+        #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+        epoll;
+        wake_distribution "shared-listener/wake-distribution"
+    }
+
+    answers! {
+        #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+        kqueue;
+        wake_distribution "shared-listener/wake-distribution"
+    }
+
+    answers! {
+        #[cfg(unix)]
+        poll;
+        wake_distribution "shared-listener/wake-distribution"
+    }
+
+    answers! {
+        #[cfg(unix)]
+        select;
+        wake_distribution "shared-listener/wake-distribution"
     }
 }
 
@@ -3987,5 +3961,617 @@ mod polling {
             select: "polling/short-wait", 60 seconds;
             pipe_level_1t1g "pipe-level-1t1g"
         }
+    }
+}
+
+mod readiness {
+    answers! {
+        #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+        epoll;
+        unconnected_inet "readiness/unconnected-inet"
+        unconnected_unix "readiness/unconnected-unix"
+        listener_idle "readiness/listener-idle"
+        listener_pending "readiness/listener-pending"
+        connected_idle "readiness/connected-idle"
+        pipe_idle "readiness/pipe-idle"
+        data "readiness/data"
+        peer_shut_write "readiness/peer-shut-write"
+        own_shut_write "readiness/own-shut-write"
+        own_shut_read "readiness/own-shut-read"
+        own_shut_read_after_peer_shut_write "readiness/own-shut-read-after-peer-shut-write"
+        own_shut_both "readiness/own-shut-both"
+        both_shut_write "readiness/both-shut-write"
+        peer_shut_both "readiness/peer-shut-both"
+        peer_closed "readiness/peer-closed"
+        data_then_shut "readiness/data-then-shut"
+        data_then_closed "readiness/data-then-closed"
+        reset "readiness/reset"
+        reset_then_read "readiness/reset-then-read"
+        reset_after_own_shut_write "readiness/reset-after-own-shut-write"
+        data_then_reset "readiness/data-then-reset"
+        data_then_reset_then_read "readiness/data-then-reset-then-read"
+        peer_closed_unread "readiness/peer-closed-unread"
+        connect_refused "readiness/connect-refused"
+        connect_refused_by_bound "readiness/connect-refused-by-bound"
+        connect_refused_unix "readiness/connect-refused-unix"
+        connect_backlog_full "readiness/connect-backlog-full"
+        connect_refused_for_reading "readiness/connect-refused-for-reading"
+        connect_refused_for_writing "readiness/connect-refused-for-writing"
+        connect_refused_then_read "readiness/connect-refused-then-read"
+        urgent "readiness/urgent"
+        urgent_inline "readiness/urgent-inline"
+        urgent_among_data "readiness/urgent-among-data"
+        urgent_unix "readiness/urgent-unix"
+        low_water_mark "readiness/low-water-mark"
+        send_low_water_mark "readiness/send-low-water-mark"
+        low_water_mark_then_shut "readiness/low-water-mark-then-shut"
+        unix_peer_closed "readiness/unix-peer-closed"
+        unix_peer_closed_unread "readiness/unix-peer-closed-unread"
+        dgram_peer_closed "readiness/dgram-peer-closed"
+        dgram_blocked_when_peer_closes "readiness/dgram-blocked-when-peer-closes"
+        dgram_full "readiness/dgram-full"
+        dgram_bound_full "readiness/dgram-bound-full"
+        empty_datagram "readiness/empty-datagram"
+        udp_refused "readiness/udp-refused"
+        udp_refused_then_read "readiness/udp-refused-then-read"
+        empty_packet "readiness/empty-packet"
+        pipe_data_writer_closed "readiness/pipe-data-writer-closed"
+        pipe_drained_writer_closed "readiness/pipe-drained-writer-closed"
+        pipe_writer_closed "readiness/pipe-writer-closed"
+        pipe_writer_closed_again "readiness/pipe-writer-closed-again"
+        pipe_reader_closed "readiness/pipe-reader-closed"
+        pipe_reader_closed_again "readiness/pipe-reader-closed-again"
+        pipe_full_reader_closed "readiness/pipe-full-reader-closed"
+        full "readiness/full"
+        full_then_read "readiness/full-then-read"
+        pty_master "readiness/pty-master"
+        pty_slave "readiness/pty-slave"
+        pty_never_opened "readiness/pty-never-opened"
+        listener_shut_read "readiness/listener-shut-read"
+        listener_shut_write "readiness/listener-shut-write"
+        listener_shut_both "readiness/listener-shut-both"
+        listener_shut_wakes "readiness/listener-shut-wakes"
+        dgram_own_shut_read "readiness/dgram-own-shut-read"
+        dgram_own_shut_write "readiness/dgram-own-shut-write"
+        dgram_own_shut_both "readiness/dgram-own-shut-both"
+        dgram_unconnected_shut_both "readiness/dgram-unconnected-shut-both"
+        end_in_accept_queue "readiness/end-in-accept-queue"
+        reset_in_accept_queue "readiness/reset-in-accept-queue"
+        data_and_reset_in_accept_queue "readiness/data-and-reset-in-accept-queue"
+    }
+
+    answers! {
+        #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+        kqueue;
+        unconnected_inet "readiness/unconnected-inet"
+        unconnected_unix "readiness/unconnected-unix"
+        listener_idle "readiness/listener-idle"
+        listener_pending "readiness/listener-pending"
+        connected_idle "readiness/connected-idle"
+        pipe_idle "readiness/pipe-idle"
+        data "readiness/data"
+        peer_shut_write "readiness/peer-shut-write"
+        own_shut_write "readiness/own-shut-write"
+        own_shut_read "readiness/own-shut-read"
+        own_shut_read_after_peer_shut_write "readiness/own-shut-read-after-peer-shut-write"
+        own_shut_both "readiness/own-shut-both"
+        both_shut_write "readiness/both-shut-write"
+        peer_shut_both "readiness/peer-shut-both"
+        peer_closed "readiness/peer-closed"
+        data_then_shut "readiness/data-then-shut"
+        data_then_closed "readiness/data-then-closed"
+        reset "readiness/reset"
+        reset_then_read "readiness/reset-then-read"
+        reset_after_own_shut_write "readiness/reset-after-own-shut-write"
+        data_then_reset "readiness/data-then-reset"
+        data_then_reset_then_read "readiness/data-then-reset-then-read"
+        peer_closed_unread "readiness/peer-closed-unread"
+        connect_refused "readiness/connect-refused"
+        connect_refused_by_bound "readiness/connect-refused-by-bound"
+        connect_refused_unix "readiness/connect-refused-unix"
+        connect_backlog_full "readiness/connect-backlog-full"
+        connect_refused_for_reading "readiness/connect-refused-for-reading"
+        connect_refused_for_writing "readiness/connect-refused-for-writing"
+        connect_refused_then_read "readiness/connect-refused-then-read"
+        urgent "readiness/urgent"
+        urgent_inline "readiness/urgent-inline"
+        urgent_among_data "readiness/urgent-among-data"
+        urgent_unix "readiness/urgent-unix"
+        low_water_mark "readiness/low-water-mark"
+        send_low_water_mark "readiness/send-low-water-mark"
+        low_water_mark_then_shut "readiness/low-water-mark-then-shut"
+        unix_peer_closed "readiness/unix-peer-closed"
+        unix_peer_closed_unread "readiness/unix-peer-closed-unread"
+        dgram_peer_closed "readiness/dgram-peer-closed"
+        dgram_blocked_when_peer_closes "readiness/dgram-blocked-when-peer-closes"
+        dgram_full "readiness/dgram-full"
+        dgram_bound_full "readiness/dgram-bound-full"
+        empty_datagram "readiness/empty-datagram"
+        udp_refused "readiness/udp-refused"
+        udp_refused_then_read "readiness/udp-refused-then-read"
+        empty_packet "readiness/empty-packet"
+        pipe_data_writer_closed "readiness/pipe-data-writer-closed"
+        pipe_drained_writer_closed "readiness/pipe-drained-writer-closed"
+        pipe_writer_closed "readiness/pipe-writer-closed"
+        pipe_writer_closed_again "readiness/pipe-writer-closed-again"
+        pipe_reader_closed "readiness/pipe-reader-closed"
+        pipe_reader_closed_again "readiness/pipe-reader-closed-again"
+        pipe_full_reader_closed "readiness/pipe-full-reader-closed"
+        full "readiness/full"
+        full_then_read "readiness/full-then-read"
+        pty_master "readiness/pty-master"
+        pty_slave "readiness/pty-slave"
+        pty_never_opened "readiness/pty-never-opened"
+        listener_shut_read "readiness/listener-shut-read"
+        listener_shut_write "readiness/listener-shut-write"
+        listener_shut_both "readiness/listener-shut-both"
+        listener_shut_wakes "readiness/listener-shut-wakes"
+        dgram_own_shut_read "readiness/dgram-own-shut-read"
+        dgram_own_shut_write "readiness/dgram-own-shut-write"
+        dgram_own_shut_both "readiness/dgram-own-shut-both"
+        dgram_unconnected_shut_both "readiness/dgram-unconnected-shut-both"
+        end_in_accept_queue "readiness/end-in-accept-queue"
+        reset_in_accept_queue "readiness/reset-in-accept-queue"
+        data_and_reset_in_accept_queue "readiness/data-and-reset-in-accept-queue"
+    }
+
+    answers! {
+        #[cfg(unix)]
+        poll;
+        unconnected_inet "readiness/unconnected-inet"
+        unconnected_unix "readiness/unconnected-unix"
+        listener_idle "readiness/listener-idle"
+        listener_pending "readiness/listener-pending"
+        connected_idle "readiness/connected-idle"
+        pipe_idle "readiness/pipe-idle"
+        data "readiness/data"
+        peer_shut_write "readiness/peer-shut-write"
+        own_shut_write "readiness/own-shut-write"
+        own_shut_read "readiness/own-shut-read"
+        own_shut_read_after_peer_shut_write "readiness/own-shut-read-after-peer-shut-write"
+        own_shut_both "readiness/own-shut-both"
+        both_shut_write "readiness/both-shut-write"
+        peer_shut_both "readiness/peer-shut-both"
+        peer_closed "readiness/peer-closed"
+        data_then_shut "readiness/data-then-shut"
+        data_then_closed "readiness/data-then-closed"
+        reset "readiness/reset"
+        reset_then_read "readiness/reset-then-read"
+        reset_after_own_shut_write "readiness/reset-after-own-shut-write"
+        data_then_reset "readiness/data-then-reset"
+        data_then_reset_then_read "readiness/data-then-reset-then-read"
+        peer_closed_unread "readiness/peer-closed-unread"
+        connect_refused "readiness/connect-refused"
+        connect_refused_by_bound "readiness/connect-refused-by-bound"
+        connect_refused_unix "readiness/connect-refused-unix"
+        connect_backlog_full "readiness/connect-backlog-full"
+        connect_refused_for_reading "readiness/connect-refused-for-reading"
+        connect_refused_for_writing "readiness/connect-refused-for-writing"
+        connect_refused_then_read "readiness/connect-refused-then-read"
+        urgent "readiness/urgent"
+        urgent_inline "readiness/urgent-inline"
+        urgent_among_data "readiness/urgent-among-data"
+        urgent_unix "readiness/urgent-unix"
+        low_water_mark "readiness/low-water-mark"
+        send_low_water_mark "readiness/send-low-water-mark"
+        low_water_mark_then_shut "readiness/low-water-mark-then-shut"
+        unix_peer_closed "readiness/unix-peer-closed"
+        unix_peer_closed_unread "readiness/unix-peer-closed-unread"
+        dgram_peer_closed "readiness/dgram-peer-closed"
+        dgram_blocked_when_peer_closes "readiness/dgram-blocked-when-peer-closes"
+        dgram_full "readiness/dgram-full"
+        dgram_bound_full "readiness/dgram-bound-full"
+        empty_datagram "readiness/empty-datagram"
+        udp_refused "readiness/udp-refused"
+        udp_refused_then_read "readiness/udp-refused-then-read"
+        empty_packet "readiness/empty-packet"
+        pipe_data_writer_closed "readiness/pipe-data-writer-closed"
+        pipe_drained_writer_closed "readiness/pipe-drained-writer-closed"
+        pipe_writer_closed "readiness/pipe-writer-closed"
+        pipe_writer_closed_again "readiness/pipe-writer-closed-again"
+        pipe_reader_closed "readiness/pipe-reader-closed"
+        pipe_reader_closed_again "readiness/pipe-reader-closed-again"
+        pipe_full_reader_closed "readiness/pipe-full-reader-closed"
+        full "readiness/full"
+        full_then_read "readiness/full-then-read"
+        pty_master "readiness/pty-master"
+        pty_slave "readiness/pty-slave"
+        pty_never_opened "readiness/pty-never-opened"
+        listener_shut_read "readiness/listener-shut-read"
+        listener_shut_write "readiness/listener-shut-write"
+        listener_shut_both "readiness/listener-shut-both"
+        listener_shut_wakes "readiness/listener-shut-wakes"
+        dgram_own_shut_read "readiness/dgram-own-shut-read"
+        dgram_own_shut_write "readiness/dgram-own-shut-write"
+        dgram_own_shut_both "readiness/dgram-own-shut-both"
+        dgram_unconnected_shut_both "readiness/dgram-unconnected-shut-both"
+        end_in_accept_queue "readiness/end-in-accept-queue"
+        reset_in_accept_queue "readiness/reset-in-accept-queue"
+        data_and_reset_in_accept_queue "readiness/data-and-reset-in-accept-queue"
+    }
+
+    answers! {
+        #[cfg(unix)]
+        select;
+        unconnected_inet "readiness/unconnected-inet"
+        unconnected_unix "readiness/unconnected-unix"
+        listener_idle "readiness/listener-idle"
+        listener_pending "readiness/listener-pending"
+        connected_idle "readiness/connected-idle"
+        pipe_idle "readiness/pipe-idle"
+        data "readiness/data"
+        peer_shut_write "readiness/peer-shut-write"
+        own_shut_write "readiness/own-shut-write"
+        own_shut_read "readiness/own-shut-read"
+        own_shut_read_after_peer_shut_write "readiness/own-shut-read-after-peer-shut-write"
+        own_shut_both "readiness/own-shut-both"
+        both_shut_write "readiness/both-shut-write"
+        peer_shut_both "readiness/peer-shut-both"
+        peer_closed "readiness/peer-closed"
+        data_then_shut "readiness/data-then-shut"
+        data_then_closed "readiness/data-then-closed"
+        reset "readiness/reset"
+        reset_then_read "readiness/reset-then-read"
+        reset_after_own_shut_write "readiness/reset-after-own-shut-write"
+        data_then_reset "readiness/data-then-reset"
+        data_then_reset_then_read "readiness/data-then-reset-then-read"
+        peer_closed_unread "readiness/peer-closed-unread"
+        connect_refused "readiness/connect-refused"
+        connect_refused_by_bound "readiness/connect-refused-by-bound"
+        connect_refused_unix "readiness/connect-refused-unix"
+        connect_backlog_full "readiness/connect-backlog-full"
+        connect_refused_for_reading "readiness/connect-refused-for-reading"
+        connect_refused_for_writing "readiness/connect-refused-for-writing"
+        connect_refused_then_read "readiness/connect-refused-then-read"
+        urgent "readiness/urgent"
+        urgent_inline "readiness/urgent-inline"
+        urgent_among_data "readiness/urgent-among-data"
+        urgent_unix "readiness/urgent-unix"
+        low_water_mark "readiness/low-water-mark"
+        send_low_water_mark "readiness/send-low-water-mark"
+        low_water_mark_then_shut "readiness/low-water-mark-then-shut"
+        unix_peer_closed "readiness/unix-peer-closed"
+        unix_peer_closed_unread "readiness/unix-peer-closed-unread"
+        dgram_peer_closed "readiness/dgram-peer-closed"
+        dgram_blocked_when_peer_closes "readiness/dgram-blocked-when-peer-closes"
+        dgram_full "readiness/dgram-full"
+        dgram_bound_full "readiness/dgram-bound-full"
+        empty_datagram "readiness/empty-datagram"
+        udp_refused "readiness/udp-refused"
+        udp_refused_then_read "readiness/udp-refused-then-read"
+        empty_packet "readiness/empty-packet"
+        pipe_data_writer_closed "readiness/pipe-data-writer-closed"
+        pipe_drained_writer_closed "readiness/pipe-drained-writer-closed"
+        pipe_writer_closed "readiness/pipe-writer-closed"
+        pipe_writer_closed_again "readiness/pipe-writer-closed-again"
+        pipe_reader_closed "readiness/pipe-reader-closed"
+        pipe_reader_closed_again "readiness/pipe-reader-closed-again"
+        pipe_full_reader_closed "readiness/pipe-full-reader-closed"
+        full "readiness/full"
+        full_then_read "readiness/full-then-read"
+        pty_master "readiness/pty-master"
+        pty_slave "readiness/pty-slave"
+        pty_never_opened "readiness/pty-never-opened"
+        listener_shut_read "readiness/listener-shut-read"
+        listener_shut_write "readiness/listener-shut-write"
+        listener_shut_both "readiness/listener-shut-both"
+        listener_shut_wakes "readiness/listener-shut-wakes"
+        dgram_own_shut_read "readiness/dgram-own-shut-read"
+        dgram_own_shut_write "readiness/dgram-own-shut-write"
+        dgram_own_shut_both "readiness/dgram-own-shut-both"
+        dgram_unconnected_shut_both "readiness/dgram-unconnected-shut-both"
+        end_in_accept_queue "readiness/end-in-accept-queue"
+        reset_in_accept_queue "readiness/reset-in-accept-queue"
+        data_and_reset_in_accept_queue "readiness/data-and-reset-in-accept-queue"
+    }
+}
+
+mod states {
+    answers! {
+        #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+        epoll;
+        pipe "states/pipe"
+        fifo "states/fifo"
+    }
+
+    answers! {
+        #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+        kqueue;
+        pipe "states/pipe"
+        fifo "states/fifo"
+    }
+
+    answers! {
+        #[cfg(unix)]
+        poll;
+        pipe "states/pipe"
+        fifo "states/fifo"
+    }
+
+    answers! {
+        #[cfg(unix)]
+        select;
+        pipe "states/pipe"
+        fifo "states/fifo"
+    }
+}
+
+mod files {
+    answers! {
+        #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+        epoll;
+        regular "files/regular"
+        regular_watched "files/regular-watched"
+        dev_null "files/dev-null"
+        dev_zero "files/dev-zero"
+        dev_full "files/dev-full"
+        dev_urandom "files/dev-urandom"
+        directory "files/directory"
+        write_end_for_reading "files/write-end-for-reading"
+        read_end_for_writing "files/read-end-for-writing"
+    }
+
+    answers! {
+        #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+        kqueue;
+        regular "files/regular"
+        regular_watched "files/regular-watched"
+        dev_null "files/dev-null"
+        dev_zero "files/dev-zero"
+        dev_full "files/dev-full"
+        dev_urandom "files/dev-urandom"
+        directory "files/directory"
+        write_end_for_reading "files/write-end-for-reading"
+        read_end_for_writing "files/read-end-for-writing"
+    }
+
+    answers! {
+        #[cfg(unix)]
+        poll;
+        regular "files/regular"
+        regular_watched "files/regular-watched"
+        dev_null "files/dev-null"
+        dev_zero "files/dev-zero"
+        dev_full "files/dev-full"
+        dev_urandom "files/dev-urandom"
+        directory "files/directory"
+        write_end_for_reading "files/write-end-for-reading"
+        read_end_for_writing "files/read-end-for-writing"
+    }
+
+    answers! {
+        #[cfg(unix)]
+        select;
+        regular "files/regular"
+        regular_watched "files/regular-watched"
+        dev_null "files/dev-null"
+        dev_zero "files/dev-zero"
+        dev_full "files/dev-full"
+        dev_urandom "files/dev-urandom"
+        directory "files/directory"
+        write_end_for_reading "files/write-end-for-reading"
+        read_end_for_writing "files/read-end-for-writing"
+    }
+}
+
+mod edges {
+    answers! {
+        #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+        epoll;
+        added_when_ready "edges/added-when-ready"
+        partial_read "edges/partial-read"
+        new_data "edges/new-data"
+        modified "edges/modified"
+        writer_never_full "edges/writer-never-full"
+        fifo_reader_reopened "edges/fifo-reader-reopened"
+        fifo_writer_opens "edges/fifo-writer-opens"
+        fifo_writers "edges/fifo-writers"
+        fifo_blocked_when_writer_closes "edges/fifo-blocked-when-writer-closes"
+        fifo_no_writer "edges/fifo-no-writer"
+        one_shot "edges/one-shot"
+        shared_by_threads "edges/shared-by-threads"
+        two_directions "edges/two-directions"
+        two_directions_one_slot "edges/two-directions-one-slot"
+        pending_then_drained "edges/pending-then-drained"
+        pending_then_removed "edges/pending-then-removed"
+        pending_then_asked_for_nothing "edges/pending-then-asked-for-nothing"
+        handed_over "edges/handed-over"
+        end_is_sticky "edges/end-is-sticky"
+        pipe_end_is_sticky "edges/pipe-end-is-sticky"
+        hang_up_asked_for_nothing "edges/hang-up-asked-for-nothing"
+    }
+
+    answers! {
+        #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+        kqueue;
+        added_when_ready "edges/added-when-ready"
+        partial_read "edges/partial-read"
+        new_data "edges/new-data"
+        modified "edges/modified"
+        writer_never_full "edges/writer-never-full"
+        fifo_reader_reopened "edges/fifo-reader-reopened"
+        fifo_writer_opens "edges/fifo-writer-opens"
+        fifo_writers "edges/fifo-writers"
+        fifo_blocked_when_writer_closes "edges/fifo-blocked-when-writer-closes"
+        fifo_no_writer "edges/fifo-no-writer"
+        one_shot "edges/one-shot"
+        shared_by_threads "edges/shared-by-threads"
+        two_directions "edges/two-directions"
+        two_directions_one_slot "edges/two-directions-one-slot"
+        pending_then_drained "edges/pending-then-drained"
+        pending_then_removed "edges/pending-then-removed"
+        pending_then_asked_for_nothing "edges/pending-then-asked-for-nothing"
+        handed_over "edges/handed-over"
+        end_is_sticky "edges/end-is-sticky"
+        pipe_end_is_sticky "edges/pipe-end-is-sticky"
+        hang_up_asked_for_nothing "edges/hang-up-asked-for-nothing"
+    }
+
+    answers! {
+        #[cfg(unix)]
+        poll;
+        fifo_reader_reopened "edges/fifo-reader-reopened"
+        fifo_writers "edges/fifo-writers"
+        fifo_blocked_when_writer_closes "edges/fifo-blocked-when-writer-closes"
+        fifo_no_writer "edges/fifo-no-writer"
+        shared_by_threads "edges/shared-by-threads"
+        two_directions "edges/two-directions"
+        two_directions_one_slot "edges/two-directions-one-slot"
+        pending_then_drained "edges/pending-then-drained"
+        end_is_sticky "edges/end-is-sticky"
+        pipe_end_is_sticky "edges/pipe-end-is-sticky"
+        hang_up_asked_for_nothing "edges/hang-up-asked-for-nothing"
+    }
+
+    answers! {
+        #[cfg(unix)]
+        select;
+        fifo_reader_reopened "edges/fifo-reader-reopened"
+        fifo_writers "edges/fifo-writers"
+        fifo_blocked_when_writer_closes "edges/fifo-blocked-when-writer-closes"
+        fifo_no_writer "edges/fifo-no-writer"
+        shared_by_threads "edges/shared-by-threads"
+        two_directions "edges/two-directions"
+        two_directions_one_slot "edges/two-directions-one-slot"
+        pending_then_drained "edges/pending-then-drained"
+        end_is_sticky "edges/end-is-sticky"
+        pipe_end_is_sticky "edges/pipe-end-is-sticky"
+        hang_up_asked_for_nothing "edges/hang-up-asked-for-nothing"
+    }
+}
+
+mod registration {
+    answers! {
+        #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+        epoll;
+        added_twice "registration/added-twice"
+        added_twice_edge_then_level "registration/added-twice-edge-then-level"
+        added_twice_level_then_edge "registration/added-twice-level-then-edge"
+        copy_added "registration/copy-added"
+        absent "registration/absent"
+        closed_number "registration/closed-number"
+        closed "registration/closed"
+        closed_with_copy "registration/closed-with-copy"
+        number_reused "registration/number-reused"
+        closed_after_harvest "registration/closed-after-harvest"
+        removed_after_harvest "registration/removed-after-harvest"
+        added_again "registration/added-again"
+        modified_while_ready "registration/modified-while-ready"
+        two_pollers "registration/two-pollers"
+        added_while_waiting "registration/added-while-waiting"
+        added_idle_while_waiting "registration/added-idle-while-waiting"
+        modified_while_waiting "registration/modified-while-waiting"
+        removed_while_waiting "registration/removed-while-waiting"
+        closed_while_waiting "registration/closed-while-waiting"
+        poller_closed_while_waiting "registration/poller-closed-while-waiting"
+        closed_beside_idle "registration/closed-beside-idle"
+        bad_number "registration/bad-number"
+        hang_up_asked_for_nothing "registration/hang-up-asked-for-nothing"
+        blocked_asked_for_nothing "registration/blocked-asked-for-nothing"
+        blocked_asked_for_nothing_reset "registration/blocked-asked-for-nothing-reset"
+        blocked_writer "registration/blocked-writer"
+        blocked_writer_reset "registration/blocked-writer-reset"
+        listed_twice_for_reading "registration/listed-twice-for-reading"
+        listed_twice_for_both "registration/listed-twice-for-both"
+    }
+
+    answers! {
+        #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+        kqueue;
+        added_twice "registration/added-twice"
+        added_twice_edge_then_level "registration/added-twice-edge-then-level"
+        added_twice_level_then_edge "registration/added-twice-level-then-edge"
+        copy_added "registration/copy-added"
+        absent "registration/absent"
+        closed_number "registration/closed-number"
+        closed "registration/closed"
+        closed_with_copy "registration/closed-with-copy"
+        number_reused "registration/number-reused"
+        closed_after_harvest "registration/closed-after-harvest"
+        removed_after_harvest "registration/removed-after-harvest"
+        added_again "registration/added-again"
+        modified_while_ready "registration/modified-while-ready"
+        two_pollers "registration/two-pollers"
+        added_while_waiting "registration/added-while-waiting"
+        added_idle_while_waiting "registration/added-idle-while-waiting"
+        modified_while_waiting "registration/modified-while-waiting"
+        removed_while_waiting "registration/removed-while-waiting"
+        closed_while_waiting "registration/closed-while-waiting"
+        poller_closed_while_waiting "registration/poller-closed-while-waiting"
+        closed_beside_idle "registration/closed-beside-idle"
+        bad_number "registration/bad-number"
+        hang_up_asked_for_nothing "registration/hang-up-asked-for-nothing"
+        blocked_asked_for_nothing "registration/blocked-asked-for-nothing"
+        blocked_asked_for_nothing_reset "registration/blocked-asked-for-nothing-reset"
+        blocked_writer "registration/blocked-writer"
+        blocked_writer_reset "registration/blocked-writer-reset"
+        listed_twice_for_reading "registration/listed-twice-for-reading"
+        listed_twice_for_both "registration/listed-twice-for-both"
+    }
+
+    answers! {
+        #[cfg(unix)]
+        poll;
+        added_twice "registration/added-twice"
+        added_twice_edge_then_level "registration/added-twice-edge-then-level"
+        copy_added "registration/copy-added"
+        absent "registration/absent"
+        closed_number "registration/closed-number"
+        closed "registration/closed"
+        closed_with_copy "registration/closed-with-copy"
+        number_reused "registration/number-reused"
+        closed_after_harvest "registration/closed-after-harvest"
+        removed_after_harvest "registration/removed-after-harvest"
+        added_again "registration/added-again"
+        modified_while_ready "registration/modified-while-ready"
+        two_pollers "registration/two-pollers"
+        added_while_waiting "registration/added-while-waiting"
+        added_idle_while_waiting "registration/added-idle-while-waiting"
+        modified_while_waiting "registration/modified-while-waiting"
+        removed_while_waiting "registration/removed-while-waiting"
+        closed_while_waiting "registration/closed-while-waiting"
+        poller_closed_while_waiting "registration/poller-closed-while-waiting"
+        closed_beside_idle "registration/closed-beside-idle"
+        bad_number "registration/bad-number"
+        hang_up_asked_for_nothing "registration/hang-up-asked-for-nothing"
+        blocked_asked_for_nothing "registration/blocked-asked-for-nothing"
+        blocked_asked_for_nothing_reset "registration/blocked-asked-for-nothing-reset"
+        blocked_writer "registration/blocked-writer"
+        blocked_writer_reset "registration/blocked-writer-reset"
+        listed_twice_for_reading "registration/listed-twice-for-reading"
+        listed_twice_for_both "registration/listed-twice-for-both"
+    }
+
+    answers! {
+        #[cfg(unix)]
+        select;
+        added_twice "registration/added-twice"
+        added_twice_edge_then_level "registration/added-twice-edge-then-level"
+        copy_added "registration/copy-added"
+        absent "registration/absent"
+        closed_number "registration/closed-number"
+        closed "registration/closed"
+        closed_with_copy "registration/closed-with-copy"
+        number_reused "registration/number-reused"
+        closed_after_harvest "registration/closed-after-harvest"
+        removed_after_harvest "registration/removed-after-harvest"
+        added_again "registration/added-again"
+        modified_while_ready "registration/modified-while-ready"
+        two_pollers "registration/two-pollers"
+        added_while_waiting "registration/added-while-waiting"
+        added_idle_while_waiting "registration/added-idle-while-waiting"
+        modified_while_waiting "registration/modified-while-waiting"
+        removed_while_waiting "registration/removed-while-waiting"
+        closed_while_waiting "registration/closed-while-waiting"
+        poller_closed_while_waiting "registration/poller-closed-while-waiting"
+        closed_beside_idle "registration/closed-beside-idle"
+        bad_number "registration/bad-number"
+        hang_up_asked_for_nothing "registration/hang-up-asked-for-nothing"
+        blocked_asked_for_nothing "registration/blocked-asked-for-nothing"
+        blocked_asked_for_nothing_reset "registration/blocked-asked-for-nothing-reset"
+        blocked_writer "registration/blocked-writer"
+        blocked_writer_reset "registration/blocked-writer-reset"
+        listed_twice_for_reading "registration/listed-twice-for-reading"
+        listed_twice_for_both "registration/listed-twice-for-both"
     }
 }

@@ -105,11 +105,11 @@ fn divergences_that_are_wrong_are_refused_before_anything_runs() {
 
 #[test]
 fn what_is_built_in_is_in_order() {
-    let counts =
-        ["linux: 2427 measured, 0 hypotheses", "freebsd: 2569 measured, 1 hypotheses", "divergences: "];
-    pollmatrix(&["expectations", "--check"]).expect(0, &counts);
+    let built_in = pollmatrix(&["expectations", "--check"]);
+    built_in.expect(0, &[" measured, 0 hypotheses", "freebsd: ", " measured, 1 hypotheses", "divergences: "]);
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../expectations").display().to_string();
-    pollmatrix(&["expectations", "--check", "--dir", &dir]).expect(0, &counts);
+    let loaded = pollmatrix(&["expectations", "--check", "--dir", &dir]);
+    assert_eq!((loaded.code, loaded.stdout), (Some(0), built_in.stdout));
 }
 
 #[test]

@@ -8,7 +8,9 @@ mod faults;
 mod interruption;
 mod merge;
 mod plans;
+mod probe;
 mod reports;
+mod rows;
 mod sandbox;
 #[cfg(target_os = "linux")]
 mod scripts;

@@ -104,12 +104,20 @@ fn targets_and_parts_of_targets_become_one_report() {
     }
     assert!(sandbox.merged("report.md").contains("| here<br>poll | there<br>poll |"));
     assert!(sandbox.merged("junit.xml").contains("name=\"there/poll\""));
+    let page = sandbox.merged("report.html");
+    assert!(page.starts_with("<!DOCTYPE html>\n<!-- pollmatrix report -->"), "{page}");
+    for text in
+        ["4 cells: 2 pass, 1 fail, 1 unsupported", "prefix (qemu-some)", "1 of 3 contract cells do not hold"]
+    {
+        assert!(page.contains(text), "{text}: {page}");
+    }
+    assert_eq!(results["scenarios"]["selftest/pass"]["title"], "A self-test");
 }
 
 #[test]
 fn the_order_of_the_inputs_does_not_show() {
     let sandbox = parts();
-    let files = ["results.json", "report.md", "junit.xml"];
+    let files = ["results.json", "report.html", "report.md", "junit.xml"];
     let merged = |order: &[&str]| {
         sandbox.merge(order, &[]).expect(1, &[]);
         files.map(|file| sandbox.merged(file))
@@ -277,10 +285,13 @@ fn files_that_are_no_results_are_named_with_what_they_seem_to_be() {
     };
     let whole = fs::read(sandbox.path("pass.json")).expect("it was written");
     let half = &whole[..whole.len() / 2];
-    let lines = String::from_utf8_lossy(half).lines().count();
+    // A file that ends with the end of a line ends at the beginning of the next one.
+    let lines = String::from_utf8_lossy(half).lines().count() + usize::from(half.ends_with(b"\n"));
     refused("half.json", half, &[&format!("half.json:{lines}:"), "results of pollmatrix that end too early"]);
     refused("empty.json", b"", &["the file is empty"]);
     refused("page.html", b"<!DOCTYPE html>\n<p>", &["page.html:1:1: ", "an HTML page"]);
+    let page = fs::read(sandbox.path("pollmatrix-report/report.html")).expect("it was written");
+    refused("own.html", &page, &["a report.html", "the results.json beside it"]);
     refused("other.json", b"{\"name\": \"x\"}", &["a JSON object with 'name'"]);
     let newer = String::from_utf8_lossy(&whole).replace("\"schema\": 2", "\"schema\": 3");
     refused("newer.json", newer.as_bytes(), &["version 3 of the format", "pollmatrix 0.", "wrote it"]);

@@ -25,9 +25,24 @@ fn a_report_of_every_status_fits_the_published_schema() {
     let errors: Vec<_> = validator.iter_errors(&results).map(|error| error.to_string()).collect();
     assert!(errors.is_empty(), "{errors:#?}");
 
+    let mut without = results.clone();
+    without.as_object_mut().expect("results are an object").remove("scenarios");
+    assert!(validator.is_valid(&without), "files of earlier versions have no scenarios");
+
     let mut wrong = results;
     wrong["cells"][0]["status"] = "fine".into();
     assert!(!validator.is_valid(&wrong), "a status that does not exist must not fit");
+}
+
+#[test]
+fn a_run_writes_the_page_and_names_it() {
+    let sandbox = Sandbox::new(&["pass", "fail"], 20);
+    let printed = sandbox.run(&["run"]);
+    assert_eq!(printed.stdout.lines().last(), Some("Report: pollmatrix-report/report.html"));
+    let page = fs::read_to_string(sandbox.path("pollmatrix-report/report.html")).expect("it was written");
+    assert!(page.contains("1 of 2 contract cells do not hold"), "{page}");
+    let described = &sandbox.results()["scenarios"]["selftest/pass"];
+    assert_eq!((&described["title"], &described["layer"]), (&"A self-test".into(), &"contract".into()));
 }
 
 #[test]

@@ -25,6 +25,9 @@ fn every_command_explains_itself() {
             "diff",
             "faults",
             "soak",
+            "probe",
+            "record",
+            "publish",
             "plan",
             "generate",
             "exec",
@@ -62,6 +65,11 @@ fn every_command_explains_itself() {
     pollmatrix(&["soak", "--help"])
         .expect(0, &["--duration", "--threads", "--groups", "--backend", "--fault", "Exit codes:"]);
     pollmatrix(&["expectations", "--help"]).expect(0, &["ROW-PREFIX", "--os", "--check", "--dir"]);
+    pollmatrix(&["probe", "--help"])
+        .expect(0, &["--transport", "--mode", "--backend", "--trace", "--format", "127", "Exit codes:"]);
+    pollmatrix(&["record", "--help"])
+        .expect(0, &["--dry-run", "--emulated", "--expectations", "Exit codes:"]);
+    pollmatrix(&["publish", "--help"]).expect(0, &["--check", "--to", "--emulated", "Exit codes:"]);
     pollmatrix(&["generate", "--help"]).expect(0, &["--check"]);
     pollmatrix(&["run-cell", "--help"]).expect(0, &["127  unsupported", "one JSON line"]);
 }

@@ -5,12 +5,18 @@
 //! A line is performed over one transport, in one mode, with one poller, and makes observations: each has the key under which
 //! `expectations/` knows what is to be expected.
 
+mod keys;
 mod rows;
+mod stage;
 mod transport;
+pub mod verbs;
+
+use std::fmt;
 
 use selector::{MakeSelector, Mode};
 
-pub use crate::rows::rows;
+pub use crate::keys::{Key, keys};
+pub use crate::rows::{Unscripted, rows, unscripted};
 pub use crate::transport::Transport;
 
 /// A row of the catalogue as a scenario.
@@ -58,6 +64,16 @@ pub struct Observation {
     pub answer: String,
 }
 
+/// `poll@level: IN|HUP`
+impl fmt::Display for Observation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.trigger {
+            Some(trigger) => write!(f, "{}@{trigger}: {}", self.api, self.answer),
+            None => write!(f, "{}: {}", self.api, self.answer),
+        }
+    }
+}
+
 /// What performing a line came to.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Performance {
@@ -86,6 +102,8 @@ pub enum Stopped {
 /// # Errors
 /// [`Stopped`], with the performance up to there.
 pub fn perform(verbs: &str, setting: Setting) -> (Performance, Result<(), Stopped>) {
-    let _ = (verbs, setting);
-    (Performance::default(), Err(Stopped::Broken("the stage is not built".into())))
+    match verbs.parse() {
+        Ok(line) => stage::play(&line, setting),
+        Err(error) => (Performance::default(), Err(Stopped::Script(format!("{verbs}\n{error}")))),
+    }
 }

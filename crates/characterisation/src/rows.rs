@@ -1,20 +1,38 @@
 //! The catalogue: one entry per scenario.
 
+mod edges;
+mod files;
+mod readiness;
+mod registration;
+mod states;
+mod unscripted;
+
 use selector::Mode;
 
-use crate::{Row, Transport};
+use crate::Row;
 
-/// Every row that is a scenario, in the order of the catalogue.
-pub fn rows() -> &'static [Row] {
-    ROWS
+pub use unscripted::Unscripted;
+
+/// Every row that is a scenario, family by family, in the order of the catalogue.
+pub fn rows() -> impl Iterator<Item = &'static Row> {
+    FAMILIES.iter().flat_map(|family| family.iter())
 }
 
-const ROWS: &[Row] = &[Row {
-    row: "V06",
-    id: "readiness/peer-shut-write",
-    question: "What is reported when the peer has shut its writing side?",
-    verbs: "own and peer are connected, watch own, peer shuts write, look at own, own reads 0, look at own as after-read-0",
-    transports: &[Transport::Tcp, Transport::Unix, Transport::UnixDgram, Transport::Seqpacket],
-    modes: &[Mode::Level, Mode::Edge],
-    bugs: &["https://github.com/tokio-rs/mio/issues/1893"],
-}];
+const FAMILIES: &[&[Row]] = &[readiness::ROWS, states::ROWS, files::ROWS, edges::ROWS, registration::ROWS];
+
+/// Everything that is no scenario, with the reason.
+pub fn unscripted() -> &'static [Unscripted] {
+    unscripted::UNSCRIPTED
+}
+
+/// Level and edge: what is there, and what is new.
+const BOTH: &[Mode] = &[Mode::Level, Mode::Edge];
+
+/// What is there.
+const LEVEL: &[Mode] = &[Mode::Level];
+
+/// Once, until it is modified.
+const ONCE: &[Mode] = &[Mode::OneShot, Mode::Dispatch];
+
+/// What is new.
+const EDGE: &[Mode] = &[Mode::Edge];

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
-use matrix::{Layer, Os, Selection, Shard};
+use matrix::{Layer, Os, Selection, Shard, Transport, Trigger};
 use report::Seed;
 
 use crate::command::quoted;
@@ -72,6 +72,8 @@ struct ExpectationsArg {
 #[derive(Subcommand)]
 pub enum Command {
     /// Run cells, each in a process of its own, and write the report (this is the default command)
+    ///
+    /// The report directory gets report.html to look around in, report.md, results.json and junit.xml.
     #[command(after_help = exit::HELP)]
     Run(RunArgs),
     /// List cells, and say which this machine cannot run
@@ -103,6 +105,25 @@ pub enum Command {
     Soak(SoakArgs),
     /// Show what each system's pollers are expected to answer, side by side
     Expectations(ExpectationsArgs),
+    /// Perform a line of verbs on every backend that is here, side by side
+    ///
+    /// The line says what is done and what is looked at: 'own and peer are connected, watch own, peer shuts write, look at own'.
+    /// A row of the catalogue (V06) or a scenario (readiness/peer-shut-write) stands for its own lines. Each backend is asked in a
+    /// process of its own.
+    #[command(after_help = exit::PROBE_HELP)]
+    Probe(ProbeArgs),
+    /// Write answers that nobody knew before into the expectations, for review
+    ///
+    /// Reads results of characterisation cells and adds to answers/OS.yml what is not there yet, with the kernel that
+    /// answered so as the source. What the file says already stays as it is, but for hypotheses that were contradicted;
+    /// what contradicts a measurement is named and not written.
+    #[command(after_help = exit::RECORD_HELP)]
+    Record(RecordArgs),
+    /// Write what each backend answered as a Markdown page per system and backend, for a repository
+    ///
+    /// The pages have the questions, the lines of verbs and the answers, and nothing that differs from run to run.
+    #[command(after_help = exit::PUBLISH_HELP)]
+    Publish(PublishArgs),
     /// Split the cells over several machines, for the matrix of a CI or for a Kubernetes Job
     ///
     /// Each of the N machines runs `pollmatrix run --shard K/N`, and `pollmatrix merge` joins what they report. The
@@ -482,6 +503,72 @@ pub struct ExpectationsArgs {
     /// Print no answers; exit 2 if something in the files is wrong
     #[arg(long, conflicts_with_all = ["rows", "systems", "format"])]
     pub check: bool,
+}
+
+#[derive(ClapArgs)]
+pub struct ProbeArgs {
+    /// A line of verbs, a row of the catalogue, or a scenario
+    #[arg(value_name = "LINE")]
+    pub line: String,
+    /// Ask this backend only; repeatable [default: every one that is here]
+    #[arg(long = "backend", value_name = "NAME")]
+    pub backends: Vec<String>,
+    /// What the descriptors are: tcp, unix, unix-dgram, seqpacket, udp, pipe, fifo, pty, none [default: tcp, or the first
+    /// of the scenario's]
+    #[arg(long, value_name = "TRANSPORT")]
+    pub transport: Option<Transport>,
+    /// How they are registered where the line does not say: level, edge, oneshot, dispatch, exclusive, exclusive-edge
+    /// [default: level, or the first of the scenario's]
+    #[arg(long, value_name = "MODE")]
+    pub mode: Option<Trigger>,
+    /// Show clause by clause what was done and answered
+    #[arg(long)]
+    pub trace: bool,
+    /// For what is done in random order [default: a new one]
+    #[arg(long, value_name = "SEED")]
+    pub seed: Option<Seed>,
+    #[command(flatten)]
+    pub slow: SlowArg,
+    /// What to print
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+    /// Ask the one backend in this very process, and print what it answers as one JSON line
+    #[arg(long, hide = true)]
+    pub here: bool,
+}
+
+#[derive(ClapArgs)]
+pub struct RecordArgs {
+    /// Results to record: results.json files, or report directories that have one
+    #[arg(value_name = "RESULTS", required = true)]
+    pub inputs: Vec<PathBuf>,
+    /// Write nothing; show what would be written as a diff
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Record answers that came through an emulator or another command, too: they may be its own, not the kernel's
+    #[arg(long)]
+    pub emulated: bool,
+    /// The top of the source tree, whose expectations are written to without --expectations [default: the nearest folder
+    /// upwards that has a matrix.yml and crates]
+    #[arg(long, value_name = "DIR")]
+    pub root: Option<PathBuf>,
+}
+
+#[derive(ClapArgs)]
+pub struct PublishArgs {
+    /// Results of characterisation cells: a results.json file, or a report directory that has one
+    #[arg(value_name = "RESULTS")]
+    pub input: PathBuf,
+    /// Where the pages go: DIR/OS-ARCH/BACKEND.md [default: docs/results in the source tree]
+    #[arg(long = "to", value_name = "DIR")]
+    pub to: Option<PathBuf>,
+    /// Write nothing; exit 1 and show the differences if some pages are not what would be written. Which kernel and
+    /// version they are from makes none
+    #[arg(long)]
+    pub check: bool,
+    /// Publish answers that came through an emulator or another command, too: they may be its own, not the kernel's
+    #[arg(long)]
+    pub emulated: bool,
 }
 
 #[derive(ClapArgs)]

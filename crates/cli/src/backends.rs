@@ -2,11 +2,32 @@
 
 use cfg_if::cfg_if;
 use fd_core::poller::MakeBackend;
+use selector::MakeSelector;
+
+use crate::error::Error;
+
+/// A backend that this OS has.
+#[derive(Clone, Copy)]
+pub struct Backend {
+    /// What matrix.yml calls it.
+    pub name: &'static str,
+    /// Under the FD core.
+    pub core: MakeBackend,
+    /// The poller itself.
+    pub selector: MakeSelector,
+}
+
+/// The backend of a crate, whose functions have the same names in each.
+macro_rules! backend {
+    ($name:literal, $crate_name:ident) => {
+        Some(Backend { name: $name, core: $crate_name::backend, selector: $crate_name::selector })
+    };
+}
 
 cfg_if! {
     if #[cfg(target_os = "linux")] {
-        const EPOLL: Option<MakeBackend> = Some(poller_epoll::backend);
-        const KQUEUE: Option<MakeBackend> = None;
+        const EPOLL: Option<Backend> = backend!("epoll", poller_epoll);
+        const KQUEUE: Option<Backend> = None;
     } else if #[cfg(any(
         target_os = "freebsd",
         target_os = "macos",
@@ -14,26 +35,38 @@ cfg_if! {
         target_os = "openbsd",
         target_os = "dragonfly"
     ))] {
-        const EPOLL: Option<MakeBackend> = None;
-        const KQUEUE: Option<MakeBackend> = Some(poller_kqueue::backend);
+        const EPOLL: Option<Backend> = None;
+        const KQUEUE: Option<Backend> = backend!("kqueue", poller_kqueue);
     } else {
-        const EPOLL: Option<MakeBackend> = None;
-        const KQUEUE: Option<MakeBackend> = None;
+        const EPOLL: Option<Backend> = None;
+        const KQUEUE: Option<Backend> = None;
     }
 }
 
-/// Every backend by the name that matrix.yml has for it, and how it is made if this OS has it.
-pub const BACKENDS: [(&str, Option<MakeBackend>); 4] = [
+/// Every backend by the name that matrix.yml has for it, if this OS has it.
+pub const BACKENDS: [(&str, Option<Backend>); 4] = [
     ("epoll", EPOLL),
     ("kqueue", KQUEUE),
-    ("poll", Some(poller_poll::backend)),
-    ("select", Some(poller_select::backend)),
+    ("poll", backend!("poll", poller_poll)),
+    ("select", backend!("select", poller_select)),
 ];
 
-/// The backend of this name, if it is built into this program: its name for the program's lifetime, and how
-/// it is made.
-pub fn find(name: &str) -> Option<(&'static str, MakeBackend)> {
-    BACKENDS.iter().find(|(known, _)| *known == name).and_then(|(name, make)| Some((*name, (*make)?)))
+/// Every backend that this OS has.
+pub fn here() -> impl Iterator<Item = Backend> {
+    BACKENDS.into_iter().filter_map(|(_, backend)| backend)
+}
+
+/// The backend of this name, if it is built into this program.
+pub fn find(name: &str) -> Option<Backend> {
+    here().find(|backend| backend.name == name)
+}
+
+/// The backend of this name, or why there is none.
+pub fn named(name: &str) -> Result<Backend, Error> {
+    find(name).ok_or_else(|| {
+        let names: Vec<_> = here().map(|backend| backend.name).collect();
+        Error::UnknownBackend { name: name.to_owned(), help: matrix::did_you_mean(name, names) }
+    })
 }
 
 #[cfg(test)]
@@ -48,9 +81,9 @@ mod tests {
         let matrix = Matrix::parse(BUILT_IN, "matrix.yml").expect("matrix.yml is well-formed");
         let listed: Vec<_> = matrix.backends.iter().map(|backend| backend.id.as_str()).collect();
         assert_eq!(listed, BACKENDS.map(|(name, _)| name));
-        for (name, make) in BACKENDS {
+        for (name, here) in BACKENDS {
             let listed = matrix.backend(name).is_some_and(|backend| backend.exists_on(std::env::consts::OS));
-            assert_eq!(make.is_some(), listed, "{name}");
+            assert_eq!(here.map(|backend| backend.name), listed.then_some(name));
         }
     }
 }

@@ -1,56 +1,145 @@
-//! From the names in a cell's id to the code that they stand for.
+//! From a cell to the code that it stands for.
 
-use report::Check;
+use std::collections::{BTreeMap, BTreeSet};
+
+use matrix::{Cell, Matrix};
+use report::{CellResult, Check, Link, Scenario, Status};
 use scenarios::{Outcome, Params, Verdict};
 
-use crate::{backends, selftest};
+use crate::error::Error;
+use crate::provenance::VERSION;
+use crate::{backends, rows, selftest};
 
-/// Runs the cell of these names once in this process.
-pub fn run(scenario: &str, variant: &str, backend: &str, seed: u64) -> (Verdict, Outcome) {
-    let broken = |why: String| (Verdict::Broken(why), Outcome::default());
-    let params: Params = match variant.parse() {
-        Ok(params) => params,
-        Err(error) => return broken(format!("{error}")),
-    };
-    if let Some(selftest) = selftest::find(scenario) {
-        return selftest(seed);
-    }
-    let Some(scenario) = scenarios::find(scenario) else {
-        return broken(format!("{scenario} is in the matrix but not in this pollmatrix's catalogue"));
-    };
-    let Some((name, make)) = backends::find(backend) else {
-        let why = format!("{backend} is not built into this pollmatrix for {}", std::env::consts::OS);
-        return (Verdict::Unsupported(why), Outcome::default());
-    };
-    scenarios::run(scenario, name, make, params, seed)
+/// What a run of a cell came to.
+#[derive(Debug)]
+pub struct Ran {
+    pub status: Status,
+    /// Why it is no pass.
+    pub reason: Option<String>,
+    pub checks: Vec<Check>,
+    pub counters: BTreeMap<String, u64>,
+    pub notes: Vec<String>,
 }
 
-/// A scenario's check as reports hold it.
-pub fn check(check: scenarios::Check) -> Check {
-    Check {
-        what: check.what,
-        expected: check.expected,
-        observed: check.observed,
-        source: check.source,
-        holds: check.holds,
+impl Default for Ran {
+    /// A pass that says nothing.
+    fn default() -> Self {
+        let (checks, counters, notes) = Default::default();
+        Self { status: Status::Pass, reason: None, checks, counters, notes }
+    }
+}
+
+/// Runs the cell once in this process.
+pub fn run(cell: &Cell, seed: u64) -> Result<Ran, Error> {
+    let (scenario, backend) = (cell.id.scenario.as_str(), cell.id.backend.as_str());
+    if let Some(selftest) = selftest::find(scenario) {
+        return Ok(selftest(seed).into());
+    }
+    let Some(backend) = backends::find(backend) else {
+        let why = format!("{backend} is not built into this pollmatrix for {}", std::env::consts::OS);
+        return Ok(Ran { status: Status::Unsupported, reason: Some(why), ..Ran::default() });
+    };
+    if let Some(row) = rows::find(scenario) {
+        return rows::run(row, cell.variant, backend, seed);
+    }
+    let broken = |why: String| Ran { status: Status::Broken, reason: Some(why), ..Ran::default() };
+    let params: Params = match cell.id.variant.parse() {
+        Ok(params) => params,
+        Err(error) => return Ok(broken(format!("{error}"))),
+    };
+    let Some(scenario) = scenarios::find(scenario) else {
+        return Ok(broken(format!("{scenario} is in the matrix but not in this pollmatrix's catalogue")));
+    };
+    Ok(scenarios::run(scenario, backend.name, backend.core, params, seed).into())
+}
+
+impl From<(Verdict, Outcome)> for Ran {
+    fn from((verdict, outcome): (Verdict, Outcome)) -> Self {
+        let (status, reason) = match verdict {
+            Verdict::Pass => (Status::Pass, None),
+            Verdict::Fail(what) => (Status::Fail, Some(what)),
+            Verdict::Unsupported(reason) => (Status::Unsupported, Some(reason)),
+            Verdict::Broken(reason) => (Status::Broken, Some(reason)),
+        };
+        let check = |check: scenarios::Check| Check {
+            what: check.what,
+            expected: check.expected,
+            observed: check.observed,
+            source: check.source,
+            holds: check.holds,
+            ..Check::default()
+        };
+        let checks = outcome.checks.into_iter().map(check).collect();
+        Self { status, reason, checks, counters: outcome.counters, notes: outcome.notes }
+    }
+}
+
+/// What the scenarios of these cells are about, by id. The catalogue knows more than the matrix, and not the self-tests.
+pub fn describe(matrix: &Matrix, cells: &[CellResult]) -> BTreeMap<String, Scenario> {
+    let ids: BTreeSet<_> = cells.iter().map(|cell| cell.scenario.as_str()).collect();
+    let describe = |id: &str| {
+        let scenario = matrix.scenario(id)?;
+        let row = rows::find(id);
+        let clauses = match row {
+            Some(row) => vec![row.row.to_owned()],
+            None => scenarios::find(id)
+                .map(|scenario| scenario.clauses.iter().map(|clause| (*clause).to_owned()).collect())
+                .unwrap_or_default(),
+        };
+        let bugs = row.map_or(&[][..], |row| row.bugs).iter();
+        let described = Scenario {
+            title: scenario.title.clone(),
+            layer: scenario.layer.name().to_owned(),
+            clauses,
+            question: row.map(|row| row.question.to_owned()),
+            verbs: row.map(|row| row.verbs.to_owned()),
+            links: bugs.map(|url| Link { text: short(url), url: (*url).to_owned() }).collect(),
+            pollmatrix: VERSION.to_owned(),
+        };
+        Some((id.to_owned(), described))
+    };
+    ids.into_iter().filter_map(describe).collect()
+}
+
+/// `tokio-rs/mio#1893` for the address of an issue or a pull request; any other address as it is.
+fn short(url: &str) -> String {
+    let Some(path) = url.strip_prefix("https://github.com/") else { return url.to_owned() };
+    match path.split('/').collect::<Vec<_>>().as_slice() {
+        [owner, name, "issues" | "pull", number] => format!("{owner}/{name}#{number}"),
+        _ => url.to_owned(),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use matrix::Matrix;
+    use matrix::Layer;
 
     use super::*;
-    use crate::plan::BUILT_IN;
+    use crate::plan::Source;
 
     #[test]
     fn every_variant_of_the_matrix_means_the_same_to_the_scenarios() {
-        let matrix = Matrix::parse(BUILT_IN, "matrix.yml").expect("matrix.yml is well-formed");
-        for cell in matrix.cells() {
+        let matrix = Source::load(None).expect("matrix.yml is well-formed").matrix;
+        for cell in matrix.cells().iter().filter(|cell| rows::find(&cell.id.scenario).is_none()) {
             let params: Params = cell.id.variant.parse().expect("the scenarios know every variant");
             assert_eq!(params.transport.name(), cell.variant.transport.name());
             assert_eq!((params.threads, params.groups), (cell.variant.threads, cell.variant.groups));
             assert_eq!(params.to_string(), cell.variant.to_string());
+        }
+    }
+
+    #[test]
+    fn every_row_is_run_over_all_that_it_names() {
+        let matrix = Source::load(None).expect("matrix.yml is well-formed").matrix;
+        for row in characterisation::rows() {
+            let scenario =
+                matrix.scenario(row.id).unwrap_or_else(|| panic!("matrix.yml does not name {}", row.id));
+            let transports: Vec<_> =
+                scenario.axes.transports.iter().map(|transport| transport.name()).collect();
+            let expected: Vec<_> = row.transports.iter().map(|transport| transport.name()).collect();
+            assert_eq!(transports, expected, "{}", row.id);
+            assert_eq!(scenario.axes.triggers.len(), row.modes.len(), "{}: a mode has no trigger", row.id);
+            assert_eq!(scenario.layer, Layer::Characterisation, "{}", row.id);
         }
     }
 }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use anstyle::{AnsiColor, Style};
 use expectations::ExpectationsError;
 use matrix::{MatrixError, SelectError};
-use report::{MergeError, ReadError};
+use report::{MergeError, ReadError, SameSystem};
 
 /// Why a command could not do its work.
 #[derive(Debug, thiserror::Error)]
@@ -33,6 +33,8 @@ pub enum Error {
     AmbiguousCell { id: String, count: usize },
     #[error("there is no fault '{name}'")]
     UnknownFault { name: String, help: String },
+    #[error("{0} asks raw pollers only, and no fault is in those")]
+    NothingToFault(String),
     // Only a build without the feature says so.
     #[allow(dead_code)]
     #[error("this pollmatrix has no faults that could be switched on")]
@@ -89,6 +91,14 @@ pub enum Error {
     NotRunArg { typed: String, why: &'static str, help: String },
     #[error("no cell in {} passed", .0.display())]
     NothingToRecord(PathBuf),
+    #[error("column {column}: {message}\n  {line}\n  {:>column$}", "^")]
+    Verbs { line: String, column: usize, message: String, help: String },
+    #[error("there is no row or scenario '{name}'")]
+    UnknownScenario { name: String, help: String },
+    #[error("{} cannot be used for this: {why}", path.display())]
+    Unfit { path: PathBuf, why: String, help: &'static str },
+    #[error(transparent)]
+    SameSystem(#[from] SameSystem),
     #[error("cannot find the top of the source tree from {}", .0.display())]
     NoSourceTree(PathBuf),
     #[error("cannot write the report as JUnit: {0}")]
@@ -113,11 +123,16 @@ impl Error {
             Self::UnknownTarget { help, .. }
             | Self::UnknownCell { help, .. }
             | Self::UnknownFault { help, .. }
+            | Self::UnknownScenario { help, .. }
+            | Self::Verbs { help, .. }
             | Self::UnknownBackend { help, .. }
             | Self::Record { help, .. } => help.clone(),
             Self::SoakShape { .. } => "give at least as many --threads as --groups".into(),
             Self::Soak(_) => "use fewer --threads, or raise the limit of open files (ulimit -n)".into(),
             Self::AmbiguousCell { id, .. } => format!("`pollmatrix list '{id}'` shows them"),
+            Self::NothingToFault(_) => {
+                "name scenarios of the core: `pollmatrix list --layer contract`".into()
+            }
             Self::NoFaults => "build it with the feature `faults`, which is on by default".into(),
             Self::Io { help, .. } => (*help).into(),
             Self::Locked(_) => "wait for it, or choose another place with --report-dir DIR".into(),
@@ -158,6 +173,8 @@ impl Error {
             Self::NothingToRecord(_) => {
                 "only what passed says how long it takes: give the results of another run".into()
             }
+            Self::SameSystem(_) => "publish the results of one of them".into(),
+            Self::Unfit { help, .. } => (*help).into(),
             Self::NoSourceTree(_) => "run it inside the source tree, or give --root DIR".into(),
             Self::Junit(_) => "this is a bug in pollmatrix".into(),
         }

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use matrix::{Target, Way};
-use report::{Input, NotRun, Results, Rules, SCHEMA_VERSION};
+use report::{Input, NotRun, Results, Rules};
 
 use crate::args::RunArgs;
 use crate::error::{self, Error};
@@ -65,10 +65,7 @@ pub fn run(source: &Source, args: &RunArgs) -> Result<ExitCode, Error> {
         }
     }
     progress.end();
-    inputs.push(Input {
-        name: "not run".to_owned(),
-        results: Results { schema: SCHEMA_VERSION, runs: Vec::new(), not_run, cells: Vec::new() },
-    });
+    inputs.push(Input { name: "not run".to_owned(), results: Results::of_no_run(not_run) });
     // Each target has one executable and one run: there is nothing to disagree on.
     let merged = report::merge(inputs, Rules::default())?;
     write_report(dir, &merged.results)?;

@@ -42,6 +42,28 @@ Exit codes:
   1    there is one
   2    wrong usage, or inputs that are no results";
 
+/// The section of `pollmatrix probe --help`.
+pub const PROBE_HELP: &str = "\
+Exit codes:
+  0    the line was performed, by every backend that can
+  1    some backend crashed, hung, or could not be set up
+  2    wrong usage, or a line that is not understood: the place is shown
+  127  no backend that was asked can do it";
+
+/// The section of `pollmatrix publish --help`.
+pub const PUBLISH_HELP: &str = "\
+Exit codes:
+  0    the pages are written, or with --check are what would be written
+  1    with --check: they are not
+  2    wrong usage, results that cannot be published, or a page that cannot be written";
+
+/// The section of `pollmatrix record --help`.
+pub const RECORD_HELP: &str = "\
+Exit codes:
+  0    everything is recorded, or was known
+  1    some answer contradicts what was measured on the same version, or has to be written by hand
+  2    wrong usage, results that cannot be recorded, or a file that cannot be written";
+
 /// The section of `pollmatrix faults --help`.
 pub const FAULTS_HELP: &str = "\
 Exit codes:

@@ -7,7 +7,7 @@ use matrix::Matrix;
 
 use crate::args::GenerateArgs;
 use crate::error::Error;
-use crate::{exit, output};
+use crate::{exit, output, plan};
 
 const HELP: &str = "run it inside the source tree, or give --root DIR";
 
@@ -18,7 +18,7 @@ pub fn run(args: &GenerateArgs) -> Result<ExitCode, Error> {
         None => find_root()?,
     };
     // The file in the tree, not the one built in: it may have been edited since.
-    let (matrix, _) = Matrix::load(&root.join("matrix.yml"))?;
+    let (matrix, _) = plan::read(&root.join("matrix.yml"))?;
     let mut stale = Vec::new();
     for (name, text) in files(&matrix) {
         let path = root.join(name);

@@ -3,7 +3,7 @@
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use report::Results;
+use report::{Results, Run};
 
 use crate::error::Error;
 
@@ -25,6 +25,28 @@ pub fn read(path: &Path) -> Result<Results, Error> {
         help: "give a results.json, or a report directory that has one: `pollmatrix run` and `pollmatrix merge` write it",
     };
     parse(&path, &std::fs::read(&path).map_err(failed)?)
+}
+
+/// Reads results that must be there and must say something about the kernels that they name.
+pub fn read_of_kernels(path: &Path, emulated: bool) -> Result<Results, Error> {
+    let results = read(path)?;
+    let unfit = |why: String, help| Err(Error::Unfit { path: path.to_path_buf(), why, help });
+    if let Some(fault) = results.fault() {
+        return unfit(format!("the fault {fault} was switched on"), "run it again without a fault");
+    }
+    let behind = |run: &&Run| run.emulator.is_some() && run.via == "prefix";
+    if let Some(run) = results.runs.iter().find(behind).filter(|_| !emulated) {
+        let why = format!("{} was run {}", run.target, run.way());
+        return unfit(why, "if the answers are the kernel's and not the command's, give --emulated");
+    }
+    Ok(results)
+}
+
+/// The error for results without what the raw pollers answered.
+pub fn without_answers(path: &Path) -> Error {
+    let why = "it has no answers of raw pollers".into();
+    let help = "run them first: `pollmatrix run --layer characterisation`";
+    Error::Unfit { path: path.to_path_buf(), why, help }
 }
 
 /// Reads the results in a report directory, if there are some.

@@ -23,9 +23,13 @@ mod list;
 mod merge;
 mod output;
 mod plan;
+mod probe;
 mod progress;
 mod provenance;
+mod publish;
+mod record;
 mod remote;
+mod rows;
 mod run;
 mod run_cell;
 mod schedule;
@@ -59,6 +63,9 @@ pub fn main() -> ExitCode {
         Command::Faults(args) => faults::run(matrix, &args),
         Command::Soak(args) => soak::run(&args),
         Command::Expectations(given) => expectations::run(matrix, args.expectations.as_deref(), &given),
+        Command::Probe(args) => probe::run(&args),
+        Command::Record(given) => record::run(args.expectations.as_deref(), &given),
+        Command::Publish(args) => publish::run(&args),
         Command::Plan(args) => split::run(matrix, &args),
         Command::Generate(args) => generate::run(&args),
         Command::Exec(args) => exec::run(matrix, &args),

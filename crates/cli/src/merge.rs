@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use matrix::did_you_mean;
-use report::{Input, NotRun, Results, Rules, SCHEMA_VERSION, Status, first_line, markdown, terminal};
+use report::{Input, NotRun, Results, Rules, Status, first_line, markdown, terminal};
 
 use crate::args::{DEFAULT_REPORT_DIR, MergeArgs, Prefer, RunFormat};
 use crate::error::{self, Error};
 use crate::journal::{self, Lock};
 use crate::plan::Source;
-use crate::run::{NAMED, write_report};
+use crate::run::{NAMED, REPORT, write_report};
 use crate::{exit, input, output};
 
 /// Joins the inputs, writes the report, prints a summary.
@@ -86,8 +86,7 @@ fn not_run(matrix: Option<&Path>, typed: &[String]) -> Result<Option<Input>, Err
         })
     };
     let not_run = typed.iter().map(entry).collect::<Result<_, _>>()?;
-    let results = Results { schema: SCHEMA_VERSION, runs: Vec::new(), not_run, cells: Vec::new() };
-    Ok(Some(Input { name: "--not-run".to_owned(), results }))
+    Ok(Some(Input { name: "--not-run".to_owned(), results: Results::of_no_run(not_run) }))
 }
 
 /// An error if the report would replace one of the inputs.
@@ -126,7 +125,12 @@ fn summary(results: &Results, dir: &Path) -> String {
     }
     let fault = results.fault().map(|fault| format!(" (fault {fault})")).unwrap_or_default();
     let runs = format!("{} runs of {} targets", results.runs.len(), results.targets().len());
-    let _ = writeln!(out, "\n{runs}: {}{fault}", results.totals_line());
-    let _ = writeln!(out, "Report: {}", dir.join("report.md").display());
+    for (index, line) in results.totals_lines().into_iter().enumerate() {
+        let _ = match index {
+            0 => writeln!(out, "\n{runs}: {line}{fault}"),
+            _ => writeln!(out, "{line}"),
+        };
+    }
+    let _ = writeln!(out, "Report: {}", dir.join(REPORT).display());
     out
 }

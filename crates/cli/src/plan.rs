@@ -3,13 +3,13 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use matrix::{Cell, Matrix, Selection, Target, did_you_mean};
+use matrix::{Cell, Matrix, MatrixError, Selection, Target, did_you_mean};
 use report::{Subject, VariantParams};
 use sha2::{Digest, Sha256};
 
 use crate::error::Error;
-use crate::expected;
 use crate::provenance::{TRIPLE, hex};
+use crate::{expected, rows};
 
 /// The matrix file that was there when this program was built.
 pub const BUILT_IN: &str = include_str!("../../../matrix.yml");
@@ -28,8 +28,11 @@ impl Source {
     /// Reads the matrix file, or the built-in one.
     pub fn load(path: Option<&Path>) -> Result<Self, Error> {
         let (matrix, text) = match path {
-            Some(path) => Matrix::load(path)?,
-            None => (Matrix::parse(BUILT_IN, "matrix.yml")?, BUILT_IN.to_owned()),
+            Some(path) => read(path)?,
+            None => {
+                let matrix = Matrix::parse(BUILT_IN, "matrix.yml")?;
+                (matrix.describe(&rows::described())?, BUILT_IN.to_owned())
+            }
         };
         let path = path.map(|path| std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf()));
         Ok(Self { matrix, path, hash: hex(&Sha256::digest(text.as_bytes())) })
@@ -77,6 +80,12 @@ impl Source {
         };
         Planned { subject, timeout: cell.timeout, unsupported }
     }
+}
+
+/// A matrix file with all that it names, and its text.
+pub fn read(path: &Path) -> Result<(Matrix, String), MatrixError> {
+    let (matrix, text) = Matrix::load(path)?;
+    Ok((matrix.describe(&rows::described())?, text))
 }
 
 /// Adds to the command that runs a cell again what was typed for this run.

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use matrix::Way;
-use report::{CellResult, Results, Run, Status, junit, markdown, terminal};
+use report::{CellResult, Results, Run, Status, html, junit, markdown, terminal};
 
 use crate::args::{DEFAULT_REPORT_DIR, RunArgs, RunFormat};
 use crate::error::{self, Error};
@@ -18,8 +18,10 @@ use crate::progress::{Progress, first_line};
 use crate::schedule::{self, Settings};
 use crate::signals::Stop;
 use crate::ways::{self, Chosen};
-use crate::{everywhere, exit, expected, faults, input, output, provenance, remote};
+use crate::{catalogue, everywhere, exit, expected, faults, input, output, provenance, remote};
 
+/// The name of the report for people in a report directory.
+pub const REPORT: &str = "report.html";
 /// How many cells that did not pass are named at the end. All of them are in the report.
 pub const NAMED: usize = 25;
 
@@ -69,6 +71,8 @@ pub fn one(
     let run = session.provenance(chosen, ended.is_some());
     let subjects = planned.into_iter().map(|cell| cell.subject).collect();
     let results = Results::new(run, subjects, session.rows);
+    let scenarios = catalogue::describe(&source.matrix, &results.cells);
+    let results = Results { scenarios, ..results };
     write_report(dir, &results)?;
     // Only now: with a report that could not be written, the run can still be resumed.
     if ended.is_none() {
@@ -356,6 +360,7 @@ impl Again {
 pub fn write_report(dir: &Path, results: &Results) -> Result<(), Error> {
     let junit = junit::report(results).map_err(|error| Error::Junit(error.to_string()))?;
     output::write_file(&dir.join(input::NAME), &results.to_json())?;
+    output::write_file(&dir.join(REPORT), &html::report(results))?;
     output::write_file(&dir.join("report.md"), &markdown::report(results))?;
     output::write_file(&dir.join("junit.xml"), &junit)
 }
@@ -383,10 +388,16 @@ fn summary(results: &Results, again: &Again) -> String {
     }
     let fault = results.fault().map(|fault| format!(", fault {fault}")).unwrap_or_default();
     let seeds: Vec<_> = results.runs.iter().map(|run| run.seed.to_string()).collect();
-    let _ = writeln!(out, "\n{} (seed {}{fault})", results.totals_line(), seeds.join(", "));
+    let seed = format!(" (seed {}{fault})", seeds.join(", "));
+    for (index, line) in results.totals_lines().into_iter().enumerate() {
+        let _ = match index {
+            0 => writeln!(out, "\n{line}{seed}"),
+            _ => writeln!(out, "{line}"),
+        };
+    }
     if results.interrupted() {
         let _ = writeln!(out, "Interrupted: `pollmatrix run --resume{}` continues.", again.run);
     }
-    let _ = writeln!(out, "Report: {}", again.dir.join("report.md").display());
+    let _ = writeln!(out, "Report: {}", again.dir.join(REPORT).display());
     out
 }

@@ -6,12 +6,11 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use matrix::CellId;
+use matrix::Cell;
 use nix::sys::signal::{SigSet, SigmaskHow, Signal, killpg, pthread_sigmask};
 use nix::sys::stat::{SFlag, fstat};
 use nix::unistd::getpgrp;
 use report::{Attempt, Status};
-use scenarios::Verdict;
 
 use crate::args::RunCellArgs;
 use crate::error::Error;
@@ -23,7 +22,7 @@ pub fn run(matrix: Option<&Path>, args: &RunCellArgs) -> Result<ExitCode, Error>
     if args.lifeline {
         watch_lifeline();
     }
-    let id = known_cell(matrix, &args.id)?;
+    let cell = known_cell(matrix, &args.id)?;
     let fault = args.fault.as_deref().map(faults::find).transpose()?;
     if let Some(fault) = fault {
         faults::enable(fault);
@@ -35,25 +34,18 @@ pub fn run(matrix: Option<&Path>, args: &RunCellArgs) -> Result<ExitCode, Error>
     abort_on_panic();
 
     let began = Instant::now();
-    let (verdict, outcome) = catalogue::run(&id.scenario, &id.variant, &id.backend, args.seed.0);
+    let ran = catalogue::run(&cell, args.seed.0)?;
     let duration_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
-
-    let (status, reason) = match verdict {
-        Verdict::Pass => (Status::Pass, None),
-        Verdict::Fail(what) => (Status::Fail, Some(what)),
-        Verdict::Unsupported(reason) => (Status::Unsupported, Some(reason)),
-        Verdict::Broken(reason) => (Status::Broken, Some(reason)),
-    };
     let attempt = Attempt {
         cell: args.id.clone(),
-        status,
-        reason,
+        status: ran.status,
+        reason: ran.reason,
         seed: args.seed,
         fault: fault.map(|fault| fault.name().to_owned()),
         duration_ms,
-        checks: outcome.checks.into_iter().map(catalogue::check).collect(),
-        counters: outcome.counters,
-        notes: outcome.notes,
+        checks: ran.checks,
+        counters: ran.counters,
+        notes: ran.notes,
         stderr: String::new(),
     };
     let mut line = serde_json::to_string(&attempt).expect("the type has string keys and no fallible parts");
@@ -62,25 +54,25 @@ pub fn run(matrix: Option<&Path>, args: &RunCellArgs) -> Result<ExitCode, Error>
     let _ = std::io::stdout().write_all(line.as_bytes());
     let _ = std::io::stdout().flush();
     // Not a return: a scenario that failed may have left threads that nothing will ever end.
-    std::process::exit(i32::from(code(status)))
+    std::process::exit(i32::from(code(attempt.status)))
 }
 
 /// The exit code of a cell that ended so.
 pub fn code(status: Status) -> u8 {
     match status {
-        Status::Pass => 0,
+        Status::Pass | Status::Permitted => 0,
         Status::Unsupported => exit::CELL_UNSUPPORTED,
         Status::Broken => exit::CELL_BROKEN,
         _ => exit::FAILED,
     }
 }
 
-/// The parts of a cell's id, if the matrix has the cell.
-fn known_cell(matrix: Option<&Path>, id: &str) -> Result<CellId, Error> {
+/// The cell of this id, if the matrix has it.
+fn known_cell(matrix: Option<&Path>, id: &str) -> Result<Cell, Error> {
     let source = Source::load(matrix)?;
     let cells = source.matrix.cells();
     if let Some(cell) = cells.iter().find(|cell| cell.id.to_string() == id) {
-        return Ok(cell.id.clone());
+        return Ok(cell.clone());
     }
     Err(unknown_cell(id, &cells))
 }

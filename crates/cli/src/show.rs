@@ -172,6 +172,12 @@ fn describe(found: &Found, title: &str) -> String {
         let _ = writeln!(out, "        expected: {}", check.expected.join(" | "));
         let _ = writeln!(out, "        observed: {}", check.observed);
         let _ = writeln!(out, "        source:   {}", check.source);
+        if let Some(known) = check.known() {
+            let _ = writeln!(out, "        known:    {known}");
+        }
+        if let Some(why) = &check.varies {
+            let _ = writeln!(out, "        varies:   {why}");
+        }
     }
     if !cell.counters.is_empty() {
         out.push_str("\nCounters\n");

@@ -22,7 +22,11 @@ const LINE: Duration = Duration::from_secs(10);
 
 /// Soaks until the time is over, Ctrl-C, or a violation.
 pub fn run(args: &SoakArgs) -> Result<ExitCode, Error> {
-    let (backend, make) = backend(args.backend.as_deref())?;
+    let backend = match &args.backend {
+        Some(name) => backends::named(name)?,
+        None => backends::named(backends::here().next().map_or("poll", |first| first.name))?,
+    };
+    let (backend, make) = (backend.name, backend.core);
     let fault = args.fault.as_deref().map(faults::find).transpose()?;
     let threads = args.threads.map_or_else(|| 2 * provenance::cpus(), usize::from);
     let groups = usize::from(args.groups);
@@ -69,16 +73,6 @@ pub fn run(args: &SoakArgs) -> Result<ExitCode, Error> {
         std::process::exit(code.into());
     }
     Ok(ExitCode::from(code))
-}
-
-/// The backend of this name, or the first that there is here.
-fn backend(name: Option<&str>) -> Result<(&'static str, fd_core::poller::MakeBackend), Error> {
-    let names = || backends::BACKENDS.iter().filter(|(_, make)| make.is_some()).map(|(name, _)| *name);
-    let name = name.unwrap_or_else(|| names().next().unwrap_or("poll"));
-    backends::find(name).ok_or_else(|| Error::UnknownBackend {
-        name: name.to_owned(),
-        help: matrix::did_you_mean(name, names().collect::<Vec<_>>()),
-    })
 }
 
 fn cannot(failure: &Failure) -> Error {

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::args::{PlanArgs, PlanFormat};
 use crate::error::Error;
-use crate::plan::Source;
+use crate::plan::{self, Source};
 use crate::{generate, input, output};
 
 /// Where durations are recorded, from the top of the source tree.
@@ -127,7 +127,7 @@ fn record(args: &PlanArgs) -> Result<ExitCode, Error> {
         Some(root) => root.clone(),
         None => generate::find_root()?,
     };
-    let (matrix, _) = Matrix::load(&root.join("matrix.yml"))?;
+    let (matrix, _) = plan::read(&root.join("matrix.yml"))?;
     let mut rows = Vec::new();
     for path in &args.record {
         rows.extend(passed(path)?);

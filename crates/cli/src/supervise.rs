@@ -5,7 +5,7 @@ use std::io::Read;
 use std::num::NonZeroU32;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
-use std::process::{Child, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -14,7 +14,7 @@ use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 use report::{Attempt, Seed, Status};
 
-use crate::{command, run_cell};
+use crate::{command, expected, run_cell};
 
 /// The end of standard error that is kept.
 const STDERR_BYTES: usize = 16 * 1024;
@@ -49,24 +49,40 @@ pub struct Order<'a> {
 }
 
 /// How a process ended.
-enum End {
+pub enum End {
+    /// By itself.
     Exited(ExitStatus),
+    /// It was killed: its time was over.
     TimedOut,
+    /// It was killed: it was stopped.
     Stopped,
 }
 
-/// Makes the attempt. `None` if `stop` said so before there was an answer.
-pub fn attempt(order: &Order<'_>, stop: impl Fn() -> bool) -> Option<Attempt> {
+/// What a process said until it ended.
+pub struct Ended {
+    /// How.
+    pub end: std::io::Result<End>,
+    /// The end of its standard output.
+    pub stdout: String,
+    /// The end of its standard error.
+    pub stderr: String,
+    /// How long it took.
+    pub elapsed: Duration,
+}
+
+/// Runs a command to its end, `limit` or the stop. It gets a process group and a lifeline, and nothing of it is left.
+///
+/// # Errors
+/// It cannot be started.
+pub fn run(mut command: Command, limit: Duration, stop: impl Fn() -> bool) -> std::io::Result<Ended> {
     let began = Instant::now();
-    let mut child = match spawn(order) {
-        Ok(child) => child,
-        Err(error) => {
-            return Some(blank(order, Status::Broken, format!("the cell could not be started: {error}")));
-        }
-    };
+    // Standard input is the lifeline: it ends when this process does, however it does.
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    // A group of its own: Ctrl-C reaches the runner only, and the whole cell can be killed at once.
+    let mut child = command.process_group(0).spawn()?;
     let stdout = collect(child.stdout.take(), STDOUT_BYTES);
     let stderr = collect(child.stderr.take(), STDERR_BYTES);
-    let end = wait(&mut child, began + order.limit * order.slow.get(), stop);
+    let end = wait(&mut child, began + limit, stop);
     // What the cell leaves behind dies with it, whatever its answer: it would hold the pipes, and disturb the
     // next cells. The number is not another group's by now: numbers come round again much later.
     kill_group(&child);
@@ -76,8 +92,18 @@ pub fn attempt(order: &Order<'_>, stop: impl Fn() -> bool) -> Option<Attempt> {
         let left = deadline.saturating_duration_since(Instant::now());
         String::from_utf8_lossy(&pipe.recv_timeout(left).unwrap_or_default()).into_owned()
     };
-    let (stdout, stderr) = (text(&stdout), text(&stderr));
+    Ok(Ended { end, stdout: text(&stdout), stderr: text(&stderr), elapsed })
+}
 
+/// Makes the attempt. `None` if `stop` said so before there was an answer.
+pub fn attempt(order: &Order<'_>, stop: impl Fn() -> bool) -> Option<Attempt> {
+    let Ended { end, stdout, stderr, elapsed } =
+        match run(command(order), order.limit * order.slow.get(), stop) {
+            Ok(ended) => ended,
+            Err(error) => {
+                return Some(blank(order, Status::Broken, format!("the cell could not be started: {error}")));
+            }
+        };
     let mut attempt = match end {
         Ok(End::Stopped) => return None,
         Ok(End::TimedOut) => blank(
@@ -95,12 +121,15 @@ pub fn attempt(order: &Order<'_>, stop: impl Fn() -> bool) -> Option<Attempt> {
     Some(attempt)
 }
 
-fn spawn(order: &Order<'_>) -> std::io::Result<Child> {
+fn command(order: &Order<'_>) -> Command {
     let mut command = command::behind(order.prefix, order.executable);
     command.args(["run-cell", order.cell, "--seed", &order.seed.to_string(), "--lifeline"]);
     command.args(["--slow", &order.slow.to_string()]);
     if let Some(matrix) = order.matrix {
         command.arg("--matrix").arg(matrix);
+    }
+    if let Some(dir) = expected::given() {
+        command.arg("--expectations").arg(dir);
     }
     if let Some(fault) = order.fault {
         command.args(["--fault", fault]);
@@ -108,10 +137,7 @@ fn spawn(order: &Order<'_>) -> std::io::Result<Child> {
     if let Some(patience) = order.patience {
         command.args(["--patience-ms", &patience.as_millis().to_string()]);
     }
-    // Standard input is the lifeline: it ends when this process does, however it does.
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    // A group of its own: Ctrl-C reaches the runner only, and the whole cell can be killed at once.
-    command.process_group(0).spawn()
+    command
 }
 
 /// Waits for the end, the deadline or the stop. In the latter two cases the cell is killed and reaped.
@@ -163,11 +189,8 @@ pub fn collect(pipe: Option<impl Read + Send + 'static>, keep: usize) -> Receive
 
 /// What an exit means: the answer only if all of it agrees with itself.
 fn judge(order: &Order<'_>, status: ExitStatus, stdout: &str, stderr: &str) -> Attempt {
-    if let Some(signal) = status.signal() {
-        let name =
-            Signal::try_from(signal).map_or_else(|_| format!("signal {signal}"), |s| s.as_str().to_owned());
-        let panic = panic_message(stderr).map(|message| format!(": {message}")).unwrap_or_default();
-        return blank(order, Status::Crash, format!("killed by {name}{panic}"));
+    if let Some(why) = killed(status, stderr) {
+        return blank(order, Status::Crash, why);
     }
     let code = status.code().unwrap_or_default();
     let broken = |why: String| blank(order, Status::Broken, why);
@@ -199,6 +222,15 @@ fn judge(order: &Order<'_>, status: ExitStatus, stdout: &str, stderr: &str) -> A
         ));
     }
     attempt
+}
+
+/// Which signal ended the process, and what its panic said, if a signal did.
+pub fn killed(status: ExitStatus, stderr: &str) -> Option<String> {
+    let signal = status.signal()?;
+    let name =
+        Signal::try_from(signal).map_or_else(|_| format!("signal {signal}"), |s| s.as_str().to_owned());
+    let panic = panic_message(stderr).map(|message| format!(": {message}")).unwrap_or_default();
+    Some(format!("killed by {name}{panic}"))
 }
 
 /// What a Rust panic said: the line after `thread '…' panicked at …:`.

@@ -10,11 +10,12 @@ use report::{Attempt, Seed, Status};
 use crate::args::SLOW_VARIABLE;
 use crate::backends;
 use crate::expected;
+use crate::plan::Source;
 use crate::supervise::{self, Order};
 
 /// Every backend that this OS has, by name.
 pub fn backends() -> impl Iterator<Item = (&'static str, MakeBackend)> {
-    backends::BACKENDS.into_iter().filter_map(|(name, make)| Some((name, make?)))
+    backends::here().map(|backend| (backend.name, backend.core))
 }
 
 /// What a generated test runs its cell with.
@@ -37,15 +38,36 @@ impl Runner {
     /// If the cell does not pass, with everything that is known about it.
     pub fn assert_cell(&self, scenario: &str, variant: &str, backend: &str, seconds: u64) {
         let cell = format!("{scenario}/{variant}@{backend}");
+        if let Err(failure) = self.attempt(&cell, Duration::from_secs(seconds)) {
+            panic!("{failure}");
+        }
+    }
+
+    /// Runs one attempt of each of a scenario's cells on a backend, as [`assert_cell`](Self::assert_cell) does.
+    ///
+    /// # Panics
+    /// If there is no such cell, or one does not pass: with everything that is known about all of those.
+    pub fn assert_scenario(&self, scenario: &str, backend: &str) {
+        let source = Source::load(None).unwrap_or_else(|error| panic!("{error}"));
+        let cells = source.matrix.cells();
+        let meant = cells.iter().filter(|cell| cell.id.scenario == scenario && cell.id.backend == backend);
+        let attempts: Vec<_> = meant.map(|cell| self.attempt(&cell.id.to_string(), cell.timeout)).collect();
+        assert!(!attempts.is_empty(), "{scenario} has no cell on {backend}: `pollmatrix generate`");
+        let failures: Vec<_> = attempts.into_iter().filter_map(Result::err).collect();
+        assert!(failures.is_empty(), "{}", failures.join("\n\n"));
+    }
+
+    /// What is known about the cell if it does not pass.
+    fn attempt(&self, cell: &str, limit: Duration) -> Result<(), String> {
         let order = Order {
             prefix: &[],
             executable: self.executable,
             matrix: None,
-            cell: &cell,
+            cell,
             // Tests are to be the same each time; `pollmatrix run` is what draws seeds.
             seed: Seed(1),
             fault: None,
-            limit: Duration::from_secs(seconds),
+            limit,
             slow: slowness(),
             patience: None,
         };
@@ -60,8 +82,9 @@ impl Runner {
             Status::Unsupported => {
                 println!("unsupported here: {cell}: {}", attempt.reason.as_deref().unwrap_or_default());
             }
-            _ => panic!("{}", failure(&attempt)),
+            _ => return Err(failure(&attempt)),
         }
+        Ok(())
     }
 }
 

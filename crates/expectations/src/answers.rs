@@ -2,10 +2,12 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
+use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Arc;
 
 use matrix::{Os, did_you_mean};
+use report::Evidence;
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{self, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
@@ -13,7 +15,6 @@ use serde_saphyr::{Location, Spanned};
 
 use crate::catalogue;
 use crate::error::ExpectationsError;
-use crate::evidence::Evidence;
 use crate::file::{Entries, fits};
 use crate::version::{Range, Version};
 
@@ -157,6 +158,21 @@ impl Answers {
                 let text = std::fs::read_to_string(&path).map_err(failed(&path))?;
                 answers.read(&text, &path.display().to_string())?;
             }
+        }
+        Ok(answers)
+    }
+
+    /// Reads of `answers/*.yml` in `dir` the file of one system. Without it, nothing is known of that system.
+    ///
+    /// # Errors
+    /// A file that cannot be read, or the first thing that is wrong in it.
+    pub fn load_of(dir: &Path, os: Os) -> Result<Self, ExpectationsError> {
+        let path = dir.join("answers").join(format!("{os}.yml"));
+        let mut answers = Self::default();
+        match std::fs::read_to_string(&path) {
+            Ok(text) => answers.read(&text, &path.display().to_string())?,
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            Err(source) => return Err(ExpectationsError::Read { path, source }),
         }
         Ok(answers)
     }

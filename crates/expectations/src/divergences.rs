@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use matrix::{Matrix, Os, did_you_mean};
+use report::Evidence;
 use serde::Deserialize;
 use serde_saphyr::{Location, Spanned};
 
 use crate::error::ExpectationsError;
-use crate::evidence::Evidence;
 use crate::file::fits;
 use crate::version::{Range, Version};
 

@@ -2,18 +2,30 @@
 
 use std::sync::OnceLock;
 
+use matrix::Os;
+
 use crate::answers::Answers;
 use crate::divergences::Divergences;
 use crate::error::ExpectationsError;
 
-const ANSWERS: [(&str, &str); 6] = [
-    ("expectations/answers/dragonfly.yml", include_str!("../../../expectations/answers/dragonfly.yml")),
-    ("expectations/answers/freebsd.yml", include_str!("../../../expectations/answers/freebsd.yml")),
-    ("expectations/answers/linux.yml", include_str!("../../../expectations/answers/linux.yml")),
-    ("expectations/answers/macos.yml", include_str!("../../../expectations/answers/macos.yml")),
-    ("expectations/answers/netbsd.yml", include_str!("../../../expectations/answers/netbsd.yml")),
-    ("expectations/answers/openbsd.yml", include_str!("../../../expectations/answers/openbsd.yml")),
-];
+macro_rules! answers {
+    ($($os:ident $name:literal)*) => {
+        [$((
+            Os::$os,
+            concat!("expectations/answers/", $name, ".yml"),
+            include_str!(concat!("../../../expectations/answers/", $name, ".yml")),
+        ),)*]
+    };
+}
+
+const ANSWERS: [(Os, &str, &str); 6] = answers! {
+    DragonFly "dragonfly"
+    FreeBsd "freebsd"
+    Linux "linux"
+    MacOs "macos"
+    NetBsd "netbsd"
+    OpenBsd "openbsd"
+};
 
 const DIVERGENCES: &str = include_str!("../../../expectations/divergences.yml");
 
@@ -26,12 +38,24 @@ impl Answers {
         static READ: OnceLock<Result<Answers, ExpectationsError>> = OnceLock::new();
         READ.get_or_init(|| {
             let mut answers = Answers::default();
-            for (file, text) in ANSWERS {
+            for (_, file, text) in ANSWERS {
                 answers.read(text, file)?;
             }
             Ok(answers)
         })
         .as_ref()
+    }
+
+    /// Of the answers that are built in, those of one system: a cell needs no other, and is started thousands of times.
+    ///
+    /// # Errors
+    /// As [`built_in`](Self::built_in).
+    pub fn built_in_of(os: Os) -> Result<Self, ExpectationsError> {
+        let mut answers = Self::default();
+        for (_, file, text) in ANSWERS.iter().filter(|(of, ..)| *of == os) {
+            answers.read(text, file)?;
+        }
+        Ok(answers)
     }
 }
 
@@ -56,6 +80,10 @@ mod tests {
     fn what_is_built_in_is_what_is_in_the_folder() {
         let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../expectations");
         assert_eq!(Answers::built_in().unwrap(), &Answers::load(&dir).unwrap());
+        for (os, all) in Answers::built_in().unwrap().systems() {
+            let alone = [Answers::built_in_of(os).unwrap(), Answers::load_of(&dir, os).unwrap()];
+            assert!(alone.iter().all(|alone| alone.systems().collect::<Vec<_>>() == [(os, all)]), "{os}");
+        }
         let (built_in, loaded) = (Divergences::built_in().unwrap(), Divergences::load(&dir).unwrap());
         assert_eq!(built_in.iter().count(), loaded.iter().count());
     }

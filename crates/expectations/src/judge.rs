@@ -12,7 +12,7 @@ impl Divergences {
     ///
     /// A failure is permitted, or known, only if every check that did not hold is covered: what else went wrong in the
     /// same attempt stays a failure. A pass is unexpected where a divergence is said to show always. What was observed
-    /// stays as it is; the reason says where the divergence is documented.
+    /// stays as it is; the reason says where the divergence is documented, and so does each check that it covers.
     ///
     /// An attempt, not the cell: of several attempts the result shows one, and another one may have failed for a reason
     /// that nobody documented.
@@ -20,7 +20,7 @@ impl Divergences {
         let about: Vec<_> = self.iter().filter(|entry| entry.is_about(&attempt.cell, os, version)).collect();
         match attempt.status {
             Status::Fail => {
-                if let Some(covering) = covering(&about, &attempt.checks) {
+                if let Some(covering) = covering(&about, &mut attempt.checks) {
                     let kind = covering.iter().map(|entry| entry.kind).max();
                     attempt.status =
                         if kind == Some(Kind::KnownFail) { Status::KnownFail } else { Status::Permitted };
@@ -45,16 +45,25 @@ impl Divergences {
     }
 }
 
-/// The entries that cover the checks that did not hold: one for each. `None` if one is not covered, or if there is none.
-fn covering<'a>(about: &[&'a Divergence], checks: &[Check]) -> Option<Vec<&'a Divergence>> {
-    let mut found: Vec<&Divergence> = Vec::new();
-    for check in checks.iter().filter(|check| !check.holds) {
+/// The entries that cover the checks that did not hold: one for each, and each of these checks says where it is
+/// documented. `None` if one is not covered, or if there is none; the checks are then as they were.
+fn covering<'a>(about: &[&'a Divergence], checks: &mut [Check]) -> Option<Vec<&'a Divergence>> {
+    let entry_for = |check: &Check| {
         let covers = |entry: &&&Divergence| {
             fits(&entry.check, &check.what)
                 && entry.observed.iter().any(|observed| fits(observed, &check.observed))
         };
-        let entry = about.iter().find(covers)?;
-        if !found.contains(entry) {
+        about.iter().find(covers).copied()
+    };
+    let wrong = checks.iter().filter(|check| !check.holds);
+    let entries = wrong.map(entry_for).collect::<Option<Vec<_>>>()?;
+    let mut found: Vec<&Divergence> = Vec::new();
+    for (check, entry) in checks.iter_mut().filter(|check| !check.holds).zip(entries) {
+        check.evidence = Some(entry.evidence);
+        check.since = entry.range.since.as_ref().map(Version::to_string);
+        check.until = entry.range.until.as_ref().map(Version::to_string);
+        check.url = entry.url.clone();
+        if !found.contains(&entry) {
             found.push(entry);
         }
     }
@@ -65,7 +74,7 @@ fn covering<'a>(about: &[&'a Divergence], checks: &[Check]) -> Option<Vec<&'a Di
 mod tests {
     use std::collections::BTreeMap;
 
-    use report::Seed;
+    use report::{Evidence, Seed};
 
     use super::*;
 
@@ -107,6 +116,7 @@ mod tests {
             observed: observed.into(),
             source: "S".into(),
             holds,
+            ..Check::default()
         }
     }
 
@@ -144,7 +154,13 @@ mod tests {
             result.reason.as_deref(),
             Some("the answer is wrong; documented in d.yml:2 (manual page or standard: poll(2))")
         );
-        assert_eq!(result.checks, failed.checks, "what was observed stays");
+        let documented = Check {
+            evidence: Some(Evidence::Documented),
+            since: Some("14.0".into()),
+            until: Some("14.1".into()),
+            ..failed.checks[0].clone()
+        };
+        assert_eq!(result.checks, [documented, failed.checks[1].clone()], "what was observed stays");
     }
 
     #[test]
@@ -187,6 +203,7 @@ mod tests {
         );
         let result = judged(failed);
         assert_eq!(result.status, Status::KnownFail);
+        assert_eq!(result.checks[0].url.as_deref(), Some("https://example.org/1"));
         let reason = result.reason.unwrap();
         assert!(
             reason.contains("d.yml:12 (issue or commit: a report, https://example.org/1), d.yml:2 ("),

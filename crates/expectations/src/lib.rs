@@ -1,7 +1,7 @@
 //! What each OS is expected to answer, as data: the folder `expectations/`, built into the executable.
 //!
 //! Two things are there. The *answers* are what the raw interfaces say in each state of the catalogue ([`ROWS`]): one
-//! file per OS, each answer with its source and its [`Evidence`]. The *divergences* are contract checks that are known
+//! file per OS, each answer with its source and its [`Evidence`](report::Evidence). The *divergences* are contract checks that are known
 //! not to hold somewhere: [`Divergences::judge`] turns a failure that is documented there, and nothing else, into
 //! [`Status::Permitted`](report::Status::Permitted) or [`Status::KnownFail`](report::Status::KnownFail).
 //!
@@ -12,14 +12,16 @@ mod catalogue;
 mod divergences;
 mod embedded;
 mod error;
-mod evidence;
 mod file;
 mod judge;
+mod observed;
+mod record;
 mod version;
 
 pub use answers::{Answer, Answers, Compared, Source, Unstable};
 pub use catalogue::{ROWS, title};
 pub use divergences::{Divergence, Divergences, Expect, Kind};
 pub use error::ExpectationsError;
-pub use evidence::Evidence;
+pub use observed::{NO_ANSWER, NOT_KNOWN, Observed};
+pub use record::{Recorded, Recording, record};
 pub use version::{Range, Version, macos_of_darwin};

@@ -37,7 +37,7 @@ impl Version {
     }
 
     /// Whether it is `first` or a later one. 14.0 is a later one of 14.
-    fn is_since(&self, first: &Self) -> bool {
+    pub(crate) fn is_since(&self, first: &Self) -> bool {
         self.compare(first, self.0.len().max(first.0.len())).is_ge()
     }
 

@@ -58,8 +58,20 @@ named! {
     Tcp = "tcp",
     /// A UNIX stream socket pair or listener.
     Unix = "unix",
+    /// UNIX datagram sockets.
+    UnixDgram = "unix-dgram",
+    /// UNIX sequenced-packet sockets.
+    Seqpacket = "seqpacket",
+    /// UDP over loopback.
+    Udp = "udp",
     /// A pipe.
     Pipe = "pipe",
+    /// A FIFO.
+    Fifo = "fifo",
+    /// A pseudo-terminal.
+    Pty = "pty",
+    /// None: the scenario opens what it needs by itself.
+    None = "none",
 }
 
 named! {
@@ -69,6 +81,14 @@ named! {
     Level = "level",
     /// When it becomes ready.
     Edge = "edge",
+    /// Once, until it is modified or added again.
+    OneShot = "oneshot",
+    /// Once, until it is enabled again: kqueue's.
+    Dispatch = "dispatch",
+    /// As long as it is ready, to one of several pollers: epoll's.
+    Exclusive = "exclusive",
+    /// When it becomes ready, to one of several pollers: epoll's.
+    ExclusiveEdge = "exclusive-edge",
 }
 
 named! {

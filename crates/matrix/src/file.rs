@@ -9,6 +9,7 @@ use serde_saphyr::Spanned;
 use crate::axes::{Build, Layer, Os, Transport, Trigger};
 use crate::cells::Variant;
 use crate::ci::{Ci, CiText};
+use crate::described::Named;
 use crate::error::{MatrixError, yaml_message};
 use crate::ways::Way;
 
@@ -21,6 +22,8 @@ pub struct Matrix {
     pub targets: Vec<Target>,
     /// What is looked at.
     pub scenarios: Vec<Scenario>,
+    /// What the file only names.
+    pub(crate) named: Vec<Named>,
 }
 
 /// A poller.
@@ -155,7 +158,8 @@ impl Matrix {
         Ok((Self::parse(&text, &path.display().to_string())?, text))
     }
 
-    /// Reads and checks a matrix. `file` is the name to use in errors.
+    /// Reads and checks a matrix. `file` is the name to use in errors. The scenarios that the file only names are not there
+    /// before [`describe`](Self::describe).
     ///
     /// # Errors
     /// The first thing that is wrong with it, with line, column and what to do.
@@ -280,8 +284,9 @@ impl<'de> Deserialize<'de> for OsSet {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ScenarioText {
+    /// Without a title: that of a described scenario, or `GROUP/*` for all of a group.
     pub(crate) id: Spanned<String>,
-    pub(crate) title: String,
+    pub(crate) title: Option<String>,
     pub(crate) layer: Option<Layer>,
     pub(crate) transports: Option<Vec<Transport>>,
     pub(crate) triggers: Option<Vec<Trigger>>,

@@ -1,15 +1,19 @@
-//! The generated test file: every cell as one named rstest case.
+//! The generated test file: every cell of the contract, and every characterisation, as a named rstest case.
 
 use std::fmt::Write;
 
+use crate::axes::Layer;
 use crate::cells::Cell;
-use crate::file::{Backend, Matrix};
+use crate::file::{Backend, Matrix, Scenario};
 
 /// The text of `tests/matrix.rs`.
 ///
 /// A test's name is its cell's id as a path: `migration::idle_takeover::epoll::tcp_level_2t1g`. rstest's own cases
 /// would do with fewer lines, but it numbers them: a new variant would rename the others. Tests of a backend that the
 /// compiling OS does not have are ignored, with the reason, so that they are counted and seen.
+///
+/// A characterisation is one test per backend, with all of its variants: `readiness::epoll::peer_shut_write`. Its answers
+/// are told apart in reports; here it matters that none has changed, and which scenarios there are.
 pub fn rstest_file(matrix: &Matrix) -> String {
     let mut out = String::from(HEADER);
     let cells = matrix.cells();
@@ -21,12 +25,14 @@ pub fn rstest_file(matrix: &Matrix) -> String {
     }
     for group in groups {
         let _ = writeln!(out, "\nmod {} {{", identifier(group));
-        let members = matrix.scenarios.iter().filter_map(|scenario| {
-            let name = scenario.id.strip_prefix(group)?.strip_prefix('/')?;
-            Some((scenario, name))
-        });
-        for (index, (scenario, name)) in members.enumerate() {
-            let blank = if index == 0 { "" } else { "\n" };
+        let of_layer = |layer: Layer| {
+            matrix.scenarios.iter().filter_map(move |scenario| {
+                let name = scenario.id.strip_prefix(group)?.strip_prefix('/')?;
+                (scenario.layer == layer).then_some((scenario, name))
+            })
+        };
+        let mut blank = "";
+        for (scenario, name) in of_layer(Layer::Contract) {
             let _ = writeln!(out, "{blank}    mod {} {{", identifier(name));
             for backend in &matrix.backends {
                 let of_this = |cell: &&Cell| cell.id.scenario == scenario.id && cell.id.backend == backend.id;
@@ -36,13 +42,25 @@ pub fn rstest_file(matrix: &Matrix) -> String {
                 }
             }
             out.push_str("    }\n");
+            blank = "\n";
+        }
+        for backend in &matrix.backends {
+            let has_cells = |(scenario, _): &(&Scenario, &str)| {
+                cells.iter().any(|cell| cell.id.scenario == scenario.id && cell.id.backend == backend.id)
+            };
+            let scenarios: Vec<_> = of_layer(Layer::Characterisation).filter(has_cells).collect();
+            if !scenarios.is_empty() {
+                out.push_str(blank);
+                write_answers(&mut out, backend, &scenarios);
+                blank = "\n";
+            }
         }
         out.push_str("}\n");
     }
     out
 }
 
-const HEADER: &str = r#"//! Every cell of matrix.yml as a test. Each test is one process, as in `pollmatrix run`.
+const HEADER: &str = r#"//! Every cell of matrix.yml in a test. Each cell is one process, as in `pollmatrix run`.
 //!
 //! Generated from matrix.yml by `pollmatrix generate`: do not edit.
 
@@ -73,6 +91,23 @@ macro_rules! cells {
         }
     };
 }
+
+/// What one backend answers: a test per scenario, with all of its cells.
+macro_rules! answers {
+    (#[$condition:meta] $backend:ident; $($name:ident $scenario:literal)*) => {
+        mod $backend {
+            use crate::*;
+
+            $(
+                #[rstest]
+                #[$condition]
+                fn $name(runner: Runner) {
+                    runner.assert_scenario($scenario, stringify!($backend));
+                }
+            )*
+        }
+    };
+}
 "#;
 
 fn write_cells(out: &mut String, backend: &Backend, cells: &[&Cell]) {
@@ -85,6 +120,16 @@ fn write_cells(out: &mut String, backend: &Backend, cells: &[&Cell]) {
         let _ = writeln!(out, "            {} \"{variant}\"", identifier(variant));
     }
     out.push_str("        }\n");
+}
+
+fn write_answers(out: &mut String, backend: &Backend, scenarios: &[(&Scenario, &str)]) {
+    let _ = writeln!(out, "    answers! {{");
+    let _ = writeln!(out, "        #[{}]", condition(backend));
+    let _ = writeln!(out, "        {};", identifier(&backend.id));
+    for (scenario, name) in scenarios {
+        let _ = writeln!(out, "        {} \"{}\"", identifier(name), scenario.id);
+    }
+    out.push_str("    }\n");
 }
 
 /// The attribute that every test of a backend has.

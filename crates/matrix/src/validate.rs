@@ -9,8 +9,11 @@ use serde_saphyr::{Location, Spanned};
 
 use crate::axes::Build;
 use crate::ci::{Ci, CiText};
+use crate::described::Named;
 use crate::error::MatrixError;
-use crate::file::{Axes, Backend, Exclude, FileText, Matrix, Scenario, ScenarioText, Target, TargetText};
+use crate::file::{
+    Axes, Backend, DefaultsText, Exclude, FileText, Matrix, Scenario, ScenarioText, Target, TargetText,
+};
 use crate::nearest::did_you_mean;
 use crate::ways::Way;
 
@@ -20,7 +23,7 @@ const VERSION: u32 = 1;
 const THREADS_PER_GROUP: usize = 64;
 
 /// What is wrong, and what to do about it.
-type Problem = (String, String);
+pub(crate) type Problem = (String, String);
 
 impl FileText {
     /// Checks everything, fills in the defaults, and reports the first thing that is wrong.
@@ -58,24 +61,31 @@ impl FileText {
         }
 
         let mut scenarios: Vec<Scenario> = Vec::new();
+        let mut named: Vec<Named> = Vec::new();
         for text in self.scenarios {
             let location = text.id.referenced;
             let excludes: Vec<_> = text.exclude.iter().map(|exclude| exclude.referenced).collect();
-            let scenario = fill_in(text, &self.defaults);
+            let scenario = match text.title {
+                Some(_) => fill_in(text, &self.defaults),
+                None => {
+                    named.push(Named::check(text, file, &self.defaults).map_err(at(location))?);
+                    continue;
+                }
+            };
             check_scenario(&scenario, &scenarios).map_err(at(location))?;
             for (exclude, location) in scenario.exclude.iter().zip(excludes) {
-                check_exclude(exclude, &scenario, &backends).map_err(at(location))?;
+                check_exclude(exclude, &[&scenario], &backends).map_err(at(location))?;
             }
             scenarios.push(scenario);
         }
-        Ok(Matrix { backends, targets, scenarios })
+        Ok(Matrix { backends, targets, scenarios, named })
     }
 }
 
-fn fill_in(text: ScenarioText, defaults: &crate::file::DefaultsText) -> Scenario {
+fn fill_in(text: ScenarioText, defaults: &DefaultsText) -> Scenario {
     Scenario {
         id: text.id.value,
-        title: text.title,
+        title: text.title.unwrap_or_default(),
         layer: text.layer.unwrap_or(defaults.layer),
         axes: Axes {
             transports: text.transports.unwrap_or_else(|| defaults.transports.clone()),
@@ -174,7 +184,7 @@ fn read_ci(id: &str, text: CiText, ways: &[Way]) -> Result<Ci, Problem> {
     }
 }
 
-fn check_scenario(scenario: &Scenario, earlier: &[Scenario]) -> Result<(), Problem> {
+pub(crate) fn check_scenario(scenario: &Scenario, earlier: &[Scenario]) -> Result<(), Problem> {
     let id = &scenario.id;
     let named = |part: &str| check_name("scenario", part).is_ok();
     if !id.split_once('/').is_some_and(|(group, name)| named(group) && named(name)) {
@@ -214,8 +224,13 @@ fn check_scenario(scenario: &Scenario, earlier: &[Scenario]) -> Result<(), Probl
     Ok(())
 }
 
-fn check_exclude(exclude: &Exclude, scenario: &Scenario, backends: &[Backend]) -> Result<(), Problem> {
-    let id = &scenario.id;
+/// An exclude of an entry that stands for these scenarios.
+pub(crate) fn check_exclude(
+    exclude: &Exclude,
+    scenarios: &[&Scenario],
+    backends: &[Backend],
+) -> Result<(), Problem> {
+    let Some(id) = scenarios.first().map(|first| &first.id) else { return Ok(()) };
     if exclude.is_empty() {
         let help = "name at least one of backend, transport, trigger, threads, groups";
         return Err((format!("{id} excludes everything"), help.into()));
@@ -226,10 +241,11 @@ fn check_exclude(exclude: &Exclude, scenario: &Scenario, backends: &[Backend]) -
         let names = backends.iter().map(|backend| backend.id.as_str());
         return Err((format!("{id} excludes the unknown backend '{name}'"), did_you_mean(name, names)));
     }
-    let matches = backends.iter().any(|backend| {
-        scenario.variants().any(|variant| {
+    let matches = scenarios.iter().flat_map(|scenario| scenario.variants()).any(|variant| {
+        let matches = |backend: &Backend| {
             backend.triggers.contains(&variant.trigger) && exclude.matches(&variant, &backend.id)
-        })
+        };
+        backends.iter().any(matches)
     });
     if matches { Ok(()) } else { Err((format!("an 'exclude' of {id} matches no cell"), "remove it".into())) }
 }

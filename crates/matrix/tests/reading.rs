@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
-use matrix::{Build, Ci, Matrix, MatrixError, SelectError, Selection, Vm, Way};
+use matrix::{
+    Build, Ci, Described, Layer, Matrix, MatrixError, SelectError, Selection, Transport, Trigger, Vm, Way,
+};
 
 const FILE: &str = include_str!("../../../matrix.yml");
 
@@ -271,4 +273,71 @@ fn every_container_way_has_its_dockerfile() {
     let missing: Vec<_> =
         images.filter(|image| !folder.join(format!("{image}.Dockerfile")).is_file()).collect();
     assert!(missing.is_empty(), "no docker/NAME.Dockerfile for {missing:?}");
+}
+
+/// What a catalogue might describe.
+fn catalogue() -> Vec<Described> {
+    let described = |id: &str, transports: &[Transport]| Described {
+        id: id.into(),
+        title: format!("What of {id}?"),
+        layer: Layer::Characterisation,
+        transports: transports.to_vec(),
+        triggers: vec![Trigger::Level],
+    };
+    vec![
+        described("raw/one", &[Transport::Udp, Transport::UnixDgram]),
+        described("raw/two", &[Transport::None]),
+        described("rawer/one", &[Transport::Fifo]),
+    ]
+}
+
+fn described(entries: &str) -> Result<Matrix, MatrixError> {
+    let text = format!("{SMALL}{entries}");
+    Matrix::parse(&text, "small.yml").expect("what is named is not looked for yet").describe(&catalogue())
+}
+
+/// The ids of the cells on poll that are not those of the small matrix.
+fn added(entries: &str) -> Vec<String> {
+    let matrix = described(entries).expect("well-formed");
+    let cells = matrix.cells().into_iter().filter(|cell| cell.id.backend == "poll");
+    cells.map(|cell| cell.id.to_string()).filter(|id| !id.starts_with("group/")).collect()
+}
+
+#[test]
+fn an_entry_without_a_title_is_what_the_catalogue_says_it_is() {
+    let [dgram, udp, none, fifo] = [
+        "raw/one/unix-dgram-level-1t1g@poll",
+        "raw/one/udp-level-1t1g@poll",
+        "raw/two/none-level-1t1g@poll",
+        "rawer/one/fifo-level-1t1g@poll",
+    ];
+    assert_eq!(added("  - id: raw/*\n"), [udp, dgram, none]);
+    assert_eq!(added("  - id: raw/*\n    exclude: [{ transport: udp }]\n"), [dgram, none]);
+    assert_eq!(added("  - id: rawer/one\n  - id: raw/two\n"), [fifo, none]);
+    let matrix = described("  - id: raw/*\n    timeout: 9\n").expect("well-formed");
+    let two = matrix.scenario("raw/two").expect("it is named");
+    assert_eq!((two.title.as_str(), two.layer), ("What of raw/two?", Layer::Characterisation));
+    assert_eq!(two.timeout.as_secs(), 9);
+}
+
+#[test]
+fn an_entry_that_no_catalogue_describes_is_refused_with_its_place() {
+    for (entries, line, meant) in [
+        ("  - id: rwa/*\n", 15, "did you mean 'raw/*'?"),
+        ("  - id: raw/on\n", 15, "did you mean 'raw/one'?"),
+        ("  - id: raw/*\n  - id: weather/tomorrow\n", 16, "give it a title"),
+        ("  - id: raw/*\n  - id: raw/one\n", 16, "rename one"),
+        ("  - id: raw/one\n    exclude: [{ transport: fifo }]\n", 16, "remove it"),
+    ] {
+        match described(entries) {
+            Err(MatrixError::Malformed { line: at, help, message, .. }) => {
+                assert_eq!(at, line, "{message}");
+                assert!(help.contains(meant), "{message}: {help}");
+            }
+            other => panic!("{entries}: {other:?}"),
+        }
+    }
+    let (line, _, message, help) = error_of(&format!("{SMALL}  - id: raw/*\n    transports: [tcp]\n"));
+    assert_eq!((line, message.as_str()), (15, "raw/* has 'transports' and no title"));
+    assert!(help.contains("remove the key"), "{help}");
 }

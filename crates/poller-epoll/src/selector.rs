@@ -187,9 +187,6 @@ mod tests {
     use std::fs;
     use std::io::{PipeReader, PipeWriter, Write, pipe};
     use std::os::unix::net::UnixStream;
-    use std::path::Path;
-    use std::sync::{Arc, mpsc};
-    use std::thread;
 
     use super::*;
 
@@ -254,38 +251,6 @@ mod tests {
     #[test]
     fn room_for_nothing_is_an_answer() {
         assert_eq!(EpollSelector::new().unwrap().wait(0, Some(Duration::ZERO)), Err(Errno::EINVAL));
-    }
-
-    /// A14: the thread sleeps on in what is closed, and every other call is told.
-    #[test]
-    fn a_close_wakes_nobody_and_a_wake_up_still_reaches_who_waits() {
-        let selector = Arc::new(EpollSelector::new().unwrap());
-        let (send, receive) = mpsc::channel();
-        let waiter = thread::spawn({
-            let selector = selector.clone();
-            move || {
-                send.send(fs::read_link("/proc/thread-self").unwrap()).unwrap();
-                selector.wait(8, None)
-            }
-        });
-        let thread = receive.recv().unwrap();
-        while !is_asleep(&thread) {
-            thread::yield_now();
-        }
-        let (_reader, _writer, fd) = readable_pipe();
-        assert_eq!(selector.close(), Ok(Ok(())));
-        assert_eq!(selector.wait(8, None), Err(Errno::EBADF));
-        assert_eq!(selector.add(fd, 1, Interest::READ, Mode::Level), Changed::refused(Errno::EBADF));
-        assert_eq!(selector.remove(fd), Changed::refused(Errno::EBADF));
-        assert_eq!(selector.close(), Ok(Err(Errno::EBADF)));
-        selector.wake().unwrap();
-        assert_eq!(waiter.join().unwrap(), Ok(vec![]));
-    }
-
-    /// Its next sleep after it said who it is can only be the wait.
-    fn is_asleep(thread: &Path) -> bool {
-        let stat = fs::read_to_string(Path::new("/proc").join(thread).join("stat")).unwrap();
-        stat.rsplit(") ").next().is_some_and(|rest| rest.starts_with('S'))
     }
 
     #[test]

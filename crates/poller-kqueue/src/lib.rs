@@ -30,8 +30,12 @@ mod changes;
 mod events;
 #[cfg(kqueue)]
 mod poller;
+mod selector;
 #[cfg(kqueue)]
 mod sys;
+
+#[cfg(kqueue)]
+pub use crate::selector::selector;
 
 #[cfg(kqueue)]
 use {

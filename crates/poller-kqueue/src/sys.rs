@@ -5,7 +5,7 @@
 
 use std::io;
 use std::os::fd::{AsRawFd, IntoRawFd, OwnedFd, RawFd};
-use std::ptr::{null, null_mut, without_provenance_mut};
+use std::ptr::{self, null, null_mut, without_provenance_mut};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, AtomicU32, Ordering};
 use std::time::Duration;
@@ -128,10 +128,8 @@ impl Slot {
     /// Makes the queue's thread leave its wait. Async-signal-safe.
     fn trigger(&self) {
         let before = Errno::last_raw();
-        // Its udata replaces the stored one: always the same (measured).
-        let change = libc::kevent { fflags: libc::NOTE_TRIGGER, flags: 0, ..USER_ENTRY };
         // A user event that is not there (an old kernel, a fresh child) has no waker.
-        let _ = self.kevent(&[change], &mut [], Duration::ZERO);
+        let _ = trigger(self.number());
         Errno::set_raw(before);
     }
 
@@ -175,7 +173,7 @@ impl Slot {
         events: &mut [libc::kevent],
         timeout: Duration,
     ) -> Result<usize, Errno> {
-        kevent(self.number(), changes, events, timeout)
+        kevent(self.number(), changes, events, Some(timeout))
     }
 
     fn number(&self) -> RawFd {
@@ -231,7 +229,7 @@ impl Buffers {
 }
 
 // SAFETY: a kevent is plain numbers and a pointer that may be null.
-const EMPTY: libc::kevent = unsafe { std::mem::zeroed() };
+pub(crate) const EMPTY: libc::kevent = unsafe { std::mem::zeroed() };
 
 const USER_ENTRY: libc::kevent = libc::kevent {
     ident: USER_EVENT,
@@ -241,14 +239,21 @@ const USER_ENTRY: libc::kevent = libc::kevent {
 };
 
 /// A queue that will not be inherited over an exec, and whether it has a user event.
-fn fresh() -> io::Result<(OwnedFd, bool)> {
+pub(crate) fn fresh() -> io::Result<(OwnedFd, bool)> {
     let queue = OwnedFd::from(Kqueue::new()?);
     close_on_exec(queue.as_raw_fd());
     let mut receipt = [EMPTY];
     // To add and to trigger it in one entry would not trigger it (measured); here it is only added.
-    let added = kevent(queue.as_raw_fd(), &[USER_ENTRY], &mut receipt, Duration::ZERO);
+    let added = kevent(queue.as_raw_fd(), &[USER_ENTRY], &mut receipt, Some(Duration::ZERO));
     let user_event = added.is_ok_and(|receipts| receipts == 0 || answer(&receipt[0]).is_ok());
     Ok((queue, user_event))
+}
+
+/// Makes the user event fire.
+pub(crate) fn trigger(queue: RawFd) -> Result<(), Errno> {
+    // Its udata replaces the stored one: always the same (measured).
+    let change = libc::kevent { fflags: libc::NOTE_TRIGGER, flags: 0, ..USER_ENTRY };
+    kevent(queue, &[change], &mut [], Some(Duration::ZERO)).map(drop)
 }
 
 /// A fork does not inherit a queue, so that only an exec without a fork can see the moment before this.
@@ -257,20 +262,20 @@ fn close_on_exec(fd: RawFd) {
     unsafe { libc::fcntl(fd, libc::F_SETFD, libc::FD_CLOEXEC) };
 }
 
-/// One call of kevent(2). It never waits if there is no room for events.
-fn kevent(
+/// One call of kevent(2). It never waits if there is no room for events, and for ever if there is no timeout.
+pub(crate) fn kevent(
     queue: RawFd,
     changes: &[libc::kevent],
     events: &mut [libc::kevent],
-    timeout: Duration,
+    timeout: Option<Duration>,
 ) -> Result<usize, Errno> {
-    let timeout = timespec(timeout);
+    let timeout = timeout.map(timespec);
+    let timeout = timeout.as_ref().map_or(null(), ptr::from_ref);
     let changelist = if changes.is_empty() { null() } else { changes.as_ptr() };
     let eventlist = if events.is_empty() { null_mut() } else { events.as_mut_ptr() };
     // SAFETY: the kernel reads and writes as many elements as the slices have.
-    let result = unsafe {
-        libc::kevent(queue, changelist, changes.len() as _, eventlist, events.len() as _, &timeout)
-    };
+    let result =
+        unsafe { libc::kevent(queue, changelist, changes.len() as _, eventlist, events.len() as _, timeout) };
     Errno::result(result).map(|count| count as usize)
 }
 
@@ -305,7 +310,8 @@ fn result(operation: &Operation, receipt: &libc::kevent) -> Result<(), Errno> {
     }
 }
 
-fn answer(receipt: &libc::kevent) -> Result<(), Errno> {
+/// What a receipt says.
+pub(crate) fn answer(receipt: &libc::kevent) -> Result<(), Errno> {
     match receipt.data {
         0 => Ok(()),
         errno => Err(Errno::from_raw(errno as i32)),

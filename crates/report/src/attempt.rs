@@ -1,15 +1,59 @@
 //! What one process answered.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::evidence::Evidence;
 use crate::seed::Seed;
 use crate::status::Status;
 
+/// What a poller was asked: the key that the expectations know its answer by.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Asked {
+    /// The row of the catalogue of behaviours: `V06`.
+    pub row: String,
+    /// The state: `tcp:after-read-0`. The part before the colon is what the descriptor is.
+    pub variant: String,
+    /// Who is asked: `poll`, `epoll-add-before`, `read`.
+    pub api: String,
+    /// `level`, `edge`; not for system calls.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trigger: Option<String>,
+}
+
+impl Asked {
+    /// The state without what the descriptor is: `after-read-0`. Empty if it has no name.
+    pub fn state(&self) -> &str {
+        self.variant.split_once(':').map_or("", |(_, state)| state)
+    }
+
+    /// `poll@level`, or only the system call.
+    pub fn api_and_trigger(&self) -> String {
+        match &self.trigger {
+            Some(trigger) => format!("{}@{trigger}", self.api),
+            None => self.api.clone(),
+        }
+    }
+}
+
+/// `poll@level after-read-0`.
+impl fmt::Display for Asked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.state() {
+            "" => f.write_str(&self.api_and_trigger()),
+            state => write!(f, "{} {state}", self.api_and_trigger()),
+        }
+    }
+}
+
 /// One thing that was looked at.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+///
+/// `evidence`, `since`, `until` and `url` are about the expectation. Where it does not hold, and that is documented,
+/// they are about what is documented.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Check {
     /// What was looked at.
     pub what: String,
@@ -21,6 +65,40 @@ pub struct Check {
     pub source: String,
     /// Whether the answer is allowed.
     pub holds: bool,
+    /// Which answer of which poller it is. Only in characterisations.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asked: Option<Asked>,
+    /// Why another run may answer with other numbers: `scheduling`, `size`, `timing`, `chance`. The answer is then not
+    /// compared.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub varies: Option<String>,
+    /// How well it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub evidence: Option<Evidence>,
+    /// The first version of the kernel that it is known of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub since: Option<String>,
+    /// The last version of the kernel that it is known of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<String>,
+    /// Where to read more: a bug, a manual page.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
+}
+
+impl Check {
+    /// How well the expectation is known, for which versions, and where to read more: `issue or commit, since 6.1,
+    /// https://example.org/1`. `None` if nothing is said of it.
+    pub fn known(&self) -> Option<String> {
+        let parts = [
+            self.evidence.map(|evidence| evidence.meaning().to_owned()),
+            self.since.as_ref().map(|since| format!("since {since}")),
+            self.until.as_ref().map(|until| format!("until {until}")),
+            self.url.clone(),
+        ];
+        let parts: Vec<_> = parts.into_iter().flatten().collect();
+        (!parts.is_empty()).then(|| parts.join(", "))
+    }
 }
 
 /// One attempt at one cell: the line that `pollmatrix run-cell` prints, or what its runner says in its place.

@@ -9,6 +9,9 @@ use crate::attempt::{Attempt, Check};
 use crate::seed::Seed;
 use crate::status::Status;
 
+/// The counter of answers that the expectations do not know.
+const UNKNOWN: &str = "unknown";
+
 /// The parameters of a cell apart from its backend.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct VariantParams {
@@ -145,6 +148,22 @@ impl CellResult {
         result.notes = shown.notes;
         result.stderr = shown.stderr;
         result
+    }
+
+    /// How many of its answers nobody had recorded before.
+    pub fn unknown_answers(&self) -> u64 {
+        self.counters.get(UNKNOWN).copied().filter(|_| !self.is_contract()).unwrap_or(0)
+    }
+
+    /// `tcp-level-2t1g`, the part of the id between the scenario and the backend. `None` if the id has other parts.
+    pub fn variant(&self) -> Option<&str> {
+        let rest = self.id.strip_prefix(self.scenario.as_str())?.strip_prefix('/')?;
+        rest.strip_suffix(self.backend.as_str())?.strip_suffix('@')
+    }
+
+    /// Whether it counts: contract cells must hold everywhere, others record what is.
+    pub fn is_contract(&self) -> bool {
+        self.layer == "contract"
     }
 
     /// `group`, the first part of the id.

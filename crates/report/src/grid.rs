@@ -23,6 +23,16 @@ impl Tally {
         self.statuses().any(Status::is_failure)
     }
 
+    /// Each status that occurs, and how many cells have it.
+    pub fn counts(&self) -> impl Iterator<Item = (Status, usize)> + '_ {
+        self.0.iter().map(|(status, count)| (*status, *count))
+    }
+
+    /// How many cells of a status of which `is` says so.
+    pub(crate) fn count_of(&self, is: impl Fn(Status) -> bool) -> usize {
+        self.counts().filter(|(status, _)| is(*status)).map(|(_, count)| count).sum()
+    }
+
     /// One more cell.
     pub(crate) fn count(&mut self, status: Status) {
         *self.0.entry(status).or_default() += 1;
@@ -174,6 +184,11 @@ impl<'a> Absent<'a> {
         self.0.contains_key(&(target, backend))
     }
 
+    /// Why this backend is absent on this target, if it is.
+    pub(crate) fn reason(&self, target: &str, backend: &str) -> Option<&'a str> {
+        self.0.get(&(target, backend)).copied()
+    }
+
     /// Each reason and its targets.
     pub(crate) fn reasons(&self) -> BTreeMap<&'a str, BTreeSet<&'a str>> {
         let mut reasons: BTreeMap<_, BTreeSet<_>> = BTreeMap::new();
@@ -184,7 +199,7 @@ impl<'a> Absent<'a> {
     }
 }
 
-/// Targets × backends, each with the text that a table shows: a tally, `n/a`, `not run`.
+/// Targets × backends, each with the text that a table shows: a tally of the contract's cells, `n/a`, `not run`.
 pub(crate) struct Overview {
     /// The columns.
     pub(crate) backends: Vec<String>,
@@ -195,10 +210,10 @@ pub(crate) struct Overview {
 impl Overview {
     pub(crate) fn of(results: &Results, absent: &Absent<'_>) -> Self {
         let mut tallies: BTreeMap<(&str, &str), Tally> = BTreeMap::new();
-        for cell in &results.cells {
+        for cell in results.contract() {
             tallies.entry((&cell.target, &cell.backend)).or_default().count(cell.status);
         }
-        let backends: BTreeSet<&str> = tallies.keys().map(|(_, backend)| *backend).collect();
+        let backends: BTreeSet<&str> = results.cells.iter().map(|cell| cell.backend.as_str()).collect();
         let not_run: BTreeSet<&str> = results.not_run.iter().map(|not_run| not_run.target.as_str()).collect();
         let row = |target: &str| {
             let cell = |backend: &&str| {

@@ -9,21 +9,25 @@ use crate::cell::CellResult;
 use crate::results::Results;
 use crate::status::Status;
 
-/// The text of junit.xml: one test suite per target and backend, one case per cell. A target that was not run is a suite
-/// with one skipped case.
+/// The text of junit.xml: one test suite per target, backend and layer, one case per cell. A target that was not run is a
+/// suite with one skipped case.
 ///
 /// # Errors
 /// None in practice: text that XML cannot hold is removed from it.
 pub fn report(results: &Results) -> Result<String, quick_junit::SerializeError> {
     let mut report = Report::new("pollmatrix");
-    let suites: BTreeSet<_> =
-        results.cells.iter().map(|cell| (cell.target.as_str(), cell.backend.as_str())).collect();
-    for (target, backend) in suites {
-        let mut suite = TestSuite::new(match results.has_several_targets() {
+    let key = |cell: &'_ CellResult| (cell.target.clone(), cell.backend.clone(), !cell.is_contract());
+    let suites: BTreeSet<_> = results.cells.iter().map(key).collect();
+    for (target, backend, characterisation) in suites {
+        let mut name = match results.has_several_targets() {
             true => format!("{target}/{backend}"),
-            false => backend.to_owned(),
-        });
-        suite.add_property(("target", target));
+            false => backend.clone(),
+        };
+        if characterisation {
+            name.push_str(" (characterisation)");
+        }
+        let mut suite = TestSuite::new(name);
+        suite.add_property(("target", target.as_str()));
         for run in results.runs.iter().filter(|run| run.target == target) {
             suite.add_property(("seed", run.seed.to_string().as_str()));
             if run.via != "native" {
@@ -33,7 +37,8 @@ pub fn report(results: &Results) -> Result<String, quick_junit::SerializeError> 
         if let Some(fault) = results.fault() {
             suite.add_property(("fault", fault));
         }
-        let cells = results.cells.iter().filter(|cell| cell.target == target && cell.backend == backend);
+        let of_this = (target, backend, characterisation);
+        let cells = results.cells.iter().filter(|cell| key(cell) == of_this);
         suite.add_test_cases(cells.map(case));
         report.add_test_suite(suite);
     }
@@ -79,6 +84,20 @@ mod tests {
     use crate::merge::{Input, Rules, merge};
     use crate::results::NotRun;
     use crate::samples;
+
+    #[test]
+    fn characterisations_have_suites_of_their_own() {
+        let mut results =
+            samples::results("one", &[("a", "poll", Status::Pass), ("b", "poll", Status::Fail)]);
+        results.cells[1].layer = "characterisation".into();
+        let text = report(&results).unwrap();
+        for suite in [
+            "name=\"poll\" tests=\"1\" skipped=\"0\" errors=\"0\" failures=\"0\"",
+            "name=\"poll (characterisation)\" tests=\"1\" skipped=\"0\" errors=\"0\" failures=\"1\"",
+        ] {
+            assert!(text.contains(suite), "{suite} is not in:\n{text}");
+        }
+    }
 
     #[test]
     fn targets_have_suites_of_their_own() {

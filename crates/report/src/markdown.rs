@@ -53,7 +53,9 @@ fn summary(results: &Results) -> String {
     } else if !interrupted.is_empty() {
         out.push_str("**The run was interrupted: it is not complete.**\n\n");
     }
-    let _ = writeln!(out, "{}\n", results.totals_line());
+    for line in results.totals_lines() {
+        let _ = writeln!(out, "{line}\n");
+    }
     if let [run] = results.runs.as_slice() {
         let libc = run.libc.as_deref().map(|libc| format!(", {libc}")).unwrap_or_default();
         let via = if run.via == "native" { String::new() } else { format!(" · via {}", run.way()) };
@@ -73,11 +75,19 @@ fn summary(results: &Results) -> String {
     if results.has_several_targets() {
         several_targets(&mut out, results);
     } else {
-        let grid = Grid::new(results.cells.iter(), CellResult::group);
-        groups(&mut out, &grid, &(0..grid.columns.len()).collect::<Vec<_>>(), |column| {
-            column.backend.clone().unwrap_or_default()
-        });
-        let _ = writeln!(out, "\n{}", grid.legend());
+        let mut first = true;
+        for (heading, cells) in layers(results) {
+            if !first {
+                out.push('\n');
+            }
+            first = false;
+            out.push_str(heading);
+            let grid = Grid::new(cells.into_iter(), CellResult::group);
+            groups(&mut out, &grid, &(0..grid.columns.len()).collect::<Vec<_>>(), |column| {
+                column.backend.clone().unwrap_or_default()
+            });
+            let _ = writeln!(out, "\n{}", grid.legend());
+        }
     }
     if results.runs.len() > 1 {
         provenance(&mut out, results);
@@ -91,6 +101,15 @@ fn summary(results: &Results) -> String {
     out
 }
 
+/// The cells of each layer that there are some of, under its heading.
+fn layers(results: &Results) -> Vec<(&'static str, Vec<&CellResult>)> {
+    let contract: Vec<_> = results.contract().collect();
+    let characterisation: Vec<_> = results.characterisation().collect();
+    let mut layers = vec![("", contract), ("## Characterisation\n\n", characterisation)];
+    layers.retain(|(_, cells)| !cells.is_empty());
+    layers
+}
+
 /// Targets × backends; then groups of scenarios, with one column per target and backend.
 fn several_targets(out: &mut String, results: &Results) {
     let absent = Absent::of(&results.cells);
@@ -100,19 +119,26 @@ fn several_targets(out: &mut String, results: &Results) {
         let cells: Vec<_> = cells.iter().map(|(text, _)| text.as_str()).collect();
         let _ = writeln!(out, "| {target} | {} |", cells.join(" | "));
     }
-    let present = results.cells.iter().filter(|cell| !absent.has(&cell.target, &cell.backend));
-    let grid = Grid::new(present, CellResult::group).with_not_run(results);
     // The target's name is over each of its columns.
     let wide = |target: &str, columns: &Range<usize>| columns.len() * (target.len() + " | ".len());
-    for lot in grid.folded(WIDTH, wide) {
-        out.push('\n');
-        let columns: Vec<_> = lot.into_iter().flat_map(|(_, columns)| columns).collect();
-        groups(out, &grid, &columns, |column| match &column.backend {
-            Some(backend) => format!("{}<br>{backend}", column.target),
-            None => column.target.clone(),
-        });
+    for (heading, cells) in layers(results) {
+        if !heading.is_empty() {
+            let _ = write!(out, "\n{}", heading.trim_end_matches('\n'));
+            out.push('\n');
+        }
+        let present = cells.into_iter().filter(|cell| !absent.has(&cell.target, &cell.backend));
+        let grid =
+            Grid::new(present.collect::<Vec<_>>().into_iter(), CellResult::group).with_not_run(results);
+        for lot in grid.folded(WIDTH, wide) {
+            out.push('\n');
+            let columns: Vec<_> = lot.into_iter().flat_map(|(_, columns)| columns).collect();
+            groups(out, &grid, &columns, |column| match &column.backend {
+                Some(backend) => format!("{}<br>{backend}", column.target),
+                None => column.target.clone(),
+            });
+        }
+        let _ = writeln!(out, "\n{}", grid.legend());
     }
-    let _ = writeln!(out, "\n{}", grid.legend());
 }
 
 /// Some columns of a table of groups.
@@ -188,11 +214,12 @@ fn detail(cell: &CellResult, several_targets: bool) -> String {
     }
     for check in cell.checks.iter().filter(|check| !check.holds) {
         let text = format!(
-            "{}\n  expected: {}\n  observed: {}\n  source:   {}",
+            "{}\n  expected: {}\n  observed: {}\n  source:   {}{}",
             check.what,
             check.expected.join(" | "),
             check.observed,
-            check.source
+            check.source,
+            check.known().map(|known| format!("\n  known:    {known}")).unwrap_or_default()
         );
         let _ = writeln!(out, "{}\n", code_block(&text));
     }
@@ -270,6 +297,16 @@ mod tests {
         let widest =
             text.lines().filter(|line| line.contains("<br>")).map(|line| line.matches("<br>").count()).max();
         assert_eq!((widest, text.matches("<br>").count()), (Some(6), 28), "{text}");
+    }
+
+    #[test]
+    fn a_check_says_how_well_it_is_known() {
+        let mut results = merged();
+        let failed = results.cells.iter_mut().find(|cell| cell.status == Fail).unwrap();
+        failed.checks = vec![samples::check()];
+        let text = report(&results);
+        let known = "  known:    manual page or standard, since 6.1, until 6.9, https://example.org/bug\n";
+        assert!(text.contains(known), "{text}");
     }
 
     #[test]

@@ -8,7 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use crate::cell::CellResult;
-use crate::results::{Results, Run, SCHEMA_VERSION};
+use crate::results::{Results, Run};
+use crate::scenario::Scenario;
 use crate::status::Status;
 
 /// Results to be joined.
@@ -133,9 +134,13 @@ pub fn merge(inputs: Vec<Input>, rules: Rules) -> Result<Merged, MergeError> {
     }
     let mut notes = Vec::new();
     let (mut runs, mut not_run, mut answers) = (Vec::new(), BTreeSet::new(), BTreeMap::new());
+    let mut described: BTreeMap<String, Vec<Scenario>> = BTreeMap::new();
     for Input { name, results } in inputs {
         runs.extend(results.runs);
         not_run.extend(results.not_run);
+        for (id, scenario) in results.scenarios {
+            described.entry(id).or_default().push(scenario);
+        }
         for cell in results.cells {
             let known: &mut Vec<_> = answers.entry((cell.id.clone(), cell.target.clone())).or_default();
             known.push((name.clone(), cell));
@@ -152,8 +157,10 @@ pub fn merge(inputs: Vec<Input>, rules: Rules) -> Result<Merged, MergeError> {
         return Err(MergeError::Conflicts(choice.conflicts));
     }
     notes.extend(choice.notes());
-    let not_run = not_run.into_iter().collect();
-    Ok(Merged { results: Results { schema: SCHEMA_VERSION, runs, not_run, cells }, notes })
+    notes.extend(several_descriptions(&described));
+    let scenarios = described.into_iter().filter_map(|(id, known)| Some((id, newest(known)?))).collect();
+    let without_runs = Results::of_no_run(not_run.into_iter().collect());
+    Ok(Merged { results: Results { runs, scenarios, cells, ..without_runs }, notes })
 }
 
 fn check_faults(inputs: &[Input]) -> Result<(), MergeError> {
@@ -202,6 +209,20 @@ fn several_commits(runs: &[Run]) -> Option<String> {
     let named: Vec<_> = builds.iter().map(String::as_str).collect();
     (builds.len() > 1)
         .then(|| format!("the runs are of different versions of pollmatrix: {}", named.join(", ")))
+}
+
+fn several_descriptions(described: &BTreeMap<String, Vec<Scenario>>) -> Option<String> {
+    let differ = |known: &&Vec<Scenario>| known.windows(2).any(|pair| !pair[0].says_the_same(&pair[1]));
+    let count = described.values().filter(differ).count();
+    (count > 0).then(|| {
+        format!("{count} scenarios are described differently by the inputs: the newest pollmatrix's words are kept")
+    })
+}
+
+/// What the newest pollmatrix says of a scenario. Each description has its own version, so that a report that was
+/// joined before counts for no more than its parts. The text decides between equal versions, whatever the order of the inputs.
+fn newest(known: Vec<Scenario>) -> Option<Scenario> {
+    known.into_iter().max_by_key(|scenario| (scenario.described_by(), text_of(scenario)))
 }
 
 /// What was done with cells that several inputs have.
@@ -294,9 +315,7 @@ mod tests {
     fn not_run(name: &str, target: &str) -> Input {
         let entry =
             results::NotRun { target: target.into(), os: "freebsd".into(), reason: "built only".into() };
-        let results =
-            Results { schema: SCHEMA_VERSION, runs: Vec::new(), not_run: vec![entry], cells: Vec::new() };
-        input(name, results)
+        input(name, Results::of_no_run(vec![entry]))
     }
 
     fn statuses(merged: &Results) -> Vec<(String, Status)> {
@@ -352,6 +371,30 @@ mod tests {
         let steps = vec![input("ab", first), inputs[2].clone(), inputs[0].clone()];
         assert_eq!(merge(steps, Rules::default()).unwrap().results.to_json(), at_once.to_json());
         assert_eq!(at_once.runs.len(), 3);
+    }
+
+    #[test]
+    fn of_several_descriptions_the_newest_counts_in_steps_or_at_once() {
+        let described = |name: &str, id: &str, version: &str, title: &str| {
+            let mut shard = shard(name, name, &[("x", "epoll", Pass)]);
+            let scenario =
+                Scenario { title: title.into(), pollmatrix: version.into(), ..samples::scenario() };
+            shard.results.scenarios.insert(id.into(), scenario);
+            shard
+        };
+        let of = |inputs: &[Input]| merge(inputs.to_vec(), Rules::default()).unwrap();
+        let nine = described("a", "group/name", "0.9.0", "Nine");
+        let ten = described("b", "group/name", "0.10.0", "Ten");
+        let two = described("c", "group/name", "0.2.0", "Two");
+        let merged = of(&[nine, ten.clone(), two]);
+        assert_eq!(merged.results.scenarios["group/name"].title, "Ten");
+        assert!(merged.notes.iter().any(|note| note.starts_with("1 scenarios are described")), "{merged:?}");
+
+        // What was joined with something newer is no newer for that.
+        let old = described("d", "group/gone", "0.1.0", "One");
+        let newer = described("e", "group/gone", "0.2.0", "Two");
+        let first = input("de", of(&[old, ten]).results);
+        assert_eq!(of(&[first, newer]).results.scenarios["group/gone"].title, "Two");
     }
 
     #[test]

@@ -62,14 +62,15 @@ struct Version1 {
 
 impl From<Version1> for Results {
     fn from(old: Version1) -> Self {
-        Self { schema: SCHEMA_VERSION, runs: vec![old.run], not_run: Vec::new(), cells: old.cells }
+        Self { runs: vec![old.run], cells: old.cells, ..Self::of_no_run(Vec::new()) }
     }
 }
 
 fn foreign(line: usize, column: usize, seems: &str) -> ReadError {
     let message = format!("these are no results of pollmatrix: it seems to be {seems}");
-    let beside =
-        ["a report.md", "a junit.xml", "the journal of a run"].iter().any(|name| seems.contains(name));
+    let beside = ["a report.md", "a report.html", "a junit.xml", "the journal of a run"]
+        .iter()
+        .any(|name| seems.contains(name));
     ReadError { line, column, message, help: if beside { BESIDE } else { ANOTHER_FILE }.into() }
 }
 
@@ -112,11 +113,12 @@ fn looks_like_results(text: &[u8]) -> bool {
 
 /// What a text that is no JSON looks like.
 fn seems(text: &[u8]) -> &'static str {
-    const BEGINNINGS: [(&[u8], &str); 8] = [
+    const BEGINNINGS: [(&[u8], &str); 9] = [
         (b"\x1f\x8b", "a gzip archive: unpack it"),
         (b"PK\x03\x04", "a zip archive: unpack it"),
         (b"\x7fELF", "an executable"),
         (b"# pollmatrix", "a report.md"),
+        (b"<!DOCTYPE html>\n<!-- pollmatrix report -->", "a report.html"),
         (b"<testsuites", "a junit.xml"),
         (b"<?xml", "a junit.xml, or other XML"),
         (b"<", "an HTML page"),
@@ -219,6 +221,9 @@ fn contradiction(results: &Results) -> Option<String> {
                 cell.id, cell.target
             ));
         }
+        if cell.variant().is_none() {
+            return Some(format!("{} is said to be of {} on {}", cell.id, cell.scenario, cell.backend));
+        }
         if !seen.insert((cell.target.as_str(), cell.id.as_str())) {
             return Some(format!("there are two rows for {} on {}", cell.id, cell.target));
         }
@@ -305,6 +310,7 @@ mod tests {
             (b"# pollmatrix\n\n1938 cells" as &[u8], "a report.md"),
             (b"<?xml version=\"1.0\"?>", "a junit.xml"),
             (b"\n<!DOCTYPE html>", "an HTML page"),
+            (crate::html::report(&results()).as_bytes(), "a report.html"),
             (b"{\"line\":\"run\"}\n{\"line\":\"cell\"}\n", "the journal of a run"),
             (b"{\"cell\":\"a\"}\n{\"cell\":\"b\"}\n", "attempts at cells, one a line"),
             (b"{\"a\":1}\n{\"b\":2}\n", "several JSON objects, one a line"),
@@ -333,6 +339,7 @@ mod tests {
         refused(|value| value["runs"] = json!([]), "results of no run");
         refused(|value| value["cells"][0]["target"] = "there".into(), "no run of that target");
         refused(|value| value["cells"][0] = value["cells"][1].clone(), "two rows for group/name/b@epoll");
+        refused(|value| value["cells"][0]["backend"] = "poll".into(), "is said to be of group/name on poll");
         refused(
             |value| value["not_run"] = json!([{ "target": "here", "os": "linux", "reason": "why" }]),
             "said to have a run and not to have one",

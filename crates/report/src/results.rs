@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::cell::{CellResult, Subject};
+use crate::scenario::Scenario;
 use crate::seed::Seed;
 use crate::status::Status;
 
@@ -23,6 +24,9 @@ pub struct Results {
     /// The targets that belong to this report and were not run, sorted.
     #[serde(default)]
     pub not_run: Vec<NotRun>,
+    /// What the scenarios are about, by id. Empty in files of earlier versions of pollmatrix.
+    #[serde(default)]
+    pub scenarios: BTreeMap<String, Scenario>,
     /// One row per planned cell and target, sorted by id, then by target. There is nothing time-dependent in a row
     /// but its durations.
     pub cells: Vec<CellResult>,
@@ -131,7 +135,13 @@ impl Results {
             missing.map(|subject| CellResult::without_attempt(subject, Status::NotRun, why)).collect();
         let mut cells: Vec<_> = rows.into_iter().chain(missing).collect();
         cells.sort_by(|a, b| a.id.cmp(&b.id));
-        Self { schema: SCHEMA_VERSION, runs: vec![run], not_run: Vec::new(), cells }
+        Self { schema: SCHEMA_VERSION, runs: vec![run], cells, ..Self::of_no_run(Vec::new()) }
+    }
+
+    /// What there is to say of targets that were not run.
+    pub fn of_no_run(not_run: Vec<NotRun>) -> Self {
+        let (runs, cells) = (Vec::new(), Vec::new());
+        Self { schema: SCHEMA_VERSION, runs, not_run, scenarios: BTreeMap::new(), cells }
     }
 
     /// The targets that have a run, sorted.
@@ -154,20 +164,39 @@ impl Results {
         self.runs.iter().any(|run| run.interrupted)
     }
 
-    /// How many cells have each status. Statuses without cells are not there.
-    pub fn totals(&self) -> BTreeMap<Status, usize> {
-        let mut totals = BTreeMap::new();
-        for cell in &self.cells {
-            *totals.entry(cell.status).or_default() += 1;
-        }
-        totals
+    /// The cells that must hold everywhere. A headline about a backend is about these alone.
+    pub fn contract(&self) -> impl Iterator<Item = &CellResult> + Clone {
+        self.cells.iter().filter(|cell| cell.is_contract())
     }
 
-    /// `559 pass, 1 fail, 179 unsupported`.
-    pub fn totals_line(&self) -> String {
-        let totals = self.totals();
-        let parts: Vec<_> = totals.iter().map(|(status, count)| format!("{count} {status}")).collect();
-        format!("{} cells: {}", self.cells.len(), parts.join(", "))
+    /// The cells that record what each backend answers.
+    pub fn characterisation(&self) -> impl Iterator<Item = &CellResult> + Clone {
+        self.cells.iter().filter(|cell| !cell.is_contract())
+    }
+
+    /// `559 cells: 550 pass, 1 fail, 8 unsupported`, of the contract; `None` if the report is about other cells only.
+    pub fn totals_line(&self) -> Option<String> {
+        let others_only = self.contract().next().is_none() && !self.cells.is_empty();
+        (!others_only).then(|| counted(self.contract(), Status::name))
+    }
+
+    /// `characterisation: 80 cells: 70 as expected, 3 permitted, 7 unsupported, 12 answers not known before`, if there are
+    /// such cells.
+    pub fn characterisation_line(&self) -> Option<String> {
+        self.characterisation().next()?;
+        let name = |status: Status| if status == Status::Pass { "as expected" } else { status.name() };
+        let mut line = format!("characterisation: {}", counted(self.characterisation(), name));
+        match self.characterisation().map(CellResult::unknown_answers).sum() {
+            0 => {}
+            1 => line.push_str(", 1 answer not known before"),
+            unknown => line.push_str(&format!(", {unknown} answers not known before")),
+        }
+        Some(line)
+    }
+
+    /// Both lines: one per layer that the report has cells of.
+    pub fn totals_lines(&self) -> Vec<String> {
+        self.totals_line().into_iter().chain(self.characterisation_line()).collect()
     }
 
     /// Whether some cell makes the run fail.
@@ -179,6 +208,19 @@ impl Results {
     pub fn to_json(&self) -> String {
         pretty(self)
     }
+}
+
+/// `3 cells: 2 pass, 1 fail`.
+fn counted<'a>(
+    cells: impl Iterator<Item = &'a CellResult> + Clone,
+    name: fn(Status) -> &'static str,
+) -> String {
+    let mut totals: BTreeMap<Status, usize> = BTreeMap::new();
+    for cell in cells.clone() {
+        *totals.entry(cell.status).or_default() += 1;
+    }
+    let parts: Vec<_> = totals.iter().map(|(status, count)| format!("{count} {}", name(*status))).collect();
+    format!("{} cells: {}", cells.count(), parts.join(", "))
 }
 
 /// The JSON schema of [`Results`], as text.
@@ -226,6 +268,27 @@ mod tests {
     fn the_committed_schema_is_the_generated_one() {
         let committed = include_str!("../schema/results.schema.json");
         assert!(committed == schema(), "write it again with `pollmatrix generate`");
+    }
+
+    #[test]
+    fn each_layer_is_counted_by_itself() {
+        let mut results =
+            samples::results("here", &[("a", "poll", Status::Pass), ("b", "poll", Status::Fail)]);
+        assert_eq!(results.totals_lines(), ["2 cells: 1 pass, 1 fail"]);
+        results.cells[0].layer = "characterisation".into();
+        results.cells[0].counters.insert("unknown".into(), 12);
+        assert_eq!(
+            results.totals_lines(),
+            ["1 cells: 1 fail", "characterisation: 1 cells: 1 as expected, 12 answers not known before"]
+        );
+        results.cells[1].layer = "characterisation".into();
+        results.cells[1].counters.insert("unknown".into(), 1);
+        results.cells[0].counters.clear();
+        assert_eq!(
+            results.totals_lines(),
+            ["characterisation: 2 cells: 1 as expected, 1 fail, 1 answer not known before"]
+        );
+        assert!(results.has_failures(), "an answer that has changed is noticed");
     }
 
     #[test]

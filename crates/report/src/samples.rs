@@ -1,7 +1,10 @@
 //! Runs and rows for the tests of this crate.
 
+use crate::attempt::Check;
 use crate::cell::{Attempts, CellResult, Subject, VariantParams};
+use crate::evidence::Evidence;
 use crate::results::{Results, Run};
+use crate::scenario::Scenario;
 use crate::seed::Seed;
 use crate::status::Status;
 
@@ -44,6 +47,37 @@ pub fn subject(target: &str, variant: &str, backend: &str) -> Subject {
         layer: "contract".into(),
         params: VariantParams { transport: "tcp".into(), trigger: "level".into(), threads: 1, groups: 1 },
         command: "pollmatrix run".into(),
+    }
+}
+
+/// What a scenario is about.
+pub fn scenario() -> Scenario {
+    Scenario {
+        title: "It holds".into(),
+        layer: "contract".into(),
+        clauses: vec!["S3".into()],
+        question: None,
+        verbs: None,
+        links: Vec::new(),
+        pollmatrix: "1.2.3".into(),
+    }
+}
+
+/// A check that does not hold, with all that can be said of one.
+pub fn check() -> Check {
+    Check {
+        what: "the answer".into(),
+        expected: vec!["42".into(), "forty-two".into()],
+        observed: "41".into(),
+        source: "poll(2)".into(),
+        holds: false,
+        evidence: Some(Evidence::Documented),
+        since: Some("6.1".into()),
+        until: Some("6.9".into()),
+        url: Some("https://example.org/bug".into()),
+        // For programs: people read it in `what`.
+        asked: None,
+        varies: None,
     }
 }
 

@@ -19,46 +19,64 @@ const GAP: u16 = 2;
 /// The longest name of an emulator in the table of runs. The whole of it is in the report.
 const LONGEST_WAY: usize = 40;
 
-/// Scenarios as rows, backends as columns, a letter and a count per status, and the legend.
+/// Scenarios as rows, backends as columns, a letter and a count per status, and the legend. Characterisations have a table
+/// of their own, by groups if they are not alone.
 ///
 /// With several targets: first the targets as rows, then the scenarios with the backends of each target side by side,
 /// as many targets in one table as there is room for; then the runs, and the targets that were not run.
 pub fn matrix(results: &Results, colour: bool) -> String {
     let mut out = String::new();
-    let grid = if results.has_several_targets() {
-        let absent = Absent::of(&results.cells);
-        overview(&mut out, results, &absent, colour);
-        let present = results.cells.iter().filter(|cell| !absent.has(&cell.target, &cell.backend));
-        Grid::new(present, scenario)
-    } else {
-        Grid::new(results.cells.iter(), scenario)
+    let absent = match results.has_several_targets() {
+        true => Absent::of(&results.cells),
+        false => Absent::default(),
     };
+    let alone = results.contract().next().is_none() && !results.cells.is_empty();
+    if !alone {
+        if results.has_several_targets() {
+            overview(&mut out, results, &absent, colour);
+        }
+        let present = results.contract().filter(|cell| !absent.has(&cell.target, &cell.backend));
+        tables(&mut out, results, &Grid::new(present, scenario), colour);
+    }
+    if results.characterisation().next().is_some() {
+        let present = results.characterisation().filter(|cell| !absent.has(&cell.target, &cell.backend));
+        let grid = Grid::new(present, if alone { scenario } else { CellResult::group });
+        let _ = writeln!(
+            out,
+            "{}characterisation: what each answers, beside what is known of it",
+            if alone { "" } else { "\n" }
+        );
+        tables(&mut out, results, &grid, colour);
+    }
+    provenance(&mut out, results);
+    out
+}
+
+/// A grid in as many tables as are needed for it to fit, and its legend.
+fn tables(out: &mut String, results: &Results, grid: &Grid, colour: bool) {
     let wide = |target: &str, columns: &Range<usize>| {
-        let (wide, lacking) = room(&grid, target, columns);
+        let (wide, lacking) = room(grid, target, columns);
         wide + lacking
     };
     let width = if results.has_several_targets() { WIDTH } else { usize::MAX };
     for lot in grid.folded(width, wide) {
         let columns = lot.iter().flat_map(|(_, columns)| columns.clone()).collect::<Vec<_>>();
         if results.has_several_targets() {
-            let _ = writeln!(out, "{}", headings(&grid, &lot));
+            let _ = writeln!(out, "{}", headings(grid, &lot));
         }
-        let rows = grid.rows.iter().map(|(scenario, tallies)| {
+        let rows = grid.rows.iter().map(|(name, tallies)| {
             let tallies = columns.iter().map(|column| &tallies[*column]);
-            std::iter::once(Cell::new(scenario))
-                .chain(tallies.map(|tally| coloured(tally.to_string(), tally)))
+            std::iter::once(Cell::new(name)).chain(tallies.map(|tally| coloured(tally.to_string(), tally)))
         });
         let backend = |column: &usize| grid.columns[*column].backend.clone().unwrap_or_default();
         let header: Vec<_> = columns.iter().map(backend).collect();
         let mut table = table(&header, rows, colour);
         if results.has_several_targets() {
-            widen(&mut table, &grid, &lot);
+            widen(&mut table, grid, &lot);
         }
         let _ = writeln!(out, "{}\n", text_of(&table));
     }
     let _ = writeln!(out, "{}", grid.legend());
-    provenance(&mut out, results);
-    out
 }
 
 fn scenario(cell: &CellResult) -> &str {
@@ -215,6 +233,30 @@ mod tests {
                         \n\
                         P pass  F fail  U unsupported\n";
         assert_eq!(text, expected);
+    }
+
+    #[test]
+    fn characterisations_stand_below_by_groups_or_alone_by_scenarios() {
+        let mut results = samples::results("here", &[("a", "poll", Pass), ("b", "poll", Fail)]);
+        results.cells[1].layer = "characterisation".into();
+        let expected = "            poll\n\
+                        group/name  P1\n\
+                        \n\
+                        P pass\n\
+                        \n\
+                        characterisation: what each answers, beside what is known of it\n       \
+                        poll\n\
+                        group  F1\n\
+                        \n\
+                        F fail\n";
+        assert_eq!(matrix(&results, false), expected);
+        results.cells.remove(0);
+        let expected = "characterisation: what each answers, beside what is known of it\n            \
+                        poll\n\
+                        group/name  F1\n\
+                        \n\
+                        F fail\n";
+        assert_eq!(matrix(&results, false), expected);
     }
 
     #[test]

@@ -1,4 +1,6 @@
-//! Text that has to fit: first lines, ends, code spans, cells of tables.
+//! Text that has to fit: first lines, ends, code spans, cells of tables; and text that hides nothing.
+
+use std::borrow::Cow;
 
 /// The first line of a text of several, shortened.
 pub fn first_line(text: &str) -> String {
@@ -40,6 +42,21 @@ pub(crate) fn table_cell(text: &str) -> String {
     text.replace('|', "\\|").replace(['\n', '\r'], " ")
 }
 
+/// The text with every character that cannot be seen, or that reorders others, written as `\u{202e}`. Ends of lines and
+/// tabs stay.
+pub(crate) fn visible(text: &str) -> Cow<'_, str> {
+    let unseen = |c: char| {
+        (c.is_control() && c != '\n' && c != '\t')
+            || matches!(c, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}')
+            || matches!(c, '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+    };
+    if !text.contains(unseen) {
+        return Cow::Borrowed(text);
+    }
+    let each = |c: char| if unseen(c) { c.escape_unicode().to_string() } else { c.to_string() };
+    Cow::Owned(text.chars().map(each).collect())
+}
+
 fn longest_fence(text: &str) -> usize {
     text.split(|c| c != '`').map(str::len).max().unwrap_or(0)
 }
@@ -67,6 +84,12 @@ mod tests {
     fn a_first_line_is_one_line_and_short() {
         assert_eq!(first_line("one\ntwo"), "one");
         assert_eq!(first_line(&"é".repeat(500)), format!("{}…", "é".repeat(240)));
+    }
+
+    #[test]
+    fn what_cannot_be_seen_is_written_out() {
+        assert_eq!(visible("a\u{202e}b\x1b[0m\r\u{feff}"), "a\\u{202e}b\\u{1b}[0m\\u{d}\\u{feff}");
+        assert!(matches!(visible("é 漢\n\t"), Cow::Borrowed(_)));
     }
 
     #[test]

@@ -21,7 +21,7 @@ use crate::error::{self, Error};
 use crate::journal::Lock;
 use crate::plan::Source;
 use crate::signals::Stop;
-use crate::{exit, generate, output, provenance, run};
+use crate::{exit, generate, output, provenance, rows, run};
 
 use campaign::Campaign;
 use kills::Kills;
@@ -66,7 +66,12 @@ pub fn run(matrix: Option<&Path>, args: &FaultsArgs) -> Result<ExitCode, Error> 
         (_, root) => root.clone(),
     };
     let stop = Stop::install().map_err(run::cannot_start)?;
-    let planned = source.plan(source.target()?, &args.selection.selection())?;
+    let mut planned = source.plan(source.target()?, &args.selection.selection())?;
+    // The raw pollers are not the core: no fault is in them.
+    planned.retain(|cell| rows::find(&cell.subject.scenario).is_none());
+    if planned.is_empty() {
+        return Err(Error::NothingToFault(args.selection.selection().describe()));
+    }
     let mut kills = Kills::new(&faults, planned, judged, Seed(0));
     // Before anything is touched: it may be wrong.
     let rows = if args.quick { Some(record::read(args.recorded.as_deref(), &kills)?) } else { None };

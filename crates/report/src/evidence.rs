@@ -1,8 +1,10 @@
 //! How well something is known.
 
+use std::borrow::Cow;
 use std::fmt;
 
-use serde::{Deserialize, Deserializer, de};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 /// How well an answer is known. Only what was measured is more than a hypothesis.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -63,6 +65,12 @@ impl fmt::Display for Evidence {
     }
 }
 
+impl Serialize for Evidence {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.letter())
+    }
+}
+
 impl<'de> Deserialize<'de> for Evidence {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
@@ -71,6 +79,21 @@ impl<'de> Deserialize<'de> for Evidence {
             // One letter is as near as another: who typed a wrong one needs all of them.
             let known = Self::ALL.map(|evidence| evidence.to_string()).join(", ");
             de::Error::custom(format!("unknown evidence '{text}': known are {known}"))
+        })
+    }
+}
+
+impl JsonSchema for Evidence {
+    fn schema_name() -> Cow<'static, str> {
+        "Evidence".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let meanings = Self::ALL.map(|evidence| evidence.to_string()).join(", ");
+        json_schema!({
+            "type": "string",
+            "enum": Self::ALL.map(Self::letter),
+            "description": format!("How well something is known: {meanings}."),
         })
     }
 }
@@ -88,14 +111,15 @@ mod tests {
     #[test]
     fn each_letter_reads_back() {
         for evidence in Evidence::ALL {
-            let read: Evidence = serde_saphyr::from_str(&format!("'{}'", evidence.letter())).unwrap();
-            assert_eq!(read, evidence);
+            let text = serde_json::to_string(&evidence).unwrap();
+            assert_eq!(text, format!("{:?}", evidence.letter()));
+            assert_eq!(serde_json::from_str::<Evidence>(&text).unwrap(), evidence);
         }
     }
 
     #[test]
     fn a_wrong_letter_is_answered_with_all_of_them() {
-        let error = serde_saphyr::from_str::<Evidence>("X").unwrap_err().to_string();
+        let error = serde_json::from_str::<Evidence>("\"X\"").unwrap_err().to_string();
         assert!(
             error.contains("unknown evidence 'X'") && error.contains("K (kernel source), T (another"),
             "{error}"

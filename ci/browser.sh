@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# ci/browser.sh [SCREENSHOTS]: looks at report.html in a real browser, headless Chromium: filters, cells, keys,
+# comparing, a phone's screen, hostile results, 20,000 cells. Screenshots of both themes go to the folder SCREENSHOTS.
+# ci/browser.sh --picture: runs the matrix and writes the picture of its report that README.md shows.
+set -euo pipefail
+screenshots=
+case ${1:-} in
+  '' | --picture) ;;
+  -*)
+    echo "ci/browser.sh: unknown option '$1': it takes a folder for screenshots, or --picture" >&2
+    exit 2
+    ;;
+  # Before the working directory is another one.
+  *) mkdir -p "$1" && screenshots=$(cd "$1" && pwd) ;;
+esac
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+need_packages chromium chromium
+need_packages npm nodejs npm
+chromium=$(command -v chromium)
+node -e 'process.exit(parseInt(process.versions.node) >= 20 ? 0 : 1)' ||
+  not_run "node $(node --version) is older than 20"
+npm ci --prefix tests/browser --ignore-scripts --no-audit --no-fund --loglevel=error ||
+  not_run "npm cannot install what tests/browser/package-lock.json names"
+cargo build --release --bin pollmatrix
+pollmatrix=${CARGO_TARGET_DIR:-target}/release/pollmatrix
+
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+if [ "${1:-}" = --picture ]; then
+  "$pollmatrix" run --report-dir "$folder"
+  mkdir -p docs/pictures
+  CHROMIUM=$chromium node tests/browser/picture.mjs "$folder/report.html" docs/pictures/report.png
+else
+  node tests/browser/samples.mjs "$pollmatrix" "$folder"
+  # HOME: whatever the browser keeps, nobody's settings are in it and nothing of it stays.
+  HOME=$folder CHROMIUM=$chromium REPORTS=$folder SCREENSHOTS=$screenshots node --test tests/browser/report.test.mjs
+fi

@@ -1,0 +1,172 @@
+//! Under which keys a line's answers are published: known before it is performed.
+
+use std::collections::BTreeSet;
+
+use selector::{Interest, Mode, Registered, View};
+
+use crate::Transport;
+use crate::verbs::{Act, Call, Change, ChangeKind, Clause, Line, Name, OWN, Reading, Thing};
+
+/// The key of one answer: what was looked at, who was asked, and in which mode.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Key {
+    /// What was looked at: `tcp`, `tcp:after-read-0`.
+    pub variant: String,
+    /// Who was asked: `poll`, `epoll-add-before`, or a call: `read`.
+    pub api: String,
+    /// `level`, `edge`; not for calls.
+    pub trigger: Option<&'static str>,
+}
+
+/// The name that a mode has in the published answers.
+pub(crate) const fn trigger(mode: Mode) -> &'static str {
+    match mode {
+        Mode::Level => "level",
+        Mode::Edge => "edge",
+        Mode::OneShot => "oneshot",
+        Mode::Dispatch => "dispatch",
+        Mode::Exclusive => "exclusive",
+        Mode::ExclusiveEdge => "exclusive+edge",
+    }
+}
+
+/// What things are called, clause by clause.
+pub(crate) struct Naming {
+    title: String,
+    state: Option<String>,
+    /// Own, its copies and what was accepted: their calls need no name before them.
+    tested: BTreeSet<Name>,
+    /// Who is in a poller so that a view can look through that registration.
+    watched: BTreeSet<Name>,
+}
+
+impl Naming {
+    pub(crate) fn new(transport: Transport) -> Self {
+        let tested = BTreeSet::from([OWN.to_owned()]);
+        Self { title: transport.name().into(), state: None, tested, watched: BTreeSet::new() }
+    }
+
+    /// Goes on to a clause.
+    pub(crate) fn enter(&mut self, clause: &Clause) {
+        if let Some(state) = &clause.state {
+            self.state = Some(state.clone());
+        }
+        match &clause.act {
+            Act::Title(title) => title.clone_into(&mut self.title),
+            Act::Make(name, Thing::Copy(of)) if self.tested.contains(of) => {
+                self.tested.insert(name.clone());
+            }
+            Act::Call(_, Call::Accepts(name)) => {
+                self.tested.insert(name.clone());
+            }
+            Act::Call(who, Call::Closes | Call::Resets) => {
+                self.watched.remove(who);
+            }
+            Act::Change(change) => match change.kind {
+                ChangeKind::Watch if is_plain(change) => {
+                    self.watched.insert(change.who.clone());
+                }
+                _ => {
+                    self.watched.remove(&change.who);
+                }
+            },
+            _ => {}
+        }
+    }
+
+    /// Whether a view can look at it through a registration made before.
+    pub(crate) fn is_watched(&self, name: &str) -> bool {
+        self.watched.contains(name)
+    }
+
+    fn key(&self, api: impl Into<String>, trigger: Option<&'static str>) -> Key {
+        let variant = match &self.state {
+            Some(state) => format!("{}:{state}", self.title),
+            None => self.title.clone(),
+        };
+        Key { variant, api: api.into(), trigger }
+    }
+
+    /// The key of what a view says.
+    pub(crate) fn view(&self, view: &View, mode: Mode) -> Key {
+        self.key(view.api, Some(trigger(mode)))
+    }
+
+    /// The key of what a poller says that is only asked for this, now.
+    pub(crate) fn look_for(&self, poller: &str, interest: Interest) -> Key {
+        let (read, write, urgent) = if poller == "poll" { ("IN", "OUT", "PRI") } else { ("R", "W", "X") };
+        let words = [(interest.read, read), (interest.write, write), (interest.urgent, urgent)];
+        let words: Vec<_> = words.iter().filter(|(asked, _)| *asked).map(|(_, word)| *word).collect();
+        let words = if words.is_empty() { "events0".to_owned() } else { words.join("|") };
+        self.key(format!("{poller}-{words}"), Some(trigger(Mode::Level)))
+    }
+
+    /// The key of a wait.
+    pub(crate) fn wait(&self, poller: &str, mode: Mode) -> Key {
+        self.key(poller, Some(trigger(mode)))
+    }
+
+    /// The key of a change's answer. poll and select have no registrations: what is answered there is said by the list that
+    /// is kept for them, and is no fact about the system.
+    pub(crate) fn change(&self, poller: &str, change: &Change) -> Option<Key> {
+        let registers = !matches!(poller, "poll" | "select");
+        registers.then(|| self.key(format!("{poller}-{}", change.kind.verb()), None))
+    }
+
+    /// The key of a call's answer.
+    pub(crate) fn call(&self, who: &str, call: &Call) -> Key {
+        let name = match call {
+            Call::Binds => "bind".into(),
+            Call::Listens { .. } => "listen".into(),
+            Call::Connects(_) | Call::Reaches(_) => "connect".into(),
+            Call::Accepts(_) => "accept".into(),
+            Call::Opens(_) => "open".into(),
+            Call::Sends(_) | Call::Fills(_) => "write".into(),
+            Call::SendsNothing => "send(0)".into(),
+            Call::SendsUrgent => "send(MSG_OOB)".into(),
+            Call::Reads(Reading::Bytes(bytes)) => format!("read({bytes})"),
+            Call::Reads(_) | Call::Drains => "read".into(),
+            Call::ReceivesUrgent => "recv(MSG_OOB)".into(),
+            Call::Shuts(_) => "shutdown".into(),
+            Call::Resets | Call::Closes => "close".into(),
+            Call::Grows(_) => "append".into(),
+            Call::TakesNumberOf(_) => "dup".into(),
+            Call::Sets(option) => format!("setsockopt({})", option.name()),
+            Call::AsksError(_) => "SO_ERROR".into(),
+        };
+        self.key(if self.tested.contains(who) { name } else { format!("{who}-{name}") }, None)
+    }
+}
+
+/// Whether a view can look through this registration: it asks for what views ask for.
+pub(crate) fn is_plain(change: &Change) -> bool {
+    change.interest.is_none_or(|interest| interest == Interest::ALL) && change.mode.is_none()
+}
+
+/// Whether a view is used when this descriptor is looked at.
+pub(crate) fn applies(view: &View, watched: bool) -> bool {
+    view.registered == Registered::After || watched
+}
+
+/// The keys of all that a line observes if it is performed to its end, in order.
+pub fn keys(line: &Line, transport: Transport, mode: Mode, poller: &str, views: &[View]) -> Vec<Key> {
+    let mut naming = Naming::new(transport);
+    let mut keys = Vec::new();
+    for clause in &line.clauses {
+        naming.enter(clause);
+        match &clause.act {
+            Act::Look { at, interest: None } => {
+                let applying = views.iter().filter(|view| applies(view, naming.is_watched(at)));
+                keys.extend(applying.map(|view| naming.view(view, mode)));
+            }
+            Act::Look { interest: Some(interest), .. } if mode == Mode::Level => {
+                keys.push(naming.look_for(poller, *interest));
+            }
+            Act::Wait { .. } | Act::Answers(_) | Act::CrowdAnswers => keys.push(naming.wait(poller, mode)),
+            Act::Call(who, call) if clause.asked => keys.push(naming.call(who, call)),
+            Act::Change(change) if clause.asked => keys.extend(naming.change(poller, change)),
+            _ => {}
+        }
+    }
+    keys
+}

@@ -1,0 +1,428 @@
+//! Performs a line: real descriptors, one poller, clause by clause.
+
+mod calls;
+mod descriptors;
+mod ears;
+mod settle;
+mod sleepers;
+
+use std::collections::BTreeMap;
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use selector::{Changed, Interest, Mode, Registered, Unsupported, View};
+
+use crate::keys::{Key, Naming, applies, is_plain};
+use crate::verbs::{Act, Change, ChangeKind, Clause, FIRST, Line, Name, Thing};
+use crate::{Observation, Performance, Setting, Stopped};
+use calls::Outcome;
+use descriptors::{Address, Place};
+use ears::{Ears, ROOM};
+use settle::Settle;
+use sleepers::{Echo, Sleeper};
+
+/// How long it is waited for what must come. Nothing is concluded from how long it took.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+fn broken(why: impl Into<String>) -> Stopped {
+    Stopped::Broken(why.into())
+}
+
+/// A descriptor of the line.
+struct Actor {
+    /// `None` when it is closed.
+    fd: Option<OwnedFd>,
+    /// Which open file it is: copies share it.
+    file: usize,
+    /// The number that it has, or had.
+    number: RawFd,
+    address: Option<Address>,
+    /// Where it is, if it is a regular file.
+    path: Option<PathBuf>,
+    /// Who has the other end.
+    partner: Option<Name>,
+    /// Connected to where nobody is.
+    to_nobody: bool,
+    /// Clients whose connections are not accepted yet.
+    queue: Vec<Name>,
+    sent: usize,
+    sent_urgent: bool,
+    received: usize,
+    /// What it had received when the other end was filled.
+    received_before: usize,
+}
+
+impl Actor {
+    fn new(fd: OwnedFd) -> Self {
+        Self {
+            number: fd.as_raw_fd(),
+            fd: Some(fd),
+            file: 0,
+            address: None,
+            path: None,
+            partner: None,
+            to_nobody: false,
+            queue: Vec::new(),
+            sent: 0,
+            sent_urgent: false,
+            received: 0,
+            received_before: 0,
+        }
+    }
+}
+
+/// Everything that a line has made.
+struct Stage {
+    setting: Setting,
+    poller: String,
+    views: &'static [View],
+    /// Threads that wait: they end before the pollers and the descriptors do.
+    sleepers: BTreeMap<Name, Sleeper>,
+    crowd: Vec<Sleeper>,
+    echo: Option<Echo>,
+    actors: BTreeMap<Name, Actor>,
+    pollers: BTreeMap<Name, Arc<Ears>>,
+    /// Through which poller a view looks at a descriptor, and what its registration is called there.
+    watched: BTreeMap<Name, (Name, Name)>,
+    place: Place,
+    settle: Settle,
+    naming: Naming,
+    next_number: RawFd,
+    /// How many files were opened.
+    files: usize,
+}
+
+/// A line's descriptors have numbers from here on: pollers and fences, which come and go under a line, are given the
+/// lowest free one, and must not get the number of a descriptor that the line has closed and still asks about.
+const NUMBERS: RawFd = 100;
+
+/// Performs a parsed line.
+pub(crate) fn play(line: &Line, setting: Setting) -> (Performance, Result<(), Stopped>) {
+    let mut performance = Performance::default();
+    let ended = Stage::open(setting).and_then(|mut stage| {
+        line.clauses.iter().try_for_each(|clause| {
+            stage.naming.enter(clause);
+            let done = stage.perform(clause, &mut performance.observations);
+            let said = match &done {
+                Ok(said) => said.clone(),
+                Err(stopped) => stopped.to_string(),
+            };
+            performance.trace.push(format!("{} -> {said}", clause.act));
+            done.map(drop)
+        })
+    });
+    (performance, ended)
+}
+
+impl Stage {
+    fn open(setting: Setting) -> Result<Self, Stopped> {
+        let first = Ears::open(setting.make)?;
+        let poller = first.selector.name().to_owned();
+        if !first.selector.capabilities().modes.contains(&setting.mode) {
+            let mode = crate::keys::trigger(setting.mode);
+            return Err(Stopped::Unsupported(format!("{poller} has no mode {mode}")));
+        }
+        let mut place = Place::default();
+        Ok(Self {
+            setting,
+            poller,
+            views: first.selector.views(setting.mode),
+            sleepers: BTreeMap::new(),
+            crowd: Vec::new(),
+            echo: None,
+            actors: BTreeMap::new(),
+            pollers: BTreeMap::from([(FIRST.to_owned(), Arc::new(first))]),
+            watched: BTreeMap::new(),
+            settle: Settle::new(setting.transport, &mut place)?,
+            place,
+            naming: Naming::new(setting.transport),
+            next_number: NUMBERS,
+            files: 0,
+        })
+    }
+
+    /// Does a clause. Returns what it came to, for the trace.
+    fn perform(&mut self, clause: &Clause, observed: &mut Vec<Observation>) -> Result<String, Stopped> {
+        // The parser lets nobody act who was not made before: only a question can have made nobody.
+        if let Some(missing) = clause.act.needs().filter(|name| !self.actors.contains_key(*name)) {
+            return Ok(format!("left out: there is no '{missing}'"));
+        }
+        match &clause.act {
+            Act::Title(_) => Ok("ok".into()),
+            Act::Make(name, thing) => self.make(name, thing),
+            Act::Connect(one, other) => {
+                let (a, b) = descriptors::pair(self.setting.transport, &mut self.place)?;
+                self.enter(one, a)?.partner = Some(other.clone());
+                self.enter(other, b)?.partner = Some(one.clone());
+                Ok("ok".into())
+            }
+            Act::Call(who, call) => {
+                let Outcome { answer, done } = self.call(who, call)?;
+                if clause.asked {
+                    observed.push(observation(self.naming.call(who, call), answer.clone()));
+                } else if !done {
+                    return Err(broken(format!("{} -> {answer}: it must succeed, or be asked", clause.act)));
+                }
+                Ok(answer)
+            }
+            Act::Change(change) => {
+                let answer = self.change(change)?;
+                let done = answer == Changed::Done;
+                if clause.asked {
+                    let key = self.naming.change(&self.poller, change);
+                    observed.extend(key.map(|key| observation(key, answer.to_string())));
+                } else if !done && change.kind != ChangeKind::Watch {
+                    return Err(broken(format!("{} -> {answer}: it must succeed, or be asked", clause.act)));
+                }
+                Ok(answer.to_string())
+            }
+            Act::Take(poller) => {
+                if self.reports_only_news() {
+                    self.ears(poller)?.take()?;
+                }
+                Ok("ok".into())
+            }
+            Act::Look { at, interest } => {
+                let seen = match interest {
+                    None => self.look(at)?,
+                    Some(interest) if self.setting.mode == Mode::Level => {
+                        let key = self.naming.look_for(&self.poller, *interest);
+                        vec![observation(key, self.look_now(at, *interest)?)]
+                    }
+                    // Registrations made now have no past to hide: their answer is the level's.
+                    Some(_) => Vec::new(),
+                };
+                observed.extend(seen.iter().cloned());
+                Ok(seen.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "))
+            }
+            Act::Sleep { thread, poller } => self.sleeps(thread, poller),
+            Act::Crowd { count, alone, poller } => self.crowd_sleeps(*count, *alone, poller),
+            Act::Answers(thread) => {
+                self.echo()?;
+                let (Some(sleeper), Some(echo)) = (self.sleepers.get_mut(thread), &self.echo) else {
+                    return Err(broken(format!("'{thread}' does not wait")));
+                };
+                let answer = sleeper.said(echo)?;
+                observed.push(observation(self.naming.wait(&self.poller, self.setting.mode), answer.clone()));
+                Ok(answer)
+            }
+            Act::CrowdAnswers => {
+                self.echo()?;
+                let Some(echo) = &self.echo else { return Err(broken("nobody answers")) };
+                let answer = sleepers::awake(&mut self.crowd, echo)?;
+                observed.push(observation(self.naming.wait(&self.poller, self.setting.mode), answer.clone()));
+                Ok(answer)
+            }
+            Act::Wake(poller) => {
+                let woken = self.ears(poller)?.selector.wake();
+                woken.map(|()| "ok".into()).map_err(|Unsupported(why)| Stopped::Unsupported(why))
+            }
+            Act::ClosePoller(poller) => match self.ears(poller)?.selector.close() {
+                Ok(Ok(())) => Ok("0".into()),
+                Ok(Err(errno)) => Err(broken(format!("close: {errno:?}"))),
+                Err(Unsupported(why)) => Err(Stopped::Unsupported(why)),
+            },
+            Act::Wait { room, poller } => {
+                let ears = self.ears(poller)?;
+                let answer = match ears.hear(room.unwrap_or(ROOM))? {
+                    Ok(events) => ears.answers(&events),
+                    Err(errno) => format!("{errno:?}"),
+                };
+                observed.push(observation(self.naming.wait(&self.poller, self.setting.mode), answer.clone()));
+                Ok(answer)
+            }
+        }
+    }
+
+    fn reports_only_news(&self) -> bool {
+        matches!(self.setting.mode, Mode::Edge | Mode::ExclusiveEdge)
+    }
+
+    /// Brings a descriptor in, under a number that no other one of this line has had.
+    fn enter(&mut self, name: &str, fd: OwnedFd) -> Result<&mut Actor, Stopped> {
+        if self.actors.get(name).is_some_and(|actor| actor.fd.is_some()) {
+            return Err(broken(format!("there is a '{name}' already, and it is open")));
+        }
+        let fd = descriptors::copy(&fd, self.next_number)?;
+        self.next_number = fd.as_raw_fd() + 1;
+        self.files += 1;
+        let actor = Actor { file: self.files, ..Actor::new(fd) };
+        self.actors.insert(name.to_owned(), actor);
+        self.actor(name)
+    }
+
+    fn actor(&mut self, name: &str) -> Result<&mut Actor, Stopped> {
+        self.actors.get_mut(name).ok_or_else(|| broken(format!("there is no '{name}'")))
+    }
+
+    fn fd(&self, name: &str) -> Result<&OwnedFd, Stopped> {
+        let actor = self.actors.get(name).ok_or_else(|| broken(format!("there is no '{name}'")))?;
+        actor.fd.as_ref().ok_or_else(|| broken(format!("'{name}' is closed")))
+    }
+
+    fn number(&self, name: &str) -> Result<RawFd, Stopped> {
+        self.actors.get(name).map(|actor| actor.number).ok_or_else(|| broken(format!("there is no '{name}'")))
+    }
+
+    /// The poller of this name, which is made when it is first named.
+    fn ears(&mut self, name: &str) -> Result<Arc<Ears>, Stopped> {
+        if let Some(ears) = self.pollers.get(name) {
+            return Ok(Arc::clone(ears));
+        }
+        let ears = Arc::new(Ears::open(self.setting.make)?);
+        self.pollers.insert(name.to_owned(), Arc::clone(&ears));
+        Ok(ears)
+    }
+
+    /// Who answers while others sleep.
+    fn echo(&mut self) -> Result<&Echo, Stopped> {
+        if self.echo.is_none() {
+            self.echo = Some(Echo::new()?);
+        }
+        self.echo.as_ref().ok_or_else(|| broken("nobody answers"))
+    }
+
+    /// Whether a thread waits: it may hold a file that the line has closed.
+    fn somebody_sleeps(&self) -> bool {
+        !self.sleepers.is_empty() || !self.crowd.is_empty()
+    }
+
+    fn sleeps(&mut self, thread: &str, poller: &str) -> Result<String, Stopped> {
+        let ears = self.ears(poller)?;
+        // The one that it replaces ends first.
+        self.sleepers.remove(thread);
+        let sleeper = Sleeper::new(ears, self.echo()?)?;
+        self.sleepers.insert(thread.to_owned(), sleeper);
+        Ok("ok".into())
+    }
+
+    fn crowd_sleeps(&mut self, count: usize, alone: bool, poller: &str) -> Result<String, Stopped> {
+        let ears = self.ears(poller)?;
+        ears.selector.capabilities().shared_wait.map_err(|why| Stopped::Unsupported(why.into()))?;
+        self.crowd.clear();
+        for _ in 0..count {
+            let own = if alone { Arc::new(ears.alike(self.setting.make)?) } else { Arc::clone(&ears) };
+            let sleeper = Sleeper::new(own, self.echo()?)?;
+            self.crowd.push(sleeper);
+        }
+        Ok("ok".into())
+    }
+
+    fn make(&mut self, name: &str, thing: &Thing) -> Result<String, Stopped> {
+        let fd = match thing {
+            Thing::Fresh => descriptors::fresh(self.setting.transport)?,
+            Thing::Copy(of) => descriptors::copy(self.fd(of)?, 0)?,
+            Thing::File { size, offset } => {
+                let path = self.place.path()?;
+                let fd = descriptors::file(&path, *size, *offset)?;
+                self.enter(name, fd)?.path = Some(path);
+                return Ok("ok".into());
+            }
+            Thing::Directory => descriptors::directory(&mut self.place)?,
+            Thing::Device(path) => descriptors::device(path)?,
+        };
+        let shared = match thing {
+            Thing::Copy(of) => {
+                let of = self.actor(of)?;
+                Some((of.file, of.partner.clone()))
+            }
+            _ => None,
+        };
+        let actor = self.enter(name, fd)?;
+        if let Some((file, partner)) = shared {
+            actor.file = file;
+            actor.partner = partner;
+        }
+        Ok("ok".into())
+    }
+
+    fn change(&mut self, change: &Change) -> Result<Changed, Stopped> {
+        let number = self.number(&change.who)?;
+        let (interest, mode) =
+            (change.interest.unwrap_or(Interest::ALL), change.mode.unwrap_or(self.setting.mode));
+        let label = change.label.as_ref().unwrap_or(&change.who);
+        self.watched.remove(&change.who);
+        let only_news = self.reports_only_news();
+        let ears = self.ears(&change.poller)?;
+        let changed = match change.kind {
+            ChangeKind::Watch | ChangeKind::Add => ears.add(number, label, interest, mode),
+            ChangeKind::Modify => {
+                let token = ears.token(label);
+                ears.selector.modify(number, token, interest, mode)
+            }
+            ChangeKind::Remove => ears.selector.remove(number),
+        };
+        if let Changed::Unsupported(Unsupported(why)) = changed {
+            return Err(Stopped::Unsupported(why));
+        }
+        if change.kind == ChangeKind::Watch {
+            if only_news {
+                ears.take()?;
+            }
+            if is_plain(change) {
+                self.watched.insert(change.who.clone(), (change.poller.clone(), label.clone()));
+            }
+        }
+        Ok(changed)
+    }
+
+    /// What every view says.
+    fn look(&mut self, at: &str) -> Result<Vec<Observation>, Stopped> {
+        let mut seen = Vec::new();
+        for view in self.views {
+            if !applies(view, self.naming.is_watched(at)) {
+                continue;
+            }
+            let answer = match view.registered {
+                Registered::After => self.look_now(at, view.interest)?,
+                Registered::Before => self.look_before(at)?,
+            };
+            seen.push(observation(self.naming.view(view, self.setting.mode), answer));
+        }
+        Ok(seen)
+    }
+
+    /// Through a registration that is made for it.
+    fn look_now(&self, at: &str, interest: Interest) -> Result<String, Stopped> {
+        let number = self.number(at)?;
+        let ears = Ears::open(self.setting.make)?;
+        if let Changed::Unsupported(Unsupported(why)) = ears.add(number, at, interest, self.setting.mode) {
+            return Err(Stopped::Unsupported(why));
+        }
+        match ears.hear(ROOM)? {
+            Ok(events) => {
+                let token = ears.token(at);
+                Ok(ears.answer(number, &events, token))
+            }
+            Err(errno) => Ok(format!("{errno:?}")),
+        }
+    }
+
+    /// Through the registration that `watch` made.
+    fn look_before(&mut self, at: &str) -> Result<String, Stopped> {
+        let number = self.number(at)?;
+        let Some((poller, label)) = self.watched.get(at).cloned() else {
+            return Err(broken(format!("'{at}' is not watched")));
+        };
+        let only_news = self.reports_only_news();
+        let ears = self.ears(&poller)?;
+        let events = match ears.hear(ROOM)? {
+            Ok(events) => events,
+            Err(errno) => return Ok(format!("{errno:?}")),
+        };
+        let token = ears.token(&label);
+        if only_news && events.iter().any(|event| event.token != token) {
+            let why =
+                format!("looking at '{at}' has taken what is new of another one: watch that one `in second`");
+            return Err(broken(why));
+        }
+        Ok(ears.answer(number, &events, token))
+    }
+}
+
+fn observation(key: Key, answer: String) -> Observation {
+    let Key { variant, api, trigger } = key;
+    Observation { variant, api, trigger: trigger.map(str::to_owned), answer }
+}

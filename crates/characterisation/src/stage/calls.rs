@@ -1,0 +1,463 @@
+//! The calls that a line makes on its descriptors.
+
+use std::fs::File;
+use std::io::Write;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::time::Instant;
+
+use nix::errno::Errno;
+use nix::fcntl::OFlag;
+use nix::sys::socket::{
+    Backlog, MsgFlags, Shutdown, getsockopt, listen, recv, send, setsockopt, shutdown, sockopt,
+};
+use nix::unistd::{PathconfVar, pathconf, read, write};
+
+use super::descriptors::{self, Address};
+use super::settle::{self, FAILED, HALF_CLOSED, READABLE, RESET, URGENT, WRITABLE};
+use super::{PATIENCE, Stage, broken};
+use crate::verbs::{Call, Direction, Name, Reading, Size, SocketOption};
+use crate::{Stopped, Transport};
+
+/// Room for everything that a line sends, but for `fills`.
+const BUFFER: usize = 1 << 16;
+
+/// More writes than this are no filling: somebody takes them away.
+const MOST_WRITES: usize = 1 << 20;
+
+/// What a call came to.
+pub(super) struct Outcome {
+    /// In the notation of the published answers: a number, an errno, several of them with ` then ` between.
+    pub(super) answer: String,
+    /// Whether it did what a line means that does not ask.
+    pub(super) done: bool,
+}
+
+impl Outcome {
+    /// A call whose number says nothing more.
+    fn of(result: Result<(), Errno>) -> Self {
+        let done = result.is_ok();
+        Self { answer: result.map_or_else(|errno| format!("{errno:?}"), |()| "0".into()), done }
+    }
+
+    /// Counts, or errnos.
+    fn counts(results: &[Result<usize, Errno>], done: bool) -> Self {
+        let each = results.iter().map(|result| match result {
+            Ok(count) => count.to_string(),
+            Err(errno) => format!("{errno:?}"),
+        });
+        Self { answer: each.collect::<Vec<_>>().join(" then "), done }
+    }
+}
+
+impl Stage {
+    /// Makes a call, and sees to it that what it did to the other end has arrived there.
+    pub(super) fn call(&mut self, who: &str, call: &Call) -> Result<Outcome, Stopped> {
+        let outcome = match call {
+            Call::Binds => self.binds(who)?,
+            Call::Listens { backlog } => self.listens(who, *backlog)?,
+            Call::Connects(to) => self.connects(who, to.as_ref())?,
+            Call::Reaches(whom) => self.reaches(who, whom)?,
+            Call::Accepts(name) => self.accepts(who, name)?,
+            Call::Opens(direction) => self.opens(who, *direction)?,
+            Call::Sends(bytes) => self.sends(who, *bytes)?,
+            Call::SendsNothing => self.sends_message(who, &[], MsgFlags::empty())?,
+            Call::SendsUrgent => self.sends_message(who, b"!", MsgFlags::MSG_OOB)?,
+            Call::Fills(block) => self.fills(who, *block)?,
+            Call::Reads(Reading::Calls(count)) => self.reads(who, *count, BUFFER)?,
+            Call::Reads(Reading::Bytes(bytes)) => {
+                let outcome = self.reads(who, 1, *bytes)?;
+                Outcome { done: outcome.answer == bytes.to_string(), ..outcome }
+            }
+            Call::Reads(Reading::UpTo(size)) => self.reads_up_to(who, *size)?,
+            Call::Drains => self.drains(who)?,
+            Call::Grows(bytes) => self.grows(who, *bytes)?,
+            Call::ReceivesUrgent => {
+                let received = recv(self.fd(who)?.as_raw_fd(), &mut [0], MsgFlags::MSG_OOB);
+                Outcome::counts(&[received], received == Ok(1))
+            }
+            Call::Shuts(direction) => {
+                let how = match direction {
+                    Direction::Read => Shutdown::Read,
+                    Direction::Write => Shutdown::Write,
+                    Direction::Both => Shutdown::Both,
+                };
+                Outcome::of(shutdown(self.fd(who)?.as_raw_fd(), how))
+            }
+            Call::Resets => {
+                let linger = libc::linger { l_onoff: 1, l_linger: 0 };
+                let set = setsockopt(self.fd(who)?, sockopt::Linger, &linger);
+                set.map_err(|errno| broken(format!("SO_LINGER: {errno:?}")))?;
+                self.closes(who)?
+            }
+            Call::Closes => self.closes(who)?,
+            Call::TakesNumberOf(whose) => self.takes_number_of(who, whose)?,
+            Call::Sets(option) => self.sets(who, *option)?,
+            Call::AsksError(times) => {
+                let fd = self.fd(who)?;
+                let ask = || getsockopt(fd, sockopt::SocketError);
+                let answers: Vec<_> = (0..*times).map(|_| ask()).collect();
+                let each = answers.iter().map(|answer| match answer {
+                    Ok(0) => "0".to_owned(),
+                    Ok(errno) => format!("{:?}", Errno::from_raw(*errno)),
+                    Err(errno) => format!("getsockopt {errno:?}"),
+                });
+                Outcome { answer: each.collect::<Vec<_>>().join(" then "), done: true }
+            }
+        };
+        self.arrive(who, call, outcome.done)?;
+        Ok(outcome)
+    }
+
+    /// Waits until the other end has what the call must bring it.
+    fn arrive(&mut self, who: &str, call: &Call, done: bool) -> Result<(), Stopped> {
+        self.settle.round_trip()?;
+        if self.somebody_sleeps() {
+            // The system may keep a closed file for a thread that waits for it: then there is no end to wait for.
+            return Ok(());
+        }
+        let transport = self.setting.transport;
+        let Some(actor) = self.actors.get(who) else { return Ok(()) };
+        let partner_fd = self.partner(who);
+        let partner_is_gone = actor.partner.is_some() && partner_fd.is_none();
+        // A file ends with the last of its descriptors.
+        let ends = self.open_end(who).is_none();
+        match (transport, call) {
+            (Transport::Tcp, Call::Shuts(Direction::Write | Direction::Both)) if done => {
+                partner_fd.map_or(Ok(()), |fd| settle::wait_for(fd, HALF_CLOSED, "the end of the connection"))
+            }
+            (Transport::Tcp, Call::Closes) if ends => {
+                partner_fd.map_or(Ok(()), |fd| settle::wait_for(fd, HALF_CLOSED, "the end of the connection"))
+            }
+            (Transport::Tcp, Call::Resets) if ends => {
+                partner_fd.map_or(Ok(()), |fd| settle::wait_for(fd, RESET, "the reset"))
+            }
+            (Transport::Tcp, Call::Connects(None)) => settle::wait_for(self.fd(who)?, RESET, "the refusal"),
+            (Transport::Tcp, Call::SendsUrgent) if done => {
+                partner_fd.map_or(Ok(()), |fd| settle::wait_for(fd, URGENT, "the urgent byte"))
+            }
+            // What is sent to an end that is closed is answered with a reset.
+            (Transport::Tcp, Call::Sends(_)) if done && partner_is_gone => {
+                settle::wait_for(self.fd(who)?, RESET, "the reset")
+            }
+            (Transport::Udp, Call::Sends(_)) if done && actor.to_nobody => {
+                settle::wait_for(self.fd(who)?, READABLE | FAILED, "the refusal")
+            }
+            (Transport::Udp, Call::Sends(_) | Call::SendsNothing) if done => {
+                partner_fd.map_or(Ok(()), |fd| settle::wait_for(fd, READABLE, "the datagram"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn binds(&mut self, who: &str) -> Result<Outcome, Stopped> {
+        let fd = descriptors::copy(self.fd(who)?, 0)?;
+        let address = descriptors::bind_somewhere(&fd, self.setting.transport, &mut self.place)?;
+        self.actor(who)?.address = Some(address);
+        Ok(Outcome::of(Ok(())))
+    }
+
+    /// Makes a socket if there is none of this name.
+    fn socket(&mut self, who: &str) -> Result<(), Stopped> {
+        if !self.actors.contains_key(who) {
+            let fd = descriptors::fresh(self.setting.transport)?;
+            self.enter(who, fd)?;
+        }
+        Ok(())
+    }
+
+    fn listens(&mut self, who: &str, backlog: Option<usize>) -> Result<Outcome, Stopped> {
+        self.socket(who)?;
+        if self.actor(who)?.address.is_none() {
+            self.binds(who)?;
+        }
+        let backlog = backlog.map_or(Ok(16), i32::try_from).ok().and_then(|length| Backlog::new(length).ok());
+        let backlog = backlog.ok_or_else(|| broken("a backlog that this system does not have"))?;
+        Ok(Outcome::of(listen(self.fd(who)?, backlog)))
+    }
+
+    fn address(&mut self, of: Option<&Name>) -> Result<Address, Stopped> {
+        match of {
+            Some(name) => {
+                let address = self.actor(name)?.address.clone();
+                address
+                    .ok_or_else(|| broken(format!("'{name}' has no address: it neither binds nor listens")))
+            }
+            None => descriptors::nowhere(self.setting.transport, &mut self.place),
+        }
+    }
+
+    fn connects(&mut self, who: &str, to: Option<&Name>) -> Result<Outcome, Stopped> {
+        self.socket(who)?;
+        let address = self.address(to)?;
+        let connected = descriptors::connect_to(self.fd(who)?, &address);
+        let actor = self.actor(who)?;
+        actor.to_nobody = to.is_none();
+        actor.partner = to.cloned();
+        // Under way is what a non-blocking connect is after.
+        let done = matches!(connected, Ok(()) | Err(Errno::EINPROGRESS));
+        Ok(Outcome { done, ..Outcome::of(connected) })
+    }
+
+    fn reaches(&mut self, who: &str, whom: &Name) -> Result<Outcome, Stopped> {
+        let outcome = self.connects(who, Some(whom))?;
+        self.actor(who)?.partner = None;
+        if outcome.answer != "EINPROGRESS" {
+            self.wait_in_queue(who, whom, outcome.done)?;
+            return Ok(outcome);
+        }
+        settle::wait_for(self.fd(who)?, WRITABLE, "the end of the handshake")?;
+        let error = getsockopt(self.fd(who)?, sockopt::SocketError);
+        let error = error.map_err(|errno| broken(format!("SO_ERROR: {errno:?}")))?;
+        let reached = if error == 0 { Ok(()) } else { Err(Errno::from_raw(error)) };
+        self.wait_in_queue(who, whom, reached.is_ok())?;
+        Ok(Outcome::of(reached))
+    }
+
+    fn wait_in_queue(&mut self, client: &str, listener: &str, reached: bool) -> Result<(), Stopped> {
+        if reached {
+            self.actor(listener)?.queue.push(client.to_owned());
+        }
+        Ok(())
+    }
+
+    fn accepts(&mut self, who: &str, name: &Name) -> Result<Outcome, Stopped> {
+        match descriptors::accept_one(self.fd(who)?)? {
+            Ok(fd) => {
+                let queue = &mut self.actor(who)?.queue;
+                let client = if queue.is_empty() { None } else { Some(queue.remove(0)) };
+                if let Some(client) = &client {
+                    self.actor(client)?.partner = Some(name.clone());
+                }
+                self.enter(name, fd)?.partner = client;
+                Ok(Outcome { answer: "ok".into(), done: true })
+            }
+            Err(errno) => Ok(Outcome::of(Err(errno))),
+        }
+    }
+
+    fn opens(&mut self, who: &str, direction: Direction) -> Result<Outcome, Stopped> {
+        if self.setting.transport != Transport::Fifo {
+            return Err(Stopped::Unsupported(format!(
+                "{} is no FIFO to open",
+                self.setting.transport.name()
+            )));
+        }
+        let flags = match direction {
+            Direction::Read => OFlag::O_RDONLY,
+            Direction::Write => OFlag::O_WRONLY,
+            Direction::Both => OFlag::O_RDWR,
+        };
+        match descriptors::open_fifo(&self.place.fifo()?, flags)? {
+            Ok(fd) => {
+                self.enter(who, fd)?;
+                Ok(Outcome { answer: "ok".into(), done: true })
+            }
+            Err(errno) => Ok(Outcome::of(Err(errno))),
+        }
+    }
+
+    /// Whether what is sent is put into the other end's queue by somebody else than the call.
+    fn is_delivered_later(&self) -> bool {
+        matches!(self.setting.transport, Transport::Tcp | Transport::Pty)
+    }
+
+    /// The other end, through any descriptor that it is open by.
+    fn partner(&self, who: &str) -> Option<&OwnedFd> {
+        self.open_end(self.actors.get(who)?.partner.as_ref()?)
+    }
+
+    /// An open descriptor of the file that `who` is, or was.
+    fn open_end(&self, who: &str) -> Option<&OwnedFd> {
+        let file = self.actors.get(who)?.file;
+        let mut same = self.actors.values().filter(|actor| actor.file == file);
+        same.find_map(|actor| actor.fd.as_ref())
+    }
+
+    fn sends(&mut self, who: &str, bytes: usize) -> Result<Outcome, Stopped> {
+        let unread = self.partner(who).map(settle::unread);
+        let written = write(self.fd(who)?, &vec![b'.'; bytes]);
+        let done = written == Ok(bytes);
+        if let Ok(count) = written {
+            self.actor(who)?.sent += count;
+        }
+        // FIONREAD counts up to an urgent byte, and no further.
+        let counted = self.is_delivered_later() && !self.actor(who)?.sent_urgent;
+        let partner = self.partner(who).filter(|fd| counted && done && self.takes_data(fd));
+        if let (Some(partner), Some(before)) = (partner, unread) {
+            settle::wait_for_bytes(partner, before + bytes)?;
+        }
+        Ok(Outcome::counts(&[written], done))
+    }
+
+    /// Whether an end still takes what is sent to it: what is sent after `SHUT_RD` is thrown away on some systems.
+    fn takes_data(&self, fd: &OwnedFd) -> bool {
+        let mut byte = [0];
+        let peeked = recv(fd.as_raw_fd(), &mut byte, MsgFlags::MSG_PEEK | MsgFlags::MSG_DONTWAIT);
+        peeked != Ok(0)
+    }
+
+    fn sends_message(&mut self, who: &str, bytes: &[u8], flags: MsgFlags) -> Result<Outcome, Stopped> {
+        let sent = send(self.fd(who)?.as_raw_fd(), bytes, flags);
+        self.actor(who)?.sent_urgent |= flags.contains(MsgFlags::MSG_OOB);
+        Ok(Outcome::counts(&[sent], sent == Ok(bytes.len())))
+    }
+
+    fn fills(&mut self, who: &str, block: Option<usize>) -> Result<Outcome, Stopped> {
+        if let Some(partner) = self.actor(who)?.partner.clone() {
+            let partner = self.actor(&partner)?;
+            partner.received_before = partner.received;
+        }
+        let (mut total, mut writes, mut full) = (0, 0, 0);
+        let mut size = block.unwrap_or(BUFFER);
+        let errno = loop {
+            match write(self.fd(who)?, &vec![b'.'; size]) {
+                Ok(count) => {
+                    total += count;
+                    full = 0;
+                }
+                Err(Errno::EINTR) => {}
+                Err(errno) if block.is_some() || errno != Errno::EAGAIN => break errno,
+                Err(_) if size > 1 => size /= 2,
+                // What is acknowledged meanwhile makes room again.
+                Err(errno) if full == 2 => break errno,
+                Err(_) => {
+                    full += 1;
+                    self.settle.round_trip()?;
+                    size = BUFFER;
+                }
+            }
+            writes += 1;
+            if writes > MOST_WRITES {
+                return Err(broken(format!("'{who}' is not full after {writes} writes")));
+            }
+        };
+        self.actor(who)?.sent += total;
+        let done = matches!(errno, Errno::EAGAIN | Errno::ENOBUFS);
+        let answer = match block {
+            Some(block) => format!("after {} x {block} B: {errno:?}", total / block.max(1)),
+            None => format!("{total} B: {errno:?}"),
+        };
+        Ok(Outcome { answer, done })
+    }
+
+    fn reads(&mut self, who: &str, times: usize, room: usize) -> Result<Outcome, Stopped> {
+        let mut buffer = vec![0; room];
+        let fd = self.fd(who)?;
+        let results: Vec<_> = (0..times).map(|_| read(fd, &mut buffer)).collect();
+        self.actor(who)?.received += results.iter().flatten().sum::<usize>();
+        let done = results.iter().all(Result::is_ok);
+        Ok(Outcome::counts(&results, done))
+    }
+
+    fn reads_up_to(&mut self, who: &str, size: Size) -> Result<Outcome, Stopped> {
+        let wanted = match size {
+            Size::Bytes(bytes) => bytes,
+            Size::PipeBuf(more) => pipe_buf()? + more,
+        };
+        let begun = Instant::now();
+        let mut last = Ok(0);
+        loop {
+            let actor = self.actor(who)?;
+            let read_so_far = actor.received - actor.received_before;
+            if read_so_far >= wanted {
+                return Ok(Outcome::counts(&[last], true));
+            }
+            let mut buffer = vec![0; (wanted - read_so_far).min(BUFFER)];
+            last = read(self.fd(who)?, &mut buffer);
+            match last {
+                Ok(count) if count > 0 => self.actor(who)?.received += count,
+                Err(Errno::EAGAIN) if self.is_delivered_later() && begun.elapsed() < PATIENCE => {
+                    self.settle.round_trip()?;
+                }
+                _ => return Ok(Outcome::counts(&[last], false)),
+            }
+        }
+    }
+
+    /// Reads until there is nothing, and, if what was sent comes later, until all of it has come.
+    fn drains(&mut self, who: &str) -> Result<Outcome, Stopped> {
+        let begun = Instant::now();
+        let mut buffer = vec![0; BUFFER];
+        loop {
+            let last = read(self.fd(who)?, &mut buffer);
+            match last {
+                Ok(count) if count > 0 => self.actor(who)?.received += count,
+                Err(Errno::EINTR) => {}
+                _ => {
+                    let actor = self.actor(who)?;
+                    let (received, partner) = (actor.received, actor.partner.clone());
+                    let sent = match partner {
+                        Some(partner) => self.actor(&partner)?.sent,
+                        None => 0,
+                    };
+                    let more = self.is_delivered_later() && received < sent && last == Err(Errno::EAGAIN);
+                    if !more || begun.elapsed() > PATIENCE {
+                        let done = !more && matches!(last, Ok(0) | Err(Errno::EAGAIN));
+                        return Ok(Outcome::counts(&[last], done));
+                    }
+                    self.settle.round_trip()?;
+                }
+            }
+        }
+    }
+
+    /// Another description of the same file writes at its end.
+    fn grows(&mut self, who: &str, bytes: usize) -> Result<Outcome, Stopped> {
+        let path =
+            self.actor(who)?.path.clone().ok_or_else(|| broken(format!("'{who}' is no regular file")))?;
+        let failed = |error: std::io::Error| broken(format!("{}: {error}", path.display()));
+        let mut file = File::options().append(true).open(&path).map_err(failed)?;
+        file.write_all(&vec![b'.'; bytes]).map_err(failed)?;
+        Ok(Outcome::of(Ok(())))
+    }
+
+    fn closes(&mut self, who: &str) -> Result<Outcome, Stopped> {
+        let actor = self.actor(who)?;
+        let number = actor.number;
+        // `OwnedFd` closes it; what close(2) answers is no question that a line can ask.
+        drop(actor.fd.take().ok_or_else(|| broken(format!("'{who}' is closed already")))?);
+        for ears in self.pollers.values() {
+            ears.selector.closed(number);
+        }
+        Ok(Outcome::of(Ok(())))
+    }
+
+    fn takes_number_of(&mut self, who: &str, whose: &Name) -> Result<Outcome, Stopped> {
+        let number = self.number(whose)?;
+        if self.actor(whose)?.fd.is_some() {
+            return Err(broken(format!("'{whose}' is open: its number is not free")));
+        }
+        let moved = descriptors::copy(self.fd(who)?, number)?;
+        if moved.as_raw_fd() != number {
+            return Err(broken(format!("the number of '{whose}' is not free")));
+        }
+        let actor = self.actor(who)?;
+        actor.number = number;
+        actor.fd = Some(moved);
+        Ok(Outcome::of(Ok(())))
+    }
+
+    fn sets(&mut self, who: &str, option: SocketOption) -> Result<Outcome, Stopped> {
+        let fd = self.fd(who)?;
+        let (name, value) = match option {
+            SocketOption::OobInline => return Ok(Outcome::of(setsockopt(fd, sockopt::OobInline, &true))),
+            SocketOption::RcvLowat(bytes) => (libc::SO_RCVLOWAT, bytes),
+            SocketOption::SndLowat(bytes) => (libc::SO_SNDLOWAT, bytes),
+        };
+        let value = libc::c_int::try_from(value).map_err(|_| broken("a low-water mark that is no int"))?;
+        // SAFETY: both options are an int; the pointer and the length are those of one that lives.
+        let answer = unsafe {
+            let length = size_of::<libc::c_int>() as libc::socklen_t;
+            libc::setsockopt(fd.as_raw_fd(), libc::SOL_SOCKET, name, (&raw const value).cast(), length)
+        };
+        Ok(Outcome::of(Errno::result(answer).map(drop)))
+    }
+}
+
+/// `PIPE_BUF`, as this system has it.
+fn pipe_buf() -> Result<usize, Stopped> {
+    let asked = pathconf("/", PathconfVar::PIPE_BUF);
+    let size = asked.map_err(|errno| broken(format!("pathconf(_PC_PIPE_BUF): {errno:?}")))?;
+    size.and_then(|size| usize::try_from(size).ok())
+        .ok_or_else(|| broken("this system does not say its PIPE_BUF"))
+}

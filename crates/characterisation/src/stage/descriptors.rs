@@ -1,0 +1,255 @@
+//! Real descriptors, made with the calls that every system has.
+
+use std::fs::File;
+use std::io::{Seek, SeekFrom, Write};
+use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::path::{Path, PathBuf};
+
+use nix::errno::Errno;
+use nix::fcntl::{FcntlArg, FdFlag, OFlag, fcntl, open};
+use nix::sys::socket::{
+    AddressFamily, Backlog, SockType, SockaddrIn, UnixAddr, accept, bind, connect, getsockname, listen,
+    setsockopt, socket, socketpair, sockopt,
+};
+use nix::sys::stat::Mode;
+use nix::unistd::{mkfifo, pipe};
+use tempfile::TempDir;
+
+use super::broken;
+use crate::{Stopped, Transport};
+
+/// Where a socket is.
+#[derive(Clone, Debug)]
+pub(super) enum Address {
+    Inet(SockaddrIn),
+    Unix(UnixAddr),
+}
+
+/// A private directory, and fresh names in it.
+#[derive(Default)]
+pub(super) struct Place {
+    directory: Option<TempDir>,
+    made: usize,
+    fifo: Option<PathBuf>,
+}
+
+impl Place {
+    /// A path where nothing is.
+    pub(super) fn path(&mut self) -> Result<PathBuf, Stopped> {
+        if self.directory.is_none() {
+            let made =
+                tempfile::tempdir().map_err(|error| broken(format!("a private directory: {error}")))?;
+            self.directory = Some(made);
+        }
+        self.made += 1;
+        Ok(self
+            .directory
+            .as_ref()
+            .map(|directory| directory.path().join(self.made.to_string()))
+            .unwrap_or_default())
+    }
+
+    /// The FIFO that the line's `opens` means.
+    pub(super) fn fifo(&mut self) -> Result<PathBuf, Stopped> {
+        if let Some(path) = &self.fifo {
+            return Ok(path.clone());
+        }
+        let path = self.new_fifo()?;
+        self.fifo = Some(path.clone());
+        Ok(path)
+    }
+
+    /// A FIFO that nobody else knows.
+    fn new_fifo(&mut self) -> Result<PathBuf, Stopped> {
+        let path = self.path()?;
+        mkfifo(&path, Mode::S_IRUSR | Mode::S_IWUSR).map_err(|errno| broken(format!("mkfifo: {errno:?}")))?;
+        Ok(path)
+    }
+}
+
+/// The socket family and type, if it is a socket.
+fn kind(transport: Transport) -> Option<(AddressFamily, SockType)> {
+    Some(match transport {
+        Transport::Tcp => (AddressFamily::Inet, SockType::Stream),
+        Transport::Udp => (AddressFamily::Inet, SockType::Datagram),
+        Transport::Unix => (AddressFamily::Unix, SockType::Stream),
+        Transport::UnixDgram => (AddressFamily::Unix, SockType::Datagram),
+        Transport::Seqpacket => (AddressFamily::Unix, SockType::SeqPacket),
+        Transport::Pipe | Transport::Fifo | Transport::Pty | Transport::None => return None,
+    })
+}
+
+/// Why there is no such descriptor: a system without this kind of socket is no broken set-up.
+fn missing(call: &str, errno: Errno) -> Stopped {
+    match errno {
+        Errno::EPROTONOSUPPORT | Errno::ESOCKTNOSUPPORT | Errno::EAFNOSUPPORT | Errno::EPROTOTYPE => {
+            Stopped::Unsupported(format!("this system has no such socket: {call} answers {errno:?}"))
+        }
+        errno => broken(format!("{call}: {errno:?}")),
+    }
+}
+
+/// Closed by exec, and non-blocking. Not every system can do that in the call that makes a descriptor.
+fn prepare(fd: OwnedFd) -> Result<OwnedFd, Stopped> {
+    let prepared = fcntl(&fd, FcntlArg::F_SETFD(FdFlag::FD_CLOEXEC))
+        .and_then(|_| fcntl(&fd, FcntlArg::F_GETFL))
+        .and_then(|flags| fcntl(&fd, FcntlArg::F_SETFL(OFlag::from_bits_retain(flags) | OFlag::O_NONBLOCK)));
+    prepared.map(|_| fd).map_err(|errno| broken(format!("fcntl: {errno:?}")))
+}
+
+/// The same open file under another number: the lowest free one that is not below `number`.
+pub(super) fn copy(fd: &impl AsFd, number: RawFd) -> Result<OwnedFd, Stopped> {
+    let copied = fcntl(fd, FcntlArg::F_DUPFD_CLOEXEC(number));
+    // SAFETY: fcntl has just made it, and nobody else knows it.
+    copied.map(|fd| unsafe { OwnedFd::from_raw_fd(fd) }).map_err(|errno| broken(format!("fcntl: {errno:?}")))
+}
+
+fn unsupported<T>(transport: Transport, what: &str) -> Result<T, Stopped> {
+    Err(Stopped::Unsupported(format!("{} is no {what}", transport.name())))
+}
+
+/// A socket, and no more; the master of a pseudo-terminal.
+pub(super) fn fresh(transport: Transport) -> Result<OwnedFd, Stopped> {
+    if transport == Transport::Pty {
+        let call = |errno| broken(format!("posix_openpt: {errno:?}"));
+        let master = nix::pty::posix_openpt(OFlag::O_RDWR | OFlag::O_NOCTTY).map_err(call)?;
+        return prepare(master.into());
+    }
+    let Some((family, kind)) = kind(transport) else { return unsupported(transport, "socket") };
+    let made = socket(family, kind, nix::sys::socket::SockFlag::empty(), None);
+    prepare(made.map_err(|errno| missing("socket", errno))?)
+}
+
+/// Binds to an address of its own.
+pub(super) fn bind_somewhere(
+    fd: &OwnedFd,
+    transport: Transport,
+    place: &mut Place,
+) -> Result<Address, Stopped> {
+    let failed = |errno| broken(format!("bind: {errno:?}"));
+    match kind(transport) {
+        Some((AddressFamily::Inet, _)) => {
+            bind(fd.as_raw_fd(), &SockaddrIn::new(127, 0, 0, 1, 0)).map_err(failed)?;
+            Ok(Address::Inet(getsockname(fd.as_raw_fd()).map_err(failed)?))
+        }
+        Some(_) => {
+            let address = UnixAddr::new(&place.path()?).map_err(failed)?;
+            bind(fd.as_raw_fd(), &address).map_err(failed)?;
+            Ok(Address::Unix(address))
+        }
+        None => unsupported(transport, "socket"),
+    }
+}
+
+/// connect(2).
+pub(super) fn connect_to(fd: &impl AsFd, address: &Address) -> Result<(), Errno> {
+    let fd = fd.as_fd().as_raw_fd();
+    match address {
+        Address::Inet(address) => connect(fd, address),
+        Address::Unix(address) => connect(fd, address),
+    }
+}
+
+/// An address where nobody is: somebody was, so that a UNIX socket's file is there.
+pub(super) fn nowhere(transport: Transport, place: &mut Place) -> Result<Address, Stopped> {
+    bind_somewhere(&fresh(transport)?, transport, place)
+}
+
+/// accept(2).
+pub(super) fn accept_one(listener: &impl AsFd) -> Result<Result<OwnedFd, Errno>, Stopped> {
+    match accept(listener.as_fd().as_raw_fd()) {
+        // SAFETY: accept has just made it, and nobody else knows it.
+        Ok(fd) => prepare(unsafe { OwnedFd::from_raw_fd(fd) }).map(Ok),
+        Err(errno) => Ok(Err(errno)),
+    }
+}
+
+/// Opens a FIFO, non-blocking: a writer without a reader is refused.
+pub(super) fn open_fifo(path: &Path, flags: OFlag) -> Result<Result<OwnedFd, Errno>, Stopped> {
+    match open(path, flags | OFlag::O_NONBLOCK, Mode::empty()) {
+        Ok(fd) => prepare(fd).map(Ok),
+        Err(errno) => Ok(Err(errno)),
+    }
+}
+
+/// Two ends. The first one reads and the second one writes, if that makes a difference.
+pub(super) fn pair(transport: Transport, place: &mut Place) -> Result<(OwnedFd, OwnedFd), Stopped> {
+    let failed = |call: &'static str| move |errno: Errno| broken(format!("{call}: {errno:?}"));
+    let (one, other) = match transport {
+        Transport::Tcp => {
+            let listener = fresh(transport)?;
+            let address = bind_somewhere(&listener, transport, place)?;
+            listen(&listener, Backlog::new(1).map_err(failed("listen"))?).map_err(failed("listen"))?;
+            let client = fresh(transport)?;
+            // Blocking, so that the handshake is over.
+            fcntl(&client, FcntlArg::F_SETFL(OFlag::empty())).map_err(failed("fcntl"))?;
+            connect_to(&client, &address).map_err(failed("connect"))?;
+            super::settle::wait_for(&listener, super::settle::READABLE, "a connection")?;
+            let server = accept_one(&listener)?.map_err(failed("accept"))?;
+            for end in [&server, &client] {
+                // Each small write is one segment, now: a line's order is the wire's order.
+                setsockopt(end, sockopt::TcpNoDelay, &true).map_err(failed("TCP_NODELAY"))?;
+            }
+            (server, client)
+        }
+        Transport::Udp => {
+            let (one, other) = (fresh(transport)?, fresh(transport)?);
+            let here = bind_somewhere(&one, transport, place)?;
+            let there = bind_somewhere(&other, transport, place)?;
+            connect_to(&one, &there).map_err(failed("connect"))?;
+            connect_to(&other, &here).map_err(failed("connect"))?;
+            (one, other)
+        }
+        Transport::Unix | Transport::UnixDgram | Transport::Seqpacket => {
+            let Some((family, kind)) = kind(transport) else { return unsupported(transport, "socket") };
+            socketpair(family, kind, None, nix::sys::socket::SockFlag::empty())
+                .map_err(|errno| missing("socketpair", errno))?
+        }
+        Transport::Pipe => pipe().map_err(failed("pipe"))?,
+        Transport::Fifo => {
+            let path = place.new_fifo()?;
+            let reader = open_fifo(&path, OFlag::O_RDONLY)?.map_err(failed("open for reading"))?;
+            (reader, open_fifo(&path, OFlag::O_WRONLY)?.map_err(failed("open for writing"))?)
+        }
+        Transport::Pty => {
+            let ends = nix::pty::openpty(None, None).map_err(failed("openpty"))?;
+            (ends.master, ends.slave)
+        }
+        Transport::None => return unsupported(transport, "transport: the line must say what is made"),
+    };
+    Ok((prepare(one)?, prepare(other)?))
+}
+
+/// A regular file of so many bytes, which is read next from `offset`.
+pub(super) fn file(path: &Path, size: usize, offset: usize) -> Result<OwnedFd, Stopped> {
+    let failed = |error: std::io::Error| broken(format!("a file: {error}"));
+    let mut file = File::options().read(true).write(true).create_new(true).open(path).map_err(failed)?;
+    file.write_all(&vec![b'.'; size]).map_err(failed)?;
+    file.seek(SeekFrom::Start(offset as u64)).map_err(failed)?;
+    prepare(file.into())
+}
+
+/// An open directory.
+pub(super) fn directory(place: &mut Place) -> Result<OwnedFd, Stopped> {
+    let path = place.path()?;
+    std::fs::create_dir(&path).map_err(|error| broken(format!("a directory: {error}")))?;
+    opened(&path, OFlag::O_RDONLY)
+}
+
+/// A device, for reading and writing if that is allowed.
+pub(super) fn device(path: &str) -> Result<OwnedFd, Stopped> {
+    match opened(Path::new(path), OFlag::O_RDWR) {
+        Err(Stopped::Broken(_)) => opened(Path::new(path), OFlag::O_RDONLY),
+        answered => answered,
+    }
+}
+
+fn opened(path: &Path, flags: OFlag) -> Result<OwnedFd, Stopped> {
+    match open(path, flags | OFlag::O_NONBLOCK | OFlag::O_NOCTTY, Mode::empty()) {
+        Ok(fd) => prepare(fd),
+        Err(Errno::ENOENT | Errno::ENXIO) => {
+            Err(Stopped::Unsupported(format!("this system has no {}", path.display())))
+        }
+        Err(errno) => Err(broken(format!("open {}: {errno:?}", path.display()))),
+    }
+}

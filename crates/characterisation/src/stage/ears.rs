@@ -1,0 +1,314 @@
+//! One poller of a line, and how its silence is proven.
+
+use std::io::{PipeReader, PipeWriter, Read, Write, pipe};
+use std::os::fd::{AsRawFd, RawFd};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use nix::errno::Errno;
+use selector::{Answer, Changed, Event, Interest, MakeSelector, Mode, Refusal, Selector, Token};
+
+use super::{PATIENCE, broken};
+use crate::Stopped;
+use crate::verbs::Name;
+
+/// Room for everything that a line can make ready.
+pub(super) const ROOM: usize = 64;
+
+/// The fence's registration: more than a line has, and not the largest, which a poller may use itself.
+const FENCE: Token = u32::MAX as Token;
+
+/// A poller with a fence: a pipe of its own that nobody else knows.
+pub(super) struct Ears {
+    pub(super) selector: Arc<dyn Selector>,
+    fence: (PipeReader, PipeWriter),
+    kept: Mutex<Kept>,
+}
+
+/// What is known of the registrations. Only the line's own thread changes it; those that sleep have their answers named.
+#[derive(Default)]
+struct Kept {
+    /// What they are called; the token is the place.
+    labels: Vec<Name>,
+    refused: Vec<(RawFd, Vec<Refusal>)>,
+    /// What was added, for a poller that is to have the same.
+    added: Vec<(RawFd, Name, Interest, Mode)>,
+}
+
+impl Ears {
+    pub(super) fn open(make: MakeSelector) -> Result<Self, Stopped> {
+        let selector = make().map_err(|error| broken(format!("the poller cannot be made: {error}")))?;
+        let fence = pipe().map_err(|error| broken(format!("the fence's pipe: {error}")))?;
+        let modes = selector.capabilities().modes;
+        // It is empty again after each use: in which mode it is reported does not matter.
+        let mode = if modes.contains(&Mode::Level) {
+            Mode::Level
+        } else {
+            modes.first().copied().unwrap_or_default()
+        };
+        match selector.add(fence.0.as_raw_fd(), FENCE, Interest::READ, mode) {
+            Changed::Done => Ok(Self { selector: selector.into(), fence, kept: Mutex::default() }),
+            other => Err(broken(format!("the poller refuses the fence: {other}"))),
+        }
+    }
+
+    fn kept(&self) -> MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The token of registrations of this name.
+    pub(super) fn token(&self, label: &str) -> Token {
+        let labels = &mut self.kept().labels;
+        let place = labels.iter().position(|known| known == label).unwrap_or_else(|| {
+            labels.push(label.to_owned());
+            labels.len() - 1
+        });
+        place as Token
+    }
+
+    pub(super) fn add(&self, fd: RawFd, label: &str, interest: Interest, mode: Mode) -> Changed {
+        let changed = self.selector.add(fd, self.token(label), interest, mode);
+        let mut kept = self.kept();
+        kept.refused.retain(|(other, _)| *other != fd);
+        match &changed {
+            Changed::Refused(refusals) => kept.refused.push((fd, refusals.clone())),
+            _ => kept.added.push((fd, label.to_owned(), interest, mode)),
+        }
+        changed
+    }
+
+    /// Another poller with the same registrations.
+    pub(super) fn alike(&self, make: MakeSelector) -> Result<Self, Stopped> {
+        let other = Self::open(make)?;
+        for (fd, label, interest, mode) in &self.kept().added {
+            match other.add(*fd, label, *interest, *mode) {
+                Changed::Done => {}
+                Changed::Unsupported(why) => return Err(Stopped::Unsupported(why.to_string())),
+                refused => return Err(broken(format!("another poller refuses '{label}': {refused}"))),
+            }
+        }
+        Ok(other)
+    }
+
+    /// Puts the fence up for good: whoever sleeps in this poller, or will, wakes up.
+    pub(super) fn end_of_waits(&self) {
+        // A fence that cannot be put up leaves a thread asleep, which ends with the process.
+        let _ = (&self.fence.1).write_all(&[0]);
+    }
+
+    /// One wait that does not sleep. If it says nothing, it is asked again behind a fence: whatever was under way has
+    /// come by the time at which the fence, which is later, is reported.
+    pub(super) fn hear(&self, room: usize) -> Result<Result<Vec<Event>, Errno>, Stopped> {
+        match self.wait(room, Duration::ZERO) {
+            // Without room nothing can be reported, the fence neither.
+            Ok(events) if events.is_empty() && room > 0 => {}
+            answered => return Ok(answered),
+        }
+        (&self.fence.1).write_all(&[0]).map_err(|error| broken(format!("the fence: {error}")))?;
+        let events = self.wait(room, PATIENCE);
+        (&self.fence.0).read_exact(&mut [0]).map_err(|error| broken(format!("the fence: {error}")))?;
+        let events = match events {
+            Ok(events) => events,
+            Err(errno) => return Ok(Err(errno)),
+        };
+        if events.is_empty() {
+            return Err(broken(format!("{} reported nothing of the fence", self.selector.name())));
+        }
+        Ok(Ok(events.into_iter().filter(|event| event.token != FENCE).collect()))
+    }
+
+    fn wait(&self, room: usize, timeout: Duration) -> Result<Vec<Event>, Errno> {
+        loop {
+            match self.selector.wait(room, Some(timeout)) {
+                // A signal to this process says nothing about the poller.
+                Err(Errno::EINTR) => {}
+                answered => return answered,
+            }
+        }
+    }
+
+    /// Takes what there is until there is nothing new.
+    pub(super) fn take(&self) -> Result<Vec<Event>, Stopped> {
+        // An edge that comes again without a cause would never end; level-triggered registrations always do that.
+        let first = self.hear(ROOM)?.map_err(|errno| broken(format!("wait: {errno:?}")))?;
+        for _ in 0..ROOM {
+            match self.hear(ROOM)? {
+                Ok(events) if events.is_empty() => break,
+                _ => {}
+            }
+        }
+        Ok(first)
+    }
+
+    /// What was said of one descriptor, and what was refused to be watched of it.
+    pub(super) fn answer(&self, fd: RawFd, events: &[Event], token: Token) -> String {
+        let records = events.iter().filter(|event| event.token == token);
+        let answer = Answer(records.map(|event| event.record.clone()).collect());
+        let answer = if answer.0.is_empty() { self.selector.nothing() } else { answer };
+        let kept = self.kept();
+        let refused = kept.refused.iter().find(|(refused, _)| *refused == fd);
+        let refusals =
+            refused.map(|(_, refusals)| refusals.iter().map(|refusal| format!(" {refusal}")).collect());
+        answer.to_string() + &refusals.unwrap_or_else(String::new)
+    }
+
+    /// What one wait said of all, in its order; the filters of one descriptor stand together. The name is left out while
+    /// there is only one, and the fence is nobody.
+    pub(super) fn answers(&self, events: &[Event]) -> String {
+        let events: Vec<_> = events.iter().filter(|event| event.token != FENCE).collect();
+        let labels = &self.kept().labels;
+        if events.is_empty() {
+            return self.selector.nothing().to_string();
+        }
+        if labels.len() < 2 {
+            let answer = Answer(events.iter().map(|event| event.record.clone()).collect());
+            return format!("{answer:#}");
+        }
+        let mut order: Vec<Token> = Vec::new();
+        for event in &events {
+            if !order.contains(&event.token) {
+                order.push(event.token);
+            }
+        }
+        let of = |token: &Token| {
+            let label = usize::try_from(*token).ok().and_then(|place| labels.get(place));
+            let label = label.map_or_else(|| format!("token {token}"), Clone::clone);
+            let records = events.iter().filter(|event| event.token == *token);
+            let each = records.map(|event| format!("{label}:{:#}", event.record));
+            each.collect::<Vec<_>>().join(" ")
+        };
+        order.iter().map(of).collect::<Vec<_>>().join(" ")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::VecDeque;
+    use std::io;
+
+    use selector::{Bits, Capabilities, Record, Unsupported, View};
+
+    use super::*;
+
+    /// A poller that says in each wait what it was told to.
+    struct Prompted(Mutex<VecDeque<Vec<Token>>>);
+
+    impl Selector for Prompted {
+        fn name(&self) -> &str {
+            "prompted"
+        }
+
+        fn capabilities(&self) -> Capabilities {
+            Capabilities {
+                modes: vec![Mode::Level],
+                shared_wait: Ok(()),
+                changes_seen_by_waiters: Ok(()),
+                own_numbers: Ok(()),
+                raw_records: true,
+            }
+        }
+
+        fn views(&self, _: Mode) -> &'static [View] {
+            &[]
+        }
+
+        fn add(&self, _: RawFd, _: Token, _: Interest, _: Mode) -> Changed {
+            Changed::Done
+        }
+
+        fn modify(&self, _: RawFd, _: Token, _: Interest, _: Mode) -> Changed {
+            Changed::Done
+        }
+
+        fn remove(&self, _: RawFd) -> Changed {
+            Changed::Done
+        }
+
+        fn wait(&self, _: usize, _: Option<Duration>) -> Result<Vec<Event>, Errno> {
+            let said = self.0.lock().unwrap().pop_front().unwrap_or_default();
+            Ok(said.into_iter().map(|token| Event { token, record: Record::Bits(Bits::default()) }).collect())
+        }
+
+        fn wake(&self) -> Result<(), Unsupported> {
+            Ok(())
+        }
+
+        fn close(&self) -> Result<Result<(), Errno>, Unsupported> {
+            Ok(Ok(()))
+        }
+    }
+
+    fn ears(waits: &[&[Token]]) -> Ears {
+        let prompted = Prompted(Mutex::new(waits.iter().map(|tokens| tokens.to_vec()).collect()));
+        let fence = pipe().unwrap();
+        Ears { selector: Arc::new(prompted), fence, kept: Mutex::default() }
+    }
+
+    fn heard(waits: &[&[Token]]) -> Result<Vec<Token>, Stopped> {
+        let events = ears(waits).hear(ROOM)?.unwrap();
+        Ok(events.iter().map(|event| event.token).collect())
+    }
+
+    #[test]
+    fn what_was_under_way_is_heard_behind_the_fence() {
+        assert_eq!(heard(&[&[], &[7, FENCE]]), Ok(vec![7]));
+        assert_eq!(heard(&[&[], &[7]]), Ok(vec![7]));
+    }
+
+    #[test]
+    fn silence_is_the_fence_alone() {
+        assert_eq!(heard(&[&[], &[FENCE]]), Ok(vec![]));
+    }
+
+    #[test]
+    fn a_poller_that_does_not_report_the_fence_proves_nothing() {
+        assert!(matches!(heard(&[&[], &[]]), Err(Stopped::Broken(_))));
+    }
+
+    #[test]
+    fn what_is_there_is_one_wait() {
+        assert_eq!(heard(&[&[3], &[4]]), Ok(vec![3]));
+    }
+
+    #[test]
+    fn a_fence_is_down_again_after_use() {
+        let ears = ears(&[&[], &[FENCE], &[], &[FENCE]]);
+        for _ in 0..2 {
+            assert_eq!(ears.hear(ROOM).unwrap(), Ok(vec![]));
+        }
+        let mut byte = [0];
+        nix::fcntl::fcntl(&ears.fence.0, nix::fcntl::FcntlArg::F_SETFL(nix::fcntl::OFlag::O_NONBLOCK))
+            .unwrap();
+        assert_eq!(nix::unistd::read(&ears.fence.0, &mut byte), Err(Errno::EAGAIN));
+    }
+
+    #[test]
+    fn taking_ends_with_silence() {
+        let ears = ears(&[&[1], &[1, 2], &[], &[FENCE], &[9]]);
+        assert_eq!(ears.take().unwrap().len(), 1);
+        assert_eq!(ears.hear(ROOM).unwrap().unwrap()[0].token, 9);
+    }
+
+    fn event(token: Token, input: bool) -> Event {
+        Event { token, record: Record::Bits(Bits { input, output: !input, ..Bits::default() }) }
+    }
+
+    #[test]
+    fn names_are_said_where_there_are_several() {
+        let ears = ears(&[]);
+        let own = ears.token("own");
+        assert_eq!(ears.answers(&[event(own, true)]), "IN");
+        let copy = ears.token("copy");
+        assert_ne!(own, copy);
+        let events = [event(copy, true), event(FENCE, true), event(own, true), event(copy, false)];
+        assert_eq!(ears.answers(&events), "copy:IN copy:OUT own:IN");
+        assert_eq!(ears.answers(&events[1..2]), "silent");
+        assert_eq!(ears.answer(3, &events, own), "IN");
+    }
+
+    #[test]
+    fn a_poller_that_cannot_be_made_is_a_broken_set_up() {
+        let make: MakeSelector = || Err(io::ErrorKind::OutOfMemory.into());
+        assert!(matches!(Ears::open(make), Err(Stopped::Broken(why)) if why.contains("memory")));
+    }
+}

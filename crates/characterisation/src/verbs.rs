@@ -1,0 +1,302 @@
+//! The language of the lines: clauses that are performed one after the other.
+//!
+//! `own and peer are connected, watch own, peer sends 3, look at own as 3-bytes, own reads 1?`
+//!
+//! A clause is a fact to bring about and must succeed, or the state is not the one that the line speaks of. With a question
+//! mark it is a question: any answer is right, and it is recorded. `look at` and `wait` are questions without one.
+//! docs/verbs.md has the whole language.
+
+mod parse;
+mod print;
+mod table;
+
+use selector::{Interest, Mode};
+
+pub use parse::ParseError;
+pub use table::{FORMS, Form};
+
+/// A descriptor's name in a line: `own`, `peer`, `listener`.
+pub type Name = String;
+
+/// The poller that a clause means if it names none.
+pub const FIRST: &str = "first";
+
+/// The name of the descriptor under test.
+pub const OWN: &str = "own";
+
+/// A parsed line. It prints its canonical form, which parses to the same line.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Line {
+    /// In the order in which they are performed.
+    pub clauses: Vec<Clause>,
+}
+
+/// One thing that is done, or asked.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Clause {
+    /// What.
+    pub act: Act,
+    /// Whether its answer is what the line wants to know: the question mark.
+    pub asked: bool,
+    /// The state that begins with it: what follows `as`.
+    pub state: Option<String>,
+}
+
+/// What a clause does.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Act {
+    /// `this is NAME`: what the observed thing is called from here on, in place of the transport.
+    Title(String),
+    /// `NAME is WHAT`: a descriptor is made.
+    Make(Name, Thing),
+    /// `A and B are connected`. Over pipes and FIFOs A is the reading end, over a pseudo-terminal A is the master.
+    Connect(Name, Name),
+    /// `NAME does SOMETHING`: a call on a descriptor.
+    Call(Name, Call),
+    /// `watch`, `add`, `modify`, `remove`: a change of what a poller watches.
+    Change(Change),
+    /// `take`: what the poller has to say now is taken and not recorded.
+    Take(Name),
+    /// `look at NAME`: what every way of asking says of it.
+    Look {
+        /// Who is looked at.
+        at: Name,
+        /// Only this is asked for, by registrations made now.
+        interest: Option<Interest>,
+    },
+    /// `wait`: one wait that does not sleep.
+    Wait {
+        /// How many events there is room for.
+        room: Option<usize>,
+        /// Which poller.
+        poller: Name,
+    },
+    /// `THREAD waits`: a thread begins a wait and falls asleep in it.
+    Sleep {
+        /// The thread.
+        thread: Name,
+        /// Which poller.
+        poller: Name,
+    },
+    /// `THREAD answers`: what its wait said, or that it sleeps on.
+    Answers(Name),
+    /// `N threads wait`: so many threads fall asleep, in one poller or each in one of its own.
+    Crowd {
+        /// How many.
+        count: usize,
+        /// Each in a poller of its own with the same registrations.
+        alone: bool,
+        /// Which poller.
+        poller: Name,
+    },
+    /// `threads answer`: how many of them are awake.
+    CrowdAnswers,
+    /// `wake`: the poller's own wake-up.
+    Wake(Name),
+    /// `close`: closes the poller's own descriptor.
+    ClosePoller(Name),
+}
+
+impl Act {
+    /// The descriptor that must be there for it.
+    pub fn needs(&self) -> Option<&Name> {
+        match self {
+            Self::Call(who, call) if !call.makes() => Some(who),
+            Self::Change(Change { who, .. }) | Self::Look { at: who, .. } => Some(who),
+            _ => None,
+        }
+    }
+}
+
+impl Call {
+    /// Whether it makes the descriptor that it is made on, if there is none of this name.
+    pub const fn makes(&self) -> bool {
+        matches!(self, Self::Listens { .. } | Self::Connects(_) | Self::Reaches(_) | Self::Opens(_))
+    }
+}
+
+/// What a descriptor can be made as.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Thing {
+    /// `fresh`: of the line's transport and with no peer: a socket, a pseudo-terminal's master.
+    Fresh,
+    /// `a copy of NAME`: dup(2).
+    Copy(Name),
+    /// `a file of SIZE at OFFSET`: a regular file, opened for reading and writing.
+    File {
+        /// Bytes in it.
+        size: usize,
+        /// Where it is read next.
+        offset: usize,
+    },
+    /// `a directory`.
+    Directory,
+    /// `/dev/…`.
+    Device(String),
+}
+
+/// A number of bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Size {
+    /// So many.
+    Bytes(usize),
+    /// `PIPE_BUF`, as the system has it, and so many more.
+    PipeBuf(usize),
+}
+
+/// How a descriptor is read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Reading {
+    /// `reads`: read(2) with room for everything, so many times.
+    Calls(usize),
+    /// `reads N`: one read(2) with room for N bytes.
+    Bytes(usize),
+    /// `reads up to N`: until N bytes have been read of what was sent since `fills`.
+    UpTo(Size),
+}
+
+/// Which direction.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Direction {
+    /// Reading: `SHUT_RD`, `O_RDONLY`.
+    Read,
+    /// Writing: `SHUT_WR`, `O_WRONLY`.
+    Write,
+    /// Both: `SHUT_RDWR`.
+    Both,
+}
+
+/// A call on a descriptor.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Call {
+    /// bind(2) to an address of its own.
+    Binds,
+    /// listen(2); socket(2) and bind(2) before if there is no descriptor of this name.
+    Listens {
+        /// The length of the queue.
+        backlog: Option<usize>,
+    },
+    /// connect(2), non-blocking, to this one's address, or to an address where nobody listens.
+    Connects(Option<Name>),
+    /// connect(2) to its end: the handshake is over, or has failed.
+    Reaches(Name),
+    /// accept(2); the new descriptor gets the name.
+    Accepts(Name),
+    /// open(2) of the FIFO, non-blocking.
+    Opens(Direction),
+    /// write(2).
+    Sends(usize),
+    /// send(2) with no bytes: an empty datagram.
+    SendsNothing,
+    /// send(2) of one byte with `MSG_OOB`.
+    SendsUrgent,
+    /// write(2) until there is no room: with one size of block, or with less and less.
+    Fills(Option<usize>),
+    /// read(2).
+    Reads(Reading),
+    /// read(2) until there is nothing more.
+    Drains,
+    /// Another descriptor of the same regular file appends so many bytes.
+    Grows(usize),
+    /// recv(2) of one byte with `MSG_OOB`.
+    ReceivesUrgent,
+    /// shutdown(2).
+    Shuts(Direction),
+    /// close(2) with `SO_LINGER` on and 0: a reset.
+    Resets,
+    /// close(2).
+    Closes,
+    /// It moves to the number that a closed descriptor had.
+    TakesNumberOf(Name),
+    /// setsockopt(2).
+    Sets(SocketOption),
+    /// getsockopt(2) of `SO_ERROR`, so many times.
+    AsksError(usize),
+}
+
+/// What can be set.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SocketOption {
+    /// `SO_OOBINLINE`, on.
+    OobInline,
+    /// `SO_RCVLOWAT`.
+    RcvLowat(usize),
+    /// `SO_SNDLOWAT`.
+    SndLowat(usize),
+}
+
+impl SocketOption {
+    /// POSIX's name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::OobInline => "SO_OOBINLINE",
+            Self::RcvLowat(_) => "SO_RCVLOWAT",
+            Self::SndLowat(_) => "SO_SNDLOWAT",
+        }
+    }
+}
+
+/// A change of what a poller watches.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Change {
+    /// Which.
+    pub kind: ChangeKind,
+    /// The descriptor.
+    pub who: Name,
+    /// What is asked for; everything if the line does not say.
+    pub interest: Option<Interest>,
+    /// In which mode; in the setting's if the line does not say.
+    pub mode: Option<Mode>,
+    /// Which poller.
+    pub poller: Name,
+    /// What the registration is called in the answers; as the descriptor if the line does not say.
+    pub label: Option<Name>,
+}
+
+/// The kinds of changes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ChangeKind {
+    /// Register, and take what is said at once if only news is reported: what is seen later is what happened later.
+    Watch,
+    /// Register.
+    Add,
+    /// Change the registration.
+    Modify,
+    /// Take it out.
+    Remove,
+}
+
+impl ChangeKind {
+    /// The verb.
+    pub const fn verb(self) -> &'static str {
+        match self {
+            Self::Watch => "watch",
+            Self::Add => "add",
+            Self::Modify => "modify",
+            Self::Remove => "remove",
+        }
+    }
+}
+
+/// The interests that have a word.
+const INTERESTS: [(&str, Interest); 6] = [
+    ("reading", Interest::READ),
+    ("writing", Interest::WRITE),
+    ("both", Interest { read: true, write: true, urgent: false, peer_shut: false }),
+    ("urgent", Interest { read: false, write: false, urgent: true, peer_shut: false }),
+    ("nothing", Interest::NONE),
+    ("everything", Interest::ALL),
+];
+
+/// The modes that have a word.
+const MODES: [(&str, Mode); 6] = [
+    ("level", Mode::Level),
+    ("edge", Mode::Edge),
+    ("one-shot", Mode::OneShot),
+    ("dispatch", Mode::Dispatch),
+    ("exclusive", Mode::Exclusive),
+    ("exclusive-edge", Mode::ExclusiveEdge),
+];
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,460 @@
+//! From text to a line. An error says where, what was expected, and what was probably meant.
+
+use std::collections::BTreeSet;
+use std::str::FromStr;
+
+use selector::{Interest, Mode};
+use strsim::damerau_levenshtein;
+
+use super::{
+    Act, Call, Change, ChangeKind, Clause, Direction, FIRST, INTERESTS, Line, MODES, Name, Reading, Size,
+    SocketOption, Thing,
+};
+
+/// What is wrong in a line, and where.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ParseError {
+    /// The character, the first one is 1.
+    pub column: usize,
+    /// What was expected there, and what was found.
+    pub message: String,
+    /// What would help.
+    pub help: Option<String>,
+}
+
+impl std::error::Error for ParseError {}
+
+/// The verbs that a clause can begin with.
+pub(super) const ORDERS: &[&str] =
+    &["watch", "add", "modify", "remove", "take", "look", "wait", "this", "threads", "wake", "close"];
+
+/// The verbs that follow a descriptor's name.
+pub(super) const VERBS: &[&str] = &[
+    "is", "and", "binds", "listens", "connects", "reaches", "accepts", "opens", "sends", "fills", "reads",
+    "drains", "receives", "shuts", "resets", "closes", "takes", "sets", "asks", "grows", "waits", "answers",
+];
+
+impl FromStr for Line {
+    type Err = ParseError;
+
+    fn from_str(text: &str) -> Result<Self, ParseError> {
+        let mut clauses = Vec::new();
+        let mut cast = Cast::default();
+        let mut column = 1;
+        for part in text.split(',') {
+            clauses.push(Words::of(part, column).clause(&mut cast)?);
+            column += part.chars().count() + 1;
+        }
+        Ok(Self { clauses })
+    }
+}
+
+/// Which names the line has made so far.
+#[derive(Default)]
+struct Cast {
+    descriptors: BTreeSet<Name>,
+    threads: BTreeSet<Name>,
+}
+
+impl Cast {
+    fn enters(&mut self, name: &str) {
+        self.descriptors.insert(name.to_owned());
+    }
+
+    fn has(&self, name: &str) -> bool {
+        self.descriptors.contains(name)
+    }
+}
+
+#[derive(Clone)]
+struct Word {
+    text: String,
+    column: usize,
+}
+
+/// The words of one clause, from the next one on.
+struct Words {
+    words: Vec<Word>,
+    next: usize,
+    /// Where the clause ends.
+    end: usize,
+}
+
+impl Words {
+    /// A question mark is a word of its own.
+    fn of(part: &str, first_column: usize) -> Self {
+        let mut words: Vec<Word> = Vec::new();
+        let mut within = false;
+        for (offset, c) in part.chars().enumerate() {
+            let column = first_column + offset;
+            match c {
+                c if c.is_whitespace() => within = false,
+                '?' => {
+                    words.push(Word { text: "?".into(), column });
+                    within = false;
+                }
+                c => match words.last_mut() {
+                    Some(word) if within => word.text.push(c),
+                    _ => {
+                        words.push(Word { text: c.into(), column });
+                        within = true;
+                    }
+                },
+            }
+        }
+        Self { words, next: 0, end: first_column + part.chars().count() }
+    }
+
+    fn peek(&self) -> Option<&str> {
+        self.words.get(self.next).map(|word| word.text.as_str())
+    }
+
+    fn wrong<T>(&self, expected: &str, known: &[&str]) -> Result<T, ParseError> {
+        let (column, found) = match self.words.get(self.next) {
+            Some(word) => (word.column, format!("'{}' was found", word.text)),
+            None => (self.end, "the clause ends".to_owned()),
+        };
+        let help = self.peek().and_then(|typed| nearest(typed, known));
+        let help = match (help, known) {
+            (Some(near), _) => Some(format!("did you mean '{near}'?")),
+            (None, []) => None,
+            (None, _) => Some(format!("known are {}", known.join(", "))),
+        };
+        Err(ParseError { column, message: format!("{expected} was expected, and {found}"), help })
+    }
+
+    fn take(&mut self, expected: &str) -> Result<String, ParseError> {
+        match self.peek() {
+            Some("?") | None => self.wrong(expected, &[]),
+            Some(text) => {
+                let text = text.to_owned();
+                self.next += 1;
+                Ok(text)
+            }
+        }
+    }
+
+    /// Whether the next word is this one; then it is gone.
+    fn has(&mut self, word: &str) -> bool {
+        let has = self.peek() == Some(word);
+        self.next += usize::from(has);
+        has
+    }
+
+    fn must_have(&mut self, word: &'static str) -> Result<(), ParseError> {
+        if self.has(word) { Ok(()) } else { self.wrong(&format!("'{word}'"), &[word]) }
+    }
+
+    fn number(&mut self, of: &str) -> Result<usize, ParseError> {
+        match self.peek().and_then(|word| word.parse().ok()) {
+            Some(number) => {
+                self.next += 1;
+                Ok(number)
+            }
+            None => self.wrong(&format!("a number of {of}"), &[]),
+        }
+    }
+
+    /// A number, if there is one.
+    fn maybe_number(&mut self) -> Option<usize> {
+        let number = self.peek()?.parse().ok()?;
+        self.next += 1;
+        Some(number)
+    }
+
+    /// One of these words, and what it means.
+    fn one_of<T: Copy>(&mut self, expected: &str, words: &[(&'static str, T)]) -> Result<T, ParseError> {
+        let found = self.peek().and_then(|typed| words.iter().find(|(word, _)| *word == typed));
+        match found {
+            Some((_, value)) => {
+                self.next += 1;
+                Ok(*value)
+            }
+            None => self.wrong(expected, &words.iter().map(|(word, _)| *word).collect::<Vec<_>>()),
+        }
+    }
+
+    /// The name of a descriptor that the line has made.
+    fn known(&mut self, cast: &Cast) -> Result<Name, ParseError> {
+        match self.peek() {
+            Some(name) if cast.has(name) => self.take("a descriptor"),
+            _ => {
+                let known: Vec<_> = cast.descriptors.iter().map(String::as_str).collect();
+                self.wrong("a descriptor that was made before", &known)
+            }
+        }
+    }
+
+    fn clause(mut self, cast: &mut Cast) -> Result<Clause, ParseError> {
+        let act = self.act(cast)?;
+        let asked = self.has("?");
+        let state = if self.has("as") { Some(self.take("the name of a state")?) } else { None };
+        if self.peek().is_some() {
+            return self.wrong("the end of the clause", &["as"]);
+        }
+        Ok(Clause { act, asked, state })
+    }
+
+    fn act(&mut self, cast: &mut Cast) -> Result<Act, ParseError> {
+        let change = |kind| move |words: &mut Self, cast: &Cast| words.change(kind, cast).map(Act::Change);
+        if self.has("watch") {
+            return change(ChangeKind::Watch)(self, cast);
+        }
+        if self.has("add") {
+            return change(ChangeKind::Add)(self, cast);
+        }
+        if self.has("modify") {
+            return change(ChangeKind::Modify)(self, cast);
+        }
+        if self.has("remove") {
+            return change(ChangeKind::Remove)(self, cast);
+        }
+        if self.has("take") {
+            return Ok(Act::Take(self.poller()?));
+        }
+        if self.has("look") {
+            self.must_have("at")?;
+            return Ok(Act::Look { at: self.known(cast)?, interest: self.interest()? });
+        }
+        if self.has("wait") {
+            let room = if self.has("room") { Some(self.number("events")?) } else { None };
+            return Ok(Act::Wait { room, poller: self.poller()? });
+        }
+        if self.has("this") {
+            self.must_have("is")?;
+            return Ok(Act::Title(self.take("a name for what is observed")?));
+        }
+        if self.has("wake") {
+            return Ok(Act::Wake(self.poller()?));
+        }
+        if self.has("close") {
+            return Ok(Act::ClosePoller(self.poller()?));
+        }
+        if self.has("threads") {
+            self.must_have("answer")?;
+            return Ok(Act::CrowdAnswers);
+        }
+        if let Some(count) = self.maybe_number() {
+            self.must_have("threads")?;
+            self.must_have("wait")?;
+            return Ok(Act::Crowd { count, alone: self.has("alone"), poller: self.poller()? });
+        }
+        self.sentence(cast)
+    }
+
+    /// `NAME does SOMETHING`.
+    fn sentence(&mut self, cast: &mut Cast) -> Result<Act, ParseError> {
+        let beginning = self.next;
+        let who = self.take("a verb or the name of a descriptor")?;
+        if self.has("and") {
+            let other = self.take("the name of the other end")?;
+            self.must_have("are")?;
+            self.must_have("connected")?;
+            cast.enters(&who);
+            cast.enters(&other);
+            return Ok(Act::Connect(who, other));
+        }
+        if self.has("is") {
+            let thing = self.thing(cast)?;
+            cast.enters(&who);
+            return Ok(Act::Make(who, thing));
+        }
+        let Some(verb) = self.peek() else {
+            // A single word is a mistyped order more often than a descriptor that does nothing.
+            if !cast.has(&who) {
+                self.next = beginning;
+                return self.wrong("a verb or a descriptor with one", ORDERS);
+            }
+            return self.wrong("what it does", VERBS);
+        };
+        if !VERBS.contains(&verb) {
+            let mistyped_order = nearest(&who, ORDERS).is_some() && !cast.has(&who);
+            if mistyped_order {
+                self.next = beginning;
+                return self.wrong("a verb or the name of a descriptor", ORDERS);
+            }
+            return self.wrong("what it does", VERBS);
+        }
+        if verb == "waits" {
+            self.next += 1;
+            cast.threads.insert(who.clone());
+            return Ok(Act::Sleep { thread: who, poller: self.poller()? });
+        }
+        if verb == "answers" {
+            if !cast.threads.contains(&who) {
+                self.next = beginning;
+                let known: Vec<_> = cast.threads.iter().map(String::as_str).collect();
+                return self.wrong("a thread that waits", &known);
+            }
+            self.next += 1;
+            return Ok(Act::Answers(who));
+        }
+        let call = self.call(cast)?;
+        if call.makes() {
+            cast.enters(&who);
+        } else if !cast.has(&who) {
+            self.next = beginning;
+            self.known(cast)?;
+        }
+        if let Call::Accepts(name) = &call {
+            cast.enters(name);
+        }
+        Ok(Act::Call(who, call))
+    }
+
+    fn thing(&mut self, cast: &Cast) -> Result<Thing, ParseError> {
+        const THINGS: [&str; 2] = ["fresh", "a"];
+        if self.has("fresh") {
+            return Ok(Thing::Fresh);
+        }
+        if self.peek().is_some_and(|word| word.starts_with("/dev/")) {
+            return Ok(Thing::Device(self.take("a device")?));
+        }
+        if !self.has("a") {
+            return self.wrong("'fresh', 'a copy of', 'a file of', 'a directory' or a device", &THINGS);
+        }
+        if self.has("directory") {
+            return Ok(Thing::Directory);
+        }
+        if self.has("copy") {
+            self.must_have("of")?;
+            return Ok(Thing::Copy(self.known(cast)?));
+        }
+        if self.has("file") {
+            self.must_have("of")?;
+            let size = self.number("bytes")?;
+            let offset = if self.has("at") { self.number("bytes")? } else { 0 };
+            return Ok(Thing::File { size, offset });
+        }
+        self.wrong("'copy', 'file' or 'directory'", &["copy", "file", "directory"])
+    }
+
+    fn call(&mut self, cast: &Cast) -> Result<Call, ParseError> {
+        const SHUT: [(&str, Direction); 3] =
+            [("read", Direction::Read), ("write", Direction::Write), ("both", Direction::Both)];
+        const OPEN: [(&str, Direction); 3] =
+            [("reading", Direction::Read), ("writing", Direction::Write), ("both", Direction::Both)];
+        let verb = self.take("a verb")?;
+        Ok(match verb.as_str() {
+            "binds" => Call::Binds,
+            "listens" => Call::Listens {
+                backlog: if self.has("backlog") { Some(self.number("connections")?) } else { None },
+            },
+            "connects" => {
+                self.must_have("to")?;
+                Call::Connects(if self.has("nobody") { None } else { Some(self.known(cast)?) })
+            }
+            "reaches" => Call::Reaches(self.known(cast)?),
+            "accepts" => Call::Accepts(self.take("a name for the connection")?),
+            "opens" => {
+                self.must_have("for")?;
+                Call::Opens(self.one_of("a direction", &OPEN)?)
+            }
+            "sends" if self.has("nothing") => Call::SendsNothing,
+            "sends" if self.has("urgent") => Call::SendsUrgent,
+            "sends" => Call::Sends(self.number("bytes, 'nothing' or 'urgent'")?),
+            "fills" => Call::Fills(if self.has("by") { Some(self.number("bytes")?) } else { None }),
+            "reads" if self.has("up") => {
+                self.must_have("to")?;
+                Call::Reads(Reading::UpTo(self.size()?))
+            }
+            "reads" => match self.maybe_number() {
+                Some(bytes) => Call::Reads(Reading::Bytes(bytes)),
+                None => Call::Reads(Reading::Calls(self.times())),
+            },
+            "drains" => Call::Drains,
+            "grows" => {
+                self.must_have("by")?;
+                Call::Grows(self.number("bytes")?)
+            }
+            "receives" => {
+                self.must_have("urgent")?;
+                Call::ReceivesUrgent
+            }
+            "shuts" => Call::Shuts(self.one_of("a direction", &SHUT)?),
+            "resets" => Call::Resets,
+            "closes" => Call::Closes,
+            "takes" => {
+                self.must_have("the")?;
+                self.must_have("number")?;
+                self.must_have("of")?;
+                Call::TakesNumberOf(self.known(cast)?)
+            }
+            "sets" => Call::Sets(self.option()?),
+            "asks" => {
+                self.must_have("SO_ERROR")?;
+                Call::AsksError(self.times())
+            }
+            _ => {
+                self.next -= 1;
+                return self.wrong("what it does", VERBS);
+            }
+        })
+    }
+
+    fn times(&mut self) -> usize {
+        match () {
+            () if self.has("twice") => 2,
+            () if self.has("thrice") => 3,
+            () => 1,
+        }
+    }
+
+    fn size(&mut self) -> Result<Size, ParseError> {
+        if let Some(rest) = self.peek().and_then(|word| word.strip_prefix("PIPE_BUF")) {
+            let more =
+                if rest.is_empty() { Some(0) } else { rest.strip_prefix('+').and_then(|n| n.parse().ok()) };
+            if let Some(more) = more {
+                self.next += 1;
+                return Ok(Size::PipeBuf(more));
+            }
+        }
+        self.number("bytes, PIPE_BUF or PIPE_BUF+N").map(Size::Bytes)
+    }
+
+    fn option(&mut self) -> Result<SocketOption, ParseError> {
+        const OPTIONS: [&str; 3] = ["SO_OOBINLINE", "SO_RCVLOWAT", "SO_SNDLOWAT"];
+        if self.has(OPTIONS[0]) {
+            Ok(SocketOption::OobInline)
+        } else if self.has(OPTIONS[1]) {
+            self.number("bytes").map(SocketOption::RcvLowat)
+        } else if self.has(OPTIONS[2]) {
+            self.number("bytes").map(SocketOption::SndLowat)
+        } else {
+            self.wrong("a socket option", &OPTIONS)
+        }
+    }
+
+    fn change(&mut self, kind: ChangeKind, cast: &Cast) -> Result<Change, ParseError> {
+        let who = self.known(cast)?;
+        let (mut interest, mut mode) = (None, None);
+        if kind != ChangeKind::Remove {
+            interest = self.interest()?;
+            mode = self.mode();
+        }
+        let poller = self.poller()?;
+        let label = if self.has("called") { Some(self.take("a name for the registration")?) } else { None };
+        Ok(Change { kind, who, interest, mode, poller, label })
+    }
+
+    fn interest(&mut self) -> Result<Option<Interest>, ParseError> {
+        if self.has("for") { self.one_of("an interest", &INTERESTS).map(Some) } else { Ok(None) }
+    }
+
+    fn mode(&mut self) -> Option<Mode> {
+        let (_, mode) = MODES.iter().find(|(word, _)| Some(*word) == self.peek())?;
+        self.next += 1;
+        Some(*mode)
+    }
+
+    fn poller(&mut self) -> Result<Name, ParseError> {
+        if self.has("in") { self.take("the name of a poller") } else { Ok(FIRST.into()) }
+    }
+}
+
+/// The known word that is so close that it was probably meant.
+fn nearest<'a>(typed: &str, known: &[&'a str]) -> Option<&'a str> {
+    let tolerated = (typed.chars().count() / 3).max(1);
+    let distance = |word: &&&str| damerau_levenshtein(typed, word);
+    known.iter().filter(|word| distance(word) <= tolerated).min_by_key(distance).copied()
+}

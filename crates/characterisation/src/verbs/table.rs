@@ -1,0 +1,186 @@
+//! What can be said, as a table: docs/verbs.md prints it, and a test holds both to the parser.
+
+/// One form of a clause.
+#[derive(Clone, Copy, Debug)]
+pub struct Form {
+    /// How it is written. Capitals stand for what varies, brackets for what may be left out.
+    pub form: &'static str,
+    /// What it does, and which call that is.
+    pub means: &'static str,
+    /// A line that uses it.
+    pub example: &'static str,
+}
+
+const fn form(form: &'static str, means: &'static str, example: &'static str) -> Form {
+    Form { form, means, example }
+}
+
+/// Every form, in the order of the documentation.
+pub const FORMS: &[Form] = &[
+    form(
+        "A and B are connected",
+        "a pair of the line's transport; over pipes and FIFOs A reads and B writes, of a pseudo-terminal A is the master",
+        "own and peer are connected",
+    ),
+    form(
+        "A is fresh",
+        "socket(2) and no more; the master of a pseudo-terminal whose slave was never open",
+        "own is fresh",
+    ),
+    form("A is a copy of B", "dup(2)", "own is fresh, copy is a copy of own"),
+    form(
+        "A is a file of N [at M]",
+        "a regular file of N bytes, read next from byte M",
+        "own is a file of 5 at 2",
+    ),
+    form("A is a directory", "an open directory", "own is a directory"),
+    form("A is /dev/NAME", "an open device", "own is /dev/null"),
+    form(
+        "A opens for reading, writing or both",
+        "open(2) of the line's FIFO, non-blocking",
+        "own opens for reading",
+    ),
+    form("A binds", "bind(2) to an address of its own", "own is fresh, own binds"),
+    form(
+        "A listens [backlog N]",
+        "socket(2) and bind(2) if there is no A, and listen(2)",
+        "own listens backlog 1",
+    ),
+    form(
+        "A connects to B, or to nobody",
+        "connect(2), non-blocking; nobody listens where nobody is",
+        "own connects to nobody?",
+    ),
+    form(
+        "A reaches B",
+        "connect(2) until it is over: the connection stands or is refused",
+        "own listens, client reaches own",
+    ),
+    form(
+        "A accepts B",
+        "accept(2); B is the new descriptor",
+        "own listens, client reaches own, own accepts conn",
+    ),
+    form("A sends N", "one write(2) of N bytes", "own and peer are connected, peer sends 3"),
+    form(
+        "A sends nothing",
+        "send(2) of no bytes: an empty datagram",
+        "own and peer are connected, peer sends nothing",
+    ),
+    form(
+        "A sends urgent",
+        "send(2) of one byte with MSG_OOB",
+        "own and peer are connected, peer sends urgent?",
+    ),
+    form("A fills [by N]", "write(2) until there is no room", "own and peer are connected, own fills"),
+    form(
+        "A reads [twice, thrice]",
+        "read(2) with room for everything",
+        "own and peer are connected, own reads twice?",
+    ),
+    form(
+        "A reads N",
+        "one read(2) with room for N bytes",
+        "own and peer are connected, peer sends 3, own reads 1",
+    ),
+    form(
+        "A reads up to N, or to PIPE_BUF[+N]",
+        "read(2) until so many bytes have been read since the other end's `fills`",
+        "own and peer are connected, own fills, peer reads up to PIPE_BUF+4096",
+    ),
+    form("A drains", "read(2) until there is nothing more", "own and peer are connected, own drains"),
+    form(
+        "A grows by N",
+        "another descriptor of the same regular file appends N bytes",
+        "own is a file of 8 at 8, own grows by 3",
+    ),
+    form(
+        "A receives urgent",
+        "recv(2) of one byte with MSG_OOB",
+        "own and peer are connected, own receives urgent?",
+    ),
+    form("A shuts read, write or both", "shutdown(2)", "own and peer are connected, peer shuts write"),
+    form(
+        "A resets",
+        "close(2) with SO_LINGER on and 0: a TCP peer gets a reset",
+        "own and peer are connected, peer resets",
+    ),
+    form("A closes", "close(2)", "own and peer are connected, peer closes"),
+    form(
+        "A takes the number of B",
+        "A moves to the number that B had, which must be closed",
+        "own and peer are connected, own closes, other is /dev/null, other takes the number of own",
+    ),
+    form(
+        "A sets OPTION [N]",
+        "setsockopt(2): SO_OOBINLINE, SO_RCVLOWAT N or SO_SNDLOWAT N",
+        "own is fresh, own sets SO_RCVLOWAT 10",
+    ),
+    form("A asks SO_ERROR [twice, thrice]", "getsockopt(2)", "own is fresh, own asks SO_ERROR twice?"),
+    form(
+        "watch A [for INTEREST] [MODE] [in POLLER] [called NAME]",
+        "registers A; what only news is told of is told at once and taken: what is seen later happened later",
+        "own and peer are connected, watch own",
+    ),
+    form(
+        "add A [for INTEREST] [MODE] [in POLLER] [called NAME]",
+        "registers A, and nothing else",
+        "own and peer are connected, add own for both one-shot?",
+    ),
+    form(
+        "modify A [for INTEREST] [MODE] [in POLLER] [called NAME]",
+        "changes the registration",
+        "own and peer are connected, add own, modify own for reading called again",
+    ),
+    form(
+        "remove A [in POLLER]",
+        "takes the registration out",
+        "own and peer are connected, add own, remove own?",
+    ),
+    form(
+        "take [in POLLER]",
+        "takes what the poller says now, and records nothing",
+        "own and peer are connected, watch own, take",
+    ),
+    form(
+        "look at A [for INTEREST]",
+        "asks every view of the poller: of registrations made before (by `watch`) and now; with an interest, only of one made now",
+        "own and peer are connected, watch own, look at own as idle",
+    ),
+    form(
+        "wait [room N] [in POLLER]",
+        "one wait that does not sleep; silence is proven by a later event of another descriptor",
+        "own and peer are connected, add own, wait room 1 as first-wait",
+    ),
+    form(
+        "T waits [in POLLER]",
+        "a thread T begins a wait and falls asleep in it",
+        "own and peer are connected, add own, t waits",
+    ),
+    form(
+        "T answers",
+        "what its wait said; 'woken' if nothing, 'not woken' if it sleeps on while another thread is woken again and again",
+        "own and peer are connected, add own, t waits, peer sends 1, t answers as blocked",
+    ),
+    form(
+        "N threads wait [alone] [in POLLER]",
+        "N threads fall asleep in one poller; alone: each in one of its own, with the same registrations",
+        "own and peer are connected, add own for reading, 8 threads wait alone",
+    ),
+    form(
+        "threads answer",
+        "how many of them are awake: 1/8",
+        "own and peer are connected, add own for reading, 8 threads wait, peer sends 1, threads answer as herd",
+    ),
+    form("wake [in POLLER]", "the poller's own wake-up", "t waits, wake, t answers as woken"),
+    form(
+        "close [in POLLER]",
+        "closes the poller's own descriptor",
+        "t waits, close, t answers as poller-closed",
+    ),
+    form(
+        "this is NAME",
+        "what is observed from here on is called NAME, and not as the transport",
+        "this is directory, own is a directory, look at own",
+    ),
+];

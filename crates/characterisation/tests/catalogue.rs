@@ -1,0 +1,80 @@
+//! That this system answers as it is expected to, row by row.
+
+use std::collections::BTreeSet;
+
+use characterisation::verbs::Line;
+use characterisation::{Key, Setting, Stopped, keys, perform, rows};
+use expectations::{Answers, Compared};
+use matrix::Os;
+use selector::MakeSelector;
+
+/// The pollers of this system.
+fn pollers() -> Vec<(&'static str, MakeSelector)> {
+    vec![
+        #[cfg(target_os = "linux")]
+        ("epoll", poller_epoll::selector as MakeSelector),
+        ("poll", poller_poll::selector as MakeSelector),
+        ("select", poller_select::selector as MakeSelector),
+    ]
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn every_answer_is_an_expected_one() {
+    let answers = Answers::built_in().unwrap_or_else(|error| panic!("{error}"));
+    let only = std::env::var("POLLMATRIX_ROWS").unwrap_or_default();
+    let mut differences = BTreeSet::new();
+    let mut compared = 0;
+    for row in rows().filter(|row| row.id.contains(&only)) {
+        let line: Line = row.verbs.parse().unwrap();
+        for &transport in row.transports {
+            for &mode in row.modes {
+                for (name, make) in pollers() {
+                    let place = format!("{} {} {} {mode:?} {name}", row.row, row.id, transport.name());
+                    let setting = Setting { transport, mode, make, seed: 1 };
+                    let (performance, ended) = perform(row.verbs, setting);
+                    match ended {
+                        Ok(()) => {}
+                        Err(Stopped::Unsupported(why)) if name != "epoll" || why.contains("mode") => continue,
+                        Err(stopped) => {
+                            differences
+                                .insert(format!("{place}: {stopped}\n  {}", performance.trace.join("\n  ")));
+                            continue;
+                        }
+                    }
+                    let views = make().unwrap().views(mode);
+                    let foretold = keys(&line, transport, mode, name, views);
+                    let observed: Vec<_> = performance
+                        .observations
+                        .iter()
+                        .map(|seen| (seen.variant.clone(), seen.api.clone(), seen.trigger.clone()))
+                        .collect();
+                    let foretold: Vec<_> = foretold
+                        .into_iter()
+                        .map(|Key { variant, api, trigger }| (variant, api, trigger.map(str::to_owned)))
+                        .collect();
+                    assert_eq!(observed, foretold, "{place}");
+                    for seen in &performance.observations {
+                        let key =
+                            (row.row, seen.variant.as_str(), seen.api.as_str(), seen.trigger.as_deref());
+                        let text = format!("{} {} {seen}", row.row, seen.variant);
+                        match answers.find(Os::Linux, None, key) {
+                            None => {
+                                differences.insert(format!("NEW\t{text}"));
+                            }
+                            Some(answer) if answer.compare(&seen.answer) == Compared::Different => {
+                                let allowed = answer.allowed.join(" or ");
+                                differences
+                                    .insert(format!("DIFFERENT\t{text} instead of {allowed} ({place})"));
+                            }
+                            Some(_) => compared += 1,
+                        }
+                    }
+                }
+            }
+        }
+    }
+    let all: Vec<_> = differences.into_iter().collect();
+    assert!(all.is_empty(), "{compared} are the same, and these are not:\n{}", all.join("\n"));
+    assert!(compared > 0, "nothing was compared");
+}

@@ -1,0 +1,250 @@
+//! What the expectations make of what a poller answered.
+
+use matrix::Os;
+use report::{Asked, Check, Evidence, Status};
+
+use crate::answers::{Answer, Answers, Compared};
+use crate::version::Version;
+
+/// The expected answer of a question that nobody has answered before.
+pub const NOT_KNOWN: &str = "not known";
+
+/// What stands in the place of an answer that did not come.
+pub const NO_ANSWER: &str = "no answer";
+
+/// The answers of one performance, each beside what was expected.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Observed {
+    /// One for each, in their order, and one for each that is missing.
+    pub checks: Vec<Check>,
+    /// How many were not known before.
+    pub unknown: u64,
+    /// What contradicts a measurement of this very version, or is missing.
+    wrong: Vec<String>,
+    /// What contradicts a hypothesis.
+    contradicted: Vec<String>,
+}
+
+impl Answers {
+    /// Compares what was answered on this system with what is expected there. An answer has been measured on this version of
+    /// it, or is a hypothesis: only the former can be wrong.
+    pub fn observed(
+        &self,
+        os: Os,
+        version: Option<&Version>,
+        answered: impl IntoIterator<Item = (Asked, String)>,
+    ) -> Observed {
+        let mut observed = Observed::default();
+        for (asked, answer) in answered {
+            match self.expected(os, version, &asked) {
+                Some(expected) => observed.compare(asked, answer, expected, version),
+                None => {
+                    observed.unknown += 1;
+                    observed.checks.push(unknown(asked, answer));
+                }
+            }
+        }
+        observed
+    }
+
+    /// What is expected there, if anything is.
+    pub fn expected(&self, os: Os, version: Option<&Version>, asked: &Asked) -> Option<&Answer> {
+        self.find(os, version, (&asked.row, &asked.variant, &asked.api, asked.trigger.as_deref()))
+    }
+}
+
+impl Observed {
+    /// Records that this was asked and not answered. Silently missing, it would look like a pass.
+    pub fn miss(&mut self, asked: Asked, expected: Option<&Answer>) {
+        self.wrong.push(format!("{asked}: asked, and not answered"));
+        let missing = NO_ANSWER.to_owned();
+        self.checks.push(match expected {
+            Some(expected) => check(asked, missing, expected, false),
+            None => Check { holds: false, ..unknown(asked, missing) },
+        });
+    }
+
+    /// Whether there is an answer to this.
+    pub fn answers(&self, asked: &Asked) -> bool {
+        self.checks.iter().any(|check| check.asked.as_ref() == Some(asked))
+    }
+
+    /// How a performance with these answers ended, and why that is no pass.
+    pub fn status(&self) -> (Status, Option<String>) {
+        if let Some(reason) = joined(&self.wrong) {
+            return (Status::Fail, Some(reason));
+        }
+        match joined(&self.contradicted) {
+            Some(reason) => (Status::Permitted, Some(reason)),
+            None => (Status::Pass, None),
+        }
+    }
+
+    fn compare(&mut self, asked: Asked, answer: String, expected: &Answer, version: Option<&Version>) {
+        let compared = expected.compare(&answer);
+        if compared == Compared::Different {
+            let allowed = expected.allowed.join(" or ");
+            let differs = format!("{asked}: expected {allowed}, observed {answer}");
+            match hypothesis(expected, version) {
+                Some(why) => self.contradicted.push(format!("{differs}; {why}")),
+                None => self.wrong.push(differs),
+            }
+        }
+        self.checks.push(check(asked, answer, expected, compared != Compared::Different));
+    }
+}
+
+/// The reasons as one: the first of them, and how many more there are.
+fn joined(reasons: &[String]) -> Option<String> {
+    let first = reasons.first()?;
+    Some(match reasons.len() - 1 {
+        0 => first.clone(),
+        more => format!("{first}; and {more} more"),
+    })
+}
+
+/// Why an answer says nothing for sure about this version. `None` if it was measured on it.
+fn hypothesis(expected: &Answer, version: Option<&Version>) -> Option<String> {
+    if version.is_some_and(|version| expected.is_measured_on(version)) {
+        return None;
+    }
+    let evidence = expected.source.evidence;
+    Some(match &expected.source.version {
+        Some(measured) => format!("that was measured on {measured}, and is a hypothesis here"),
+        None => format!("that is a hypothesis of evidence {evidence}"),
+    })
+}
+
+fn check(asked: Asked, observed: String, expected: &Answer, holds: bool) -> Check {
+    let source = &expected.source;
+    Check {
+        what: asked.to_string(),
+        expected: expected.allowed.clone(),
+        observed,
+        source: source.text.clone(),
+        holds,
+        asked: Some(asked),
+        varies: expected.unstable.map(|why| why.name().to_owned()),
+        evidence: Some(source.evidence),
+        url: source.url.clone(),
+        since: expected.range.since.as_ref().map(ToString::to_string),
+        until: expected.range.until.as_ref().map(ToString::to_string),
+    }
+}
+
+fn unknown(asked: Asked, observed: String) -> Check {
+    Check {
+        what: asked.to_string(),
+        expected: vec![NOT_KNOWN.into()],
+        observed,
+        source: "nobody has recorded an answer: `pollmatrix record` does".into(),
+        holds: true,
+        asked: Some(asked),
+        evidence: Some(Evidence::Unknown),
+        ..Check::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FILE: &str = "os: linux
+source: measured
+sources:
+  measured: { evidence: M, text: 'measured here', version: '6.18.44' }
+  read: { evidence: K, text: 'tcp_poll', url: https://example.org/ }
+rows:
+  V06:
+    'tcp':
+      poll-events0@level: { answers: ['-', 'HUP'], source: read, since: '6.0' }
+      poll@level: 'IN'
+      select@level: { answers: ['r--'], unstable: timing }
+";
+
+    fn asked(api: &str, trigger: Option<&str>) -> Asked {
+        let (row, variant, api) = ("V06".into(), "tcp".into(), api.into());
+        Asked { row, variant, api, trigger: trigger.map(str::to_owned) }
+    }
+
+    fn answers() -> Answers {
+        let mut answers = Answers::default();
+        answers.read(FILE, "linux.yml").unwrap();
+        answers
+    }
+
+    fn observed(version: &str, api: &str, answer: &str) -> Observed {
+        let version = version.parse().unwrap();
+        let answered = [(asked(api, Some("level")), answer.to_owned())];
+        answers().observed(Os::Linux, Some(&version), answered)
+    }
+
+    #[test]
+    fn an_answer_that_was_measured_on_this_version_is_right_or_wrong() {
+        let right = observed("6.18.44", "poll", "IN");
+        assert_eq!((right.status().0, right.unknown, right.checks[0].holds), (Status::Pass, 0, true));
+        let wrong = observed("6.18.44", "poll", "HUP");
+        assert_eq!(wrong.status(), (Status::Fail, Some("poll@level: expected IN, observed HUP".into())));
+        assert_eq!((wrong.checks[0].holds, wrong.checks[0].evidence), (false, Some(Evidence::Measured)));
+    }
+
+    #[test]
+    fn a_hypothesis_that_is_contradicted_is_permitted_and_says_what_it_is() {
+        for (version, api, why) in [
+            ("6.18.45", "poll", "that was measured on 6.18.44, and is a hypothesis here"),
+            ("6.18.44", "poll-events0", "that is a hypothesis of evidence K (kernel source)"),
+        ] {
+            let (status, reason) = observed(version, api, "OUT").status();
+            assert_eq!(status, Status::Permitted, "{version} {api}");
+            assert!(reason.as_deref().is_some_and(|reason| reason.ends_with(why)), "{reason:?}");
+        }
+        let check = &observed("6.18.44", "poll-events0", "OUT").checks[0];
+        assert_eq!(
+            (check.since.as_deref(), check.url.as_deref()),
+            (Some("6.0"), Some("https://example.org/"))
+        );
+    }
+
+    #[test]
+    fn what_varies_is_never_wrong() {
+        let varies = observed("6.18.44", "select", "---");
+        assert_eq!((varies.status().0, varies.checks[0].holds), (Status::Pass, true));
+        assert_eq!(varies.checks[0].varies.as_deref(), Some("timing"));
+    }
+
+    #[test]
+    fn an_answer_that_nobody_knows_is_counted_and_not_judged() {
+        for (version, api) in [("6.18.44", "epoll-add-before"), ("5.19", "poll-events0")] {
+            let unknown = observed(version, api, "IN");
+            assert_eq!((unknown.status().0, unknown.unknown), (Status::Pass, 1), "{version} {api}");
+            assert_eq!(unknown.checks[0].expected, [NOT_KNOWN]);
+        }
+    }
+
+    #[test]
+    fn an_answer_that_is_missing_is_wrong_whatever_it_would_have_been() {
+        let (answers, version) = (answers(), "6.18.45".parse().unwrap());
+        let (poll, events0, other) =
+            (asked("poll", Some("level")), asked("poll-events0", Some("level")), asked("read", None));
+        let mut observed = answers.observed(Os::Linux, Some(&version), [(poll.clone(), "IN".into())]);
+        assert!(observed.answers(&poll) && !observed.answers(&events0) && !observed.answers(&other));
+        for missing in [events0, other] {
+            let expected = answers.expected(Os::Linux, Some(&version), &missing);
+            observed.miss(missing, expected);
+        }
+        let (status, reason) = observed.status();
+        assert_eq!(status, Status::Fail);
+        assert_eq!(reason.as_deref(), Some("poll-events0@level: asked, and not answered; and 1 more"));
+        let shown: Vec<_> = observed.checks.iter().map(|check| (check.expected.len(), check.holds)).collect();
+        assert_eq!(shown, [(1, true), (2, false), (1, false)]);
+        assert_eq!(observed.unknown, 0);
+    }
+
+    #[test]
+    fn the_first_of_several_reasons_is_given_and_the_rest_is_counted() {
+        let version = "6.18.44".parse().unwrap();
+        let answered = ["OUT", "ERR", "IN"].map(|answer| (asked("poll", Some("level")), answer.to_owned()));
+        let reason = answers().observed(Os::Linux, Some(&version), answered).status().1;
+        assert_eq!(reason.as_deref(), Some("poll@level: expected IN, observed OUT; and 1 more"));
+    }
+}

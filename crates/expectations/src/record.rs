@@ -1,0 +1,390 @@
+//! New answers in the file of a system, which stays as it is: people write it, and people review what is added.
+
+use std::fmt::Write;
+
+use matrix::Os;
+use report::{Asked, Evidence};
+
+use crate::answers::{Answer, Answers, Compared};
+use crate::error::ExpectationsError;
+use crate::version::{Range, Version};
+
+/// What was answered on one system, and by what it is known.
+pub struct Recording {
+    /// The system.
+    pub os: Os,
+    /// Its version.
+    pub version: Version,
+    /// The key of the source in the file: `recorded-6.18.44-x86_64-0123456`.
+    pub source: String,
+    /// The source in words.
+    pub text: String,
+    /// What was asked, and how often which answer came.
+    pub answers: Vec<(Asked, Vec<(String, usize)>)>,
+}
+
+/// What became of one answer.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Recorded {
+    /// Nobody knew it.
+    Added,
+    /// A hypothesis said something else: it is a note now.
+    Replaced(String),
+    /// Another version was measured to answer something else: each holds on its side of the two.
+    Bounded(String),
+    /// It is what is expected.
+    Known,
+    /// It is not what was measured on this version, and is not written down: one of the two is wrong.
+    Contradicts(String),
+    /// It is not written down: the file says more about the key than can be edited here.
+    ByHand(String),
+}
+
+/// The text of a file with the answers of a recording, and what became of each.
+///
+/// `file` is the file's name, for errors; a text of nothing becomes a new file.
+///
+/// # Errors
+/// The file is wrong, or is not written as these files are: one line per key, each level indented by two.
+pub fn record(
+    text: &str,
+    file: &str,
+    recording: &Recording,
+) -> Result<(String, Vec<Recorded>), ExpectationsError> {
+    let text = if text.is_empty() { recording.empty_file() } else { text.to_owned() };
+    let mut before = Answers::default();
+    before.read(&text, file)?;
+    let mut written = File::parse(&text, file)?;
+    let mut results = Vec::with_capacity(recording.answers.len());
+    for (asked, counts) in &recording.answers {
+        let result = recording.decide(&before, asked, counts);
+        let key = Key { asked, written: written.find(asked) };
+        match recording.line(&before, &key, counts, &result) {
+            Some(line) => {
+                written.put(asked, line);
+                results.push(result);
+            }
+            None => results.push(match result {
+                Recorded::Added | Recorded::Replaced(_) | Recorded::Bounded(_) => {
+                    Recorded::ByHand("the file has several answers to it, or one for some versions".into())
+                }
+                other => other,
+            }),
+        }
+    }
+    let changes =
+        |result: &Recorded| matches!(result, Recorded::Added | Recorded::Replaced(_) | Recorded::Bounded(_));
+    if !results.iter().any(changes) {
+        return Ok((text, results));
+    }
+    written.add_source(recording);
+    let after_text = written.text();
+    let mut after = Answers::default();
+    after.read(&after_text, file)?;
+    recording.check(&before, &after, &results, file)?;
+    Ok((after_text, results))
+}
+
+/// What is asked, and the line that the file has for it.
+struct Key<'a> {
+    asked: &'a Asked,
+    written: Option<String>,
+}
+
+impl Recording {
+    fn find<'a>(&self, answers: &'a Answers, asked: &Asked) -> Option<&'a Answer> {
+        answers.expected(self.os, Some(&self.version), asked)
+    }
+
+    fn decide(&self, before: &Answers, asked: &Asked, counts: &[(String, usize)]) -> Recorded {
+        let Some(known) = self.find(before, asked) else { return Recorded::Added };
+        if counts.iter().all(|(answer, _)| known.compare(answer) != Compared::Different) {
+            return Recorded::Known;
+        }
+        let allowed = known.allowed.join(" or ");
+        match &known.source.version {
+            _ if known.is_measured_on(&self.version) => Recorded::Contradicts(allowed),
+            Some(version) => Recorded::Bounded(format!("{allowed} on {version}")),
+            None => Recorded::Replaced(format!("{allowed} ({})", known.source.evidence.letter())),
+        }
+    }
+
+    /// The line for a key. `None` if there is none to write, or if the file has too much there to be edited.
+    fn line(
+        &self,
+        before: &Answers,
+        key: &Key<'_>,
+        counts: &[(String, usize)],
+        result: &Recorded,
+    ) -> Option<String> {
+        let mut answers: Vec<_> = counts.iter().map(|(answer, _)| quoted(answer)).collect();
+        answers.sort();
+        let mut value = format!("answers: [{}]", answers.join(", "));
+        if counts.len() > 1 {
+            let seen: Vec<_> = counts.iter().map(|(answer, count)| format!("{answer} x{count}")).collect();
+            let _ = write!(value, ", seen: {}", quoted(&seen.join("; ")));
+        }
+        let _ = write!(value, ", source: {}", self.source);
+        let old = || self.find(before, key.asked).filter(|old| old.range == Range::default());
+        let value = match (result, &key.written) {
+            (Recorded::Added, None) => format!("{{ {value} }}"),
+            (Recorded::Replaced(_), Some(_)) => {
+                let old = old()?;
+                let note = format!("expected before: {}; {}", old.allowed.join(" or "), old.source.text);
+                format!("{{ {value}, note: {} }}", quoted(&note))
+            }
+            (Recorded::Bounded(_), Some(written)) => {
+                let measured = old()?.source.version.clone()?;
+                let (earlier, later) = match measured.is_since(&self.version) {
+                    true => (&self.version, &measured),
+                    false => (&measured, &self.version),
+                };
+                let bounded = |value: String, version: &Version| match version == earlier {
+                    true => format!("{{ {value}, until: '{version}' }}"),
+                    false => format!("{{ {value}, since: '{later}' }}"),
+                };
+                let mut both = [
+                    (bounded(inner(written)?, &measured), &measured),
+                    (bounded(value, &self.version), &self.version),
+                ];
+                both.sort_by_key(|(_, version)| *version != earlier);
+                format!("[{}, {}]", both[0].0, both[1].0)
+            }
+            _ => return None,
+        };
+        Some(format!("      {}: {value}", key_text(&key.asked.api_and_trigger())))
+    }
+
+    /// That the new text says what the old one said, and what was recorded, and nothing else.
+    fn check(
+        &self,
+        before: &Answers,
+        after: &Answers,
+        results: &[Recorded],
+        file: &str,
+    ) -> Result<(), ExpectationsError> {
+        let is_new = |answer: &Answer| self.answers.iter().any(|(asked, _)| answer.is_to(asked));
+        let old = |answers: &Answers| -> Vec<Answer> {
+            let of_system = answers.systems().find(|(os, _)| *os == self.os).map_or(&[][..], |(_, all)| all);
+            of_system.iter().filter(|answer| !is_new(answer)).cloned().collect()
+        };
+        let written = self.answers.iter().zip(results).all(|((asked, counts), result)| {
+            let found = self.find(after, asked);
+            let then = self.find(before, asked);
+            let is_written = found.is_some_and(|found| {
+                found.is_measured_on(&self.version)
+                    && found.source.text == self.text
+                    && counts.iter().all(|(answer, _)| found.compare(answer) == Compared::Same)
+            });
+            // Where it was measured, the old answer holds as it did.
+            let is_kept = then.is_some_and(|then| {
+                let there = after.expected(self.os, then.source.version.as_ref(), asked);
+                there.is_some_and(|there| there.allowed == then.allowed && there.source == then.source)
+            });
+            match result {
+                Recorded::Added | Recorded::Replaced(_) => is_written,
+                Recorded::Bounded(_) => is_written && is_kept,
+                _ => found == then,
+            }
+        });
+        if old(before) == old(after) && written {
+            return Ok(());
+        }
+        Err(unusual(file, 1, "what would be written does not say what was recorded"))
+    }
+
+    fn empty_file(&self) -> String {
+        format!(
+            "# What the pollers of {os} answer. docs/expectations.md says how to read this and how to add to it.\n\
+             os: {os}\nsource: {name}\nsources:\n{source}rows: {{}}\n",
+            os = self.os,
+            name = self.source,
+            source = self.source_lines().join("\n") + "\n"
+        )
+    }
+
+    fn source_lines(&self) -> Vec<String> {
+        vec![
+            format!("  {}:", self.source),
+            format!("    evidence: {}", Evidence::Measured.letter()),
+            format!("    text: {}", quoted(&self.text)),
+            format!("    version: '{}'", self.version),
+        ]
+    }
+}
+
+impl Answer {
+    /// Whether it is the answer to this.
+    fn is_to(&self, asked: &Asked) -> bool {
+        (&self.row, &self.variant, &self.api, &self.trigger)
+            == (&asked.row, &asked.variant, &asked.api, &asked.trigger)
+    }
+}
+
+/// A key with what is below it.
+struct Entry {
+    key: String,
+    /// Comments and empty lines before it, and its own line.
+    lines: Vec<String>,
+    below: Vec<Entry>,
+}
+
+/// A file in its lines.
+struct File {
+    /// Up to the line before `rows:`.
+    head: Vec<String>,
+    rows: Vec<Entry>,
+    /// Comments at the end.
+    tail: Vec<String>,
+    /// The sources that there are.
+    sources: Vec<String>,
+}
+
+impl File {
+    fn parse(text: &str, file: &str) -> Result<Self, ExpectationsError> {
+        let mut lines = text.lines().enumerate();
+        let mut head = Vec::new();
+        for (_, line) in lines.by_ref() {
+            if line.starts_with("rows:") {
+                break;
+            }
+            head.push(line.to_owned());
+        }
+        let sources = head.iter().filter(|line| indent(line) == 2).filter_map(|line| key_of(line)).collect();
+        let mut parsed = Self { head, rows: Vec::new(), tail: Vec::new(), sources };
+        for (index, line) in lines {
+            parsed.tail.push(line.to_owned());
+            if line.trim().is_empty() || line.trim_start().starts_with('#') {
+                continue;
+            }
+            let lines = std::mem::take(&mut parsed.tail);
+            let entry = |key| Entry { key, lines, below: Vec::new() };
+            let level = match indent(line) {
+                2 => Some(&mut parsed.rows),
+                4 => parsed.rows.last_mut().map(|row| &mut row.below),
+                6 => {
+                    parsed.rows.last_mut().and_then(|row| row.below.last_mut()).map(|state| &mut state.below)
+                }
+                _ => None,
+            };
+            let (Some(level), Some(key)) = (level, key_of(line)) else {
+                return Err(unusual(file, index + 1, "this line is not written as those that can be edited"));
+            };
+            level.push(entry(key));
+        }
+        Ok(parsed)
+    }
+
+    /// The line of a key.
+    fn find(&self, asked: &Asked) -> Option<String> {
+        let in_level = |level: &'_ [Entry], key: &str| level.iter().position(|entry| entry.key == key);
+        let row = &self.rows[in_level(&self.rows, &asked.row)?];
+        let state = &row.below[in_level(&row.below, &asked.variant)?];
+        let entry = &state.below[in_level(&state.below, &asked.api_and_trigger())?];
+        entry.lines.last().cloned()
+    }
+
+    /// Puts a line where its key belongs, in place of the one that is there.
+    fn put(&mut self, asked: &Asked, line: String) {
+        let row = level(&mut self.rows, &asked.row, || format!("  {}:", row_text(&asked.row)));
+        let state = level(&mut row.below, &asked.variant, || format!("    {}:", quoted(&asked.variant)));
+        let entry = level(&mut state.below, &asked.api_and_trigger(), || line.clone());
+        if let Some(last) = entry.lines.last_mut() {
+            *last = line;
+        }
+    }
+
+    fn add_source(&mut self, recording: &Recording) {
+        if !self.sources.contains(&recording.source) {
+            self.head.extend(recording.source_lines());
+        }
+    }
+
+    fn text(&self) -> String {
+        fn write(out: &mut String, entries: &[Entry]) {
+            for entry in entries {
+                entry.lines.iter().for_each(|line| *out += &format!("{line}\n"));
+                write(out, &entry.below);
+            }
+        }
+        let mut out = self.head.iter().fold(String::new(), |out, line| out + line + "\n");
+        out.push_str("rows:\n");
+        write(&mut out, &self.rows);
+        self.tail.iter().for_each(|line| out += &format!("{line}\n"));
+        out
+    }
+}
+
+/// The entry of a key. A new one goes where it belongs: the keys are sorted byte by byte.
+fn level<'a>(entries: &'a mut Vec<Entry>, key: &str, line: impl FnOnce() -> String) -> &'a mut Entry {
+    let place = entries.partition_point(|entry| entry.key.as_str() < key);
+    if entries.get(place).is_none_or(|entry| entry.key != key) {
+        entries.insert(place, Entry { key: key.to_owned(), lines: vec![line()], below: Vec::new() });
+    }
+    &mut entries[place]
+}
+
+fn indent(line: &str) -> usize {
+    line.len() - line.trim_start().len()
+}
+
+/// The key that a line begins with.
+fn key_of(line: &str) -> Option<String> {
+    let text = line.trim_start();
+    let Some(rest) = text.strip_prefix('\'') else {
+        let end = text.find(": ").or_else(|| text.strip_suffix(':').map(str::len))?;
+        return Some(text[..end].to_owned());
+    };
+    let mut key = String::new();
+    let mut characters = rest.chars();
+    loop {
+        match characters.next()? {
+            '\'' if characters.as_str().starts_with('\'') => {
+                characters.next();
+                key.push('\'');
+            }
+            '\'' => return characters.as_str().starts_with(':').then_some(key),
+            character => key.push(character),
+        }
+    }
+}
+
+/// What is between the braces of a line's value, or what would be if it had some. `None` for a list.
+fn inner(line: &str) -> Option<String> {
+    let key = key_of(line)?;
+    let text = line.trim_start();
+    let after = if text.starts_with('\'') { quoted(&key).len() } else { key.len() };
+    let value = text[after..].strip_prefix(':')?.trim();
+    if let Some(inner) = value.strip_prefix('{').and_then(|value| value.strip_suffix('}')) {
+        return Some(inner.trim().to_owned());
+    }
+    value.starts_with('\'').then(|| format!("answers: [{value}]"))
+}
+
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "''"))
+}
+
+/// Rows are letters and numbers; 2.7 alone would be a number.
+fn row_text(row: &str) -> String {
+    if row.starts_with(|first: char| first.is_ascii_alphabetic()) { row.to_owned() } else { quoted(row) }
+}
+
+fn key_text(key: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_@+-()=. /|".contains(c);
+    let begins_well = key.starts_with(|first: char| first.is_ascii_alphabetic());
+    if begins_well && key.chars().all(plain) && !key.ends_with(' ') { key.to_owned() } else { quoted(key) }
+}
+
+fn unusual(file: &str, line: usize, message: &str) -> ExpectationsError {
+    ExpectationsError::Malformed {
+        file: file.to_owned(),
+        line: line as u64,
+        column: 1,
+        message: message.to_owned(),
+        help: "write the answers into it by hand, or one line per key, each level indented by two".into(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

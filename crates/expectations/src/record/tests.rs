@@ -1,0 +1,202 @@
+//! That the file stays as it is, but for what is new.
+
+use super::*;
+
+const FILE: &str = "# What the pollers of Linux answer.
+os: linux
+source: measured
+sources:
+  measured:
+    evidence: M
+    text: 'measured on Linux 6.18.44'
+    version: '6.18.44'
+  read: { evidence: K, text: 'tcp_poll' }
+rows:
+  '2.7':
+    'pipe:state-4-idle':
+      poll@level: '-'
+  # About resets.
+  V06:
+    'tcp':
+      # It is asked for nothing.
+      poll-events0@level: { answers: ['-'], source: read }
+      poll@level: 'IN'
+
+    'unix:it''s-gone':
+      poll@level: [{ answers: ['IN'], until: '4' }, { answers: ['HUP'], since: '6' }]
+";
+
+fn asked(row: &str, variant: &str, api: &str) -> Asked {
+    let (api, trigger) = match api.split_once('@') {
+        Some((api, trigger)) => (api, Some(trigger.to_owned())),
+        None => (api, None),
+    };
+    Asked { row: row.into(), variant: variant.into(), api: api.into(), trigger }
+}
+
+fn recording(version: &str, answers: &[(&str, &str, &str, &str)]) -> Recording {
+    let answered = |(row, variant, api, answer): &(&str, &str, &str, &str)| {
+        (asked(row, variant, api), vec![((*answer).to_owned(), 1)])
+    };
+    Recording {
+        os: Os::Linux,
+        version: version.parse().unwrap(),
+        source: format!("recorded-{version}"),
+        text: format!("measured on {version}, it's said"),
+        answers: answers.iter().map(answered).collect(),
+    }
+}
+
+/// The lines that are only in the new text, and those that are only in the old one, in order.
+fn changed(recording: &Recording) -> (Vec<String>, Vec<String>, Vec<Recorded>) {
+    let (text, results) = record(FILE, "linux.yml", recording).unwrap();
+    let only = |one: &str, other: &str| -> Vec<String> {
+        one.lines().filter(|line| !other.lines().any(|known| known == *line)).map(str::to_owned).collect()
+    };
+    (only(&text, FILE), only(FILE, &text), results)
+}
+
+#[test]
+fn new_answers_go_where_they_belong_and_nothing_else_moves() {
+    let recording = recording(
+        "6.19",
+        &[
+            ("V06", "tcp", "poll@edge", "it's"),
+            ("V06", "tcp", "epoll-add W on read end", "EPERM"),
+            ("V06", "tcp:after", "poll@level", "HUP"),
+            ("A01", "unix", "add", "EEXIST"),
+            ("V34", "tcp", "select@level", "r--"),
+        ],
+    );
+    let (added, removed, results) = changed(&recording);
+    let expected = [
+        "  recorded-6.19:",
+        "    text: 'measured on 6.19, it''s said'",
+        "    version: '6.19'",
+        "  A01:",
+        "    'unix':",
+        "      add: { answers: ['EEXIST'], source: recorded-6.19 }",
+        "      epoll-add W on read end: { answers: ['EPERM'], source: recorded-6.19 }",
+        "      poll@edge: { answers: ['it''s'], source: recorded-6.19 }",
+        "    'tcp:after':",
+        "      poll@level: { answers: ['HUP'], source: recorded-6.19 }",
+        "  V34:",
+        "      select@level: { answers: ['r--'], source: recorded-6.19 }",
+    ];
+    assert_eq!(added, expected);
+    assert_eq!((removed.len(), results), (0, vec![Recorded::Added; 5]));
+    let (text, _) = record(FILE, "linux.yml", &recording).unwrap();
+    let again = record(&text, "linux.yml", &recording).unwrap();
+    assert_eq!(again, (text, vec![Recorded::Known; 5]), "a second time there is nothing to do");
+}
+
+#[test]
+fn what_is_known_is_left_alone() {
+    let known = [("V06", "tcp", "poll@level", "IN"), ("2.7", "pipe:state-4-idle", "poll@level", "-")];
+    let (added, removed, results) = changed(&recording("6.18.44", &known));
+    assert_eq!((added.len(), removed.len(), results), (0, 0, vec![Recorded::Known; 2]));
+}
+
+#[test]
+fn what_was_measured_on_this_version_is_never_overwritten() {
+    let (added, _, results) = changed(&recording("6.18.44", &[("V06", "tcp", "poll@level", "OUT")]));
+    assert_eq!((added.len(), results), (0, vec![Recorded::Contradicts("IN".into())]));
+}
+
+#[test]
+fn a_hypothesis_gives_way_and_is_noted() {
+    let (added, removed, results) =
+        changed(&recording("6.18.44", &[("V06", "tcp", "poll-events0@level", "HUP")]));
+    assert_eq!(
+        added.last().unwrap(),
+        "      poll-events0@level: { answers: ['HUP'], source: recorded-6.18.44, note: 'expected before: -; tcp_poll' }"
+    );
+    assert_eq!(removed, ["      poll-events0@level: { answers: ['-'], source: read }"]);
+    assert_eq!(results, [Recorded::Replaced("- (K)".into())]);
+}
+
+#[test]
+fn another_version_bounds_what_was_measured() {
+    for (version, line) in [
+        (
+            "6.19",
+            "      poll@level: [{ answers: ['IN'], until: '6.18.44' }, { answers: ['OUT'], source: recorded-6.19, since: '6.19' }]",
+        ),
+        (
+            "6.9",
+            "      poll@level: [{ answers: ['OUT'], source: recorded-6.9, until: '6.9' }, { answers: ['IN'], since: '6.18.44' }]",
+        ),
+    ] {
+        let (added, removed, results) = changed(&recording(version, &[("V06", "tcp", "poll@level", "OUT")]));
+        assert_eq!(added.last().unwrap(), line);
+        assert_eq!(removed, ["      poll@level: 'IN'"]);
+        assert_eq!(results, [Recorded::Bounded("IN on 6.18.44".into())]);
+    }
+}
+
+#[test]
+fn what_has_versions_already_is_left_to_people() {
+    for (version, answer) in [("5.5", "IN"), ("6.2", "OUT")] {
+        let (added, _, results) =
+            changed(&recording(version, &[("V06", "unix:it's-gone", "poll@level", answer)]));
+        assert_eq!(added.len(), 0, "{version}");
+        assert!(matches!(results[..], [Recorded::ByHand(_)]), "{version}: {results:?}");
+    }
+}
+
+#[test]
+fn several_answers_are_counted() {
+    let mut recording = recording("6.19", &[("V06", "tcp", "epoll@level", "IN")]);
+    recording.answers[0].1 = vec![("OUT".into(), 2), ("IN".into(), 1)];
+    let (added, ..) = changed(&recording);
+    assert_eq!(
+        added.last().unwrap(),
+        "      epoll@level: { answers: ['IN', 'OUT'], seen: 'OUT x2; IN x1', source: recorded-6.19 }"
+    );
+}
+
+#[test]
+fn a_system_without_a_file_gets_one() {
+    let recording = Recording { os: Os::Illumos, ..recording("5.11", &[("V06", "tcp", "poll@level", "IN")]) };
+    let (text, _) = record("", "illumos.yml", &recording).unwrap();
+    let expected = "# What the pollers of illumos answer. docs/expectations.md says how to read this and how to add to it.
+os: illumos
+source: recorded-5.11
+sources:
+  recorded-5.11:
+    evidence: M
+    text: 'measured on 5.11, it''s said'
+    version: '5.11'
+rows:
+  V06:
+    'tcp':
+      poll@level: { answers: ['IN'], source: recorded-5.11 }
+";
+    assert_eq!(text, expected);
+}
+
+#[test]
+fn a_file_that_is_written_otherwise_is_refused_with_the_place() {
+    let flow = FILE.replace("      poll@level: '-'\n", "      poll@level:\n        answers: ['-']\n");
+    let recording = recording("6.19", &[("V06", "tcp", "poll@edge", "IN")]);
+    let error = record(&flow, "linux.yml", &recording).unwrap_err();
+    assert!(error.to_string().starts_with("linux.yml:14:1: "), "{error}");
+    // The name of the source is taken: what is written would not be what is meant.
+    let taken = FILE
+        .replace("  read: {", "  recorded-6.19: { evidence: M, text: other, version: '6.19' }\n  read: {");
+    let error = record(&taken, "linux.yml", &recording).unwrap_err();
+    assert!(error.to_string().contains("does not say what was recorded"), "{error}");
+}
+
+#[test]
+fn the_files_that_there_are_can_be_recorded_in() {
+    let dir = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../expectations/answers");
+    for os in [Os::Linux, Os::FreeBsd, Os::MacOs, Os::NetBsd, Os::OpenBsd, Os::DragonFly] {
+        let text = std::fs::read_to_string(dir.join(format!("{os}.yml"))).unwrap();
+        assert_eq!(
+            File::parse(&text, "file").map_err(|error| error.to_string()).unwrap().text(),
+            text,
+            "{os}"
+        );
+    }
+}

@@ -1,0 +1,222 @@
+//! The queue, and its calls.
+
+use std::io;
+use std::os::fd::{IntoRawFd, RawFd};
+use std::ptr::without_provenance_mut;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicI32, Ordering};
+use std::time::Duration;
+
+use ::selector::{
+    Capabilities, Changed, Event, Filter, Interest, Mode, Registered, Selector, Token, Unsupported, View,
+    WakePipe,
+};
+use nix::errno::Errno;
+
+use super::calls::{self, Action, Call, Known, Trigger};
+use super::records::{Raw, record};
+use crate::sys;
+
+/// kqueue behind the raw interface.
+///
+/// # Errors
+/// What kqueue(2) answers, and the wake-up's addition.
+pub fn selector() -> io::Result<Box<dyn Selector>> {
+    Ok(Box::new(KqueueSelector::new()?))
+}
+
+struct KqueueSelector {
+    /// Once it is closed, a number that is never open: the kernel answers `EBADF` by itself.
+    queue: AtomicI32,
+    /// A forked child has no queue, and perhaps something else behind the number.
+    process: u32,
+    /// Where the kernel has no user events.
+    pipe: Option<WakePipe>,
+    known: Mutex<Known>,
+}
+
+const CLOSED: RawFd = -1;
+const HAS_EXCEPT: bool = cfg!(evfilt_except);
+
+const BOTH: Interest = Interest { read: true, write: true, ..Interest::NONE };
+const LEVEL: &[View] = &[
+    View { api: "kqueue-add-before", interest: BOTH, registered: Registered::Before },
+    View { api: "kqueue-add-after", interest: BOTH, registered: Registered::After },
+];
+const EDGE: &[View] = &[View { api: "kqueue-add-before", interest: BOTH, registered: Registered::Before }];
+const ONE_SHOT: &[View] = &[View { api: "kqueue", interest: BOTH, registered: Registered::Before }];
+
+impl KqueueSelector {
+    fn new() -> io::Result<Self> {
+        let (queue, user_event) = sys::fresh()?;
+        let pipe = if user_event { None } else { Some(WakePipe::new()?) };
+        let selector = Self {
+            queue: AtomicI32::new(queue.into_raw_fd()),
+            process: std::process::id(),
+            pipe,
+            known: Mutex::default(),
+        };
+        if let Some(pipe) = &selector.pipe {
+            let wake = Call { filter: Filter::Read, action: Action::Add(Trigger::Clear) };
+            selector.call(pipe.number(), 0, &wake)?;
+        }
+        Ok(selector)
+    }
+
+    /// Makes the calls, whatever becomes of each.
+    fn change(&self, fd: RawFd, token: Token, calls: Result<Vec<Call>, Unsupported>) -> Changed {
+        let (calls, token) = match (calls, usize::try_from(token)) {
+            (Err(unsupported), _) => return Changed::Unsupported(unsupported),
+            (_, Err(_)) => return Changed::unsupported(format!("the token {token} does not fit into udata")),
+            (Ok(calls), Ok(token)) => (calls, token),
+        };
+        let results: Vec<_> = calls.iter().map(|call| self.call(fd, token, call)).collect();
+        self.known.lock().unwrap().settle(fd, &calls, &results)
+    }
+
+    fn call(&self, fd: RawFd, token: usize, call: &Call) -> Result<(), Errno> {
+        let change = libc::kevent {
+            ident: fd as libc::uintptr_t,
+            filter: match call.filter {
+                Filter::Read => libc::EVFILT_READ,
+                Filter::Write => libc::EVFILT_WRITE,
+                Filter::Except => EVFILT_EXCEPT,
+            },
+            flags: libc::EV_RECEIPT
+                | match call.action {
+                    Action::Add(Trigger::Level) => libc::EV_ADD,
+                    Action::Add(Trigger::Clear) => libc::EV_ADD | libc::EV_CLEAR,
+                    Action::Add(Trigger::OneShot) => libc::EV_ADD | libc::EV_ONESHOT,
+                    Action::Add(Trigger::Dispatch) => libc::EV_ADD | libc::EV_DISPATCH,
+                    Action::AddEnabled => libc::EV_ADD | libc::EV_ENABLE | libc::EV_DISPATCH,
+                    Action::Delete => libc::EV_DELETE,
+                },
+            fflags: if call.filter == Filter::Except { NOTE_OOB } else { 0 },
+            udata: without_provenance_mut(token),
+            ..sys::EMPTY
+        };
+        let mut receipt = [sys::EMPTY];
+        match sys::kevent(self.number(), &[change], &mut receipt, Some(Duration::ZERO))? {
+            0 => Ok(()),
+            _ => sys::answer(&receipt[0]),
+        }
+    }
+
+    /// The event that a kevent is; none if it is the wake-up, which is taken.
+    fn event(&self, raw: &libc::kevent) -> Option<Event> {
+        let filter = match raw.filter {
+            libc::EVFILT_READ => Filter::Read,
+            libc::EVFILT_WRITE => Filter::Write,
+            libc::EVFILT_USER => return None,
+            _ => Filter::Except,
+        };
+        let fd = raw.ident as RawFd;
+        if let Some(pipe) = self.pipe.as_ref().filter(|pipe| pipe.number() == fd) {
+            pipe.drain();
+            return None;
+        }
+        let has = |flag| raw.flags & flag != 0;
+        let read = Raw {
+            filter,
+            data: raw.data as _,
+            fflags: raw.fflags,
+            eof: has(libc::EV_EOF),
+            error: has(libc::EV_ERROR),
+            one_shot: has(libc::EV_ONESHOT),
+        };
+        let asked = self.known.lock().unwrap().is_one_shot(fd, filter);
+        Some(Event { token: raw.udata.addr() as Token, record: record(&read, asked) })
+    }
+
+    fn known(&self, fd: RawFd) -> Vec<Filter> {
+        self.known.lock().unwrap().filters(fd)
+    }
+
+    fn number(&self) -> RawFd {
+        // Relaxed: who closes while others use the number gets what the kernel makes of it.
+        self.queue.load(Ordering::Relaxed)
+    }
+}
+
+#[cfg(evfilt_except)]
+use libc::{EVFILT_EXCEPT, NOTE_OOB};
+/// Never asked for: there is none.
+#[cfg(not(evfilt_except))]
+const EVFILT_EXCEPT: FilterNumber = 0;
+#[cfg(not(evfilt_except))]
+const NOTE_OOB: u32 = 0;
+/// The type differs between systems.
+#[cfg(all(not(evfilt_except), target_os = "netbsd"))]
+type FilterNumber = u32;
+#[cfg(all(not(evfilt_except), not(target_os = "netbsd")))]
+type FilterNumber = i16;
+
+impl Selector for KqueueSelector {
+    fn name(&self) -> &str {
+        "kqueue"
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            modes: calls::MODES.to_vec(),
+            shared_wait: Ok(()),
+            changes_seen_by_waiters: Ok(()),
+            own_numbers: Ok(()),
+            raw_records: true,
+        }
+    }
+
+    fn views(&self, mode: Mode) -> &'static [View] {
+        match mode {
+            Mode::Level => LEVEL,
+            Mode::Edge => EDGE,
+            Mode::OneShot | Mode::Dispatch => ONE_SHOT,
+            Mode::Exclusive | Mode::ExclusiveEdge => &[],
+        }
+    }
+
+    fn add(&self, fd: RawFd, token: Token, interest: Interest, mode: Mode) -> Changed {
+        self.change(fd, token, calls::addition(interest, mode, HAS_EXCEPT))
+    }
+
+    fn modify(&self, fd: RawFd, token: Token, interest: Interest, mode: Mode) -> Changed {
+        self.change(fd, token, calls::modification(&self.known(fd), interest, mode, HAS_EXCEPT))
+    }
+
+    fn remove(&self, fd: RawFd) -> Changed {
+        self.change(fd, 0, Ok(calls::removal(&self.known(fd))))
+    }
+
+    fn wait(&self, room: usize, timeout: Option<Duration>) -> Result<Vec<Event>, Errno> {
+        let mut buffer = vec![sys::EMPTY; room];
+        let count = sys::kevent(self.number(), &[], &mut buffer, timeout)?;
+        Ok(buffer[..count].iter().filter_map(|raw| self.event(raw)).collect())
+    }
+
+    fn wake(&self) -> Result<(), Unsupported> {
+        match &self.pipe {
+            Some(pipe) => pipe.wake().map_err(|error| Unsupported(format!("the wake-up pipe: {error}"))),
+            None => {
+                sys::trigger(self.number()).map_err(|errno| Unsupported(format!("the user event: {errno}")))
+            }
+        }
+    }
+
+    fn close(&self) -> Result<Result<(), Errno>, Unsupported> {
+        let number = self.queue.swap(CLOSED, Ordering::Relaxed);
+        // SAFETY: the number came from into_raw_fd, and the swap gives it to one caller only.
+        Ok(Errno::result(unsafe { libc::close(number) }).map(drop))
+    }
+
+    fn closed(&self, fd: RawFd) {
+        self.known.lock().unwrap().forget(fd);
+    }
+}
+
+impl Drop for KqueueSelector {
+    fn drop(&mut self) {
+        if self.number() != CLOSED && self.process == std::process::id() {
+            let _ = self.close();
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! The headline of a backend.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use crate::grid::Tally;
+use crate::results::Results;
+use crate::status::Status;
+
+/// What a report says of one backend, on all targets together.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Conformance {
+    /// The contract cells: all that counts.
+    pub contract: Tally,
+    /// All others: they record what the backend answers, and count against nobody.
+    pub characterisation: Tally,
+    /// How many targets have an answer of it: a cell that is neither unsupported nor without a result.
+    pub targets: usize,
+}
+
+/// The contract cells of a backend in a few words.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Verdict {
+    /// There is no answer: every cell is unsupported, or there is none.
+    NoAnswer,
+    /// Every cell answers as it should, so many of them as it is documented to.
+    Holds {
+        /// How many cells answer.
+        cells: usize,
+        /// In how many of them a check does not hold, and that is documented.
+        documented: usize,
+    },
+    /// No answer is wrong, and so many cells have none: they were not run, or their set-up failed.
+    Incomplete {
+        /// How many cells have no answer.
+        missing: usize,
+        /// How many there are, without those that are unsupported.
+        of: usize,
+    },
+    /// So many cells do not answer as they should.
+    Fails {
+        /// How many cells.
+        cells: usize,
+        /// How many there are, without those that are unsupported.
+        of: usize,
+    },
+}
+
+/// Whether it is no statement about the backend.
+const fn says_nothing(status: Status) -> bool {
+    matches!(status, Status::NotRun | Status::Broken)
+}
+
+impl Conformance {
+    /// The backends of a report, by name.
+    pub fn of(results: &Results) -> BTreeMap<&str, Self> {
+        let mut backends: BTreeMap<&str, Self> = BTreeMap::new();
+        let mut answers: BTreeMap<(&str, &str), bool> = BTreeMap::new();
+        for cell in &results.cells {
+            let backend = backends.entry(&cell.backend).or_default();
+            let tally =
+                if cell.is_contract() { &mut backend.contract } else { &mut backend.characterisation };
+            tally.count(cell.status);
+            *answers.entry((&cell.backend, &cell.target)).or_default() |=
+                cell.status != Status::Unsupported && !says_nothing(cell.status);
+        }
+        for ((backend, _), _) in answers.into_iter().filter(|(_, answers)| *answers) {
+            backends.entry(backend).or_default().targets += 1;
+        }
+        backends
+    }
+
+    /// The headline. Only contract cells are in it.
+    pub fn verdict(&self) -> Verdict {
+        let of = self.contract.count_of(|status| status != Status::Unsupported);
+        let missing = self.contract.count_of(says_nothing);
+        let wrong = self.contract.count_of(|status| status.is_failure() && !says_nothing(status));
+        let documented = self.contract.count_of(|status| status.is_pass() && status != Status::Pass);
+        match () {
+            () if of == 0 => Verdict::NoAnswer,
+            () if wrong > 0 => Verdict::Fails { cells: wrong, of },
+            () if missing > 0 => Verdict::Incomplete { missing, of },
+            () => Verdict::Holds { cells: of, documented },
+        }
+    }
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoAnswer => f.write_str("no contract cell answers here"),
+            Self::Holds { cells, documented: 0 } => write!(f, "all {cells} contract cells hold"),
+            Self::Holds { cells, documented } => {
+                write!(f, "all {cells} contract cells hold, {documented} of them as documented")
+            }
+            Self::Incomplete { missing, of } => {
+                write!(f, "{missing} of {of} contract cells have no answer; none fails")
+            }
+            Self::Fails { cells, of } => write!(f, "{cells} of {of} contract cells do not hold"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use Status::{Broken, Fail, KnownFail, NotRun, Pass, Timeout, Unsupported};
+
+    use super::*;
+    use crate::samples;
+
+    fn verdict(rows: &[(&str, &str, Status)]) -> String {
+        let results = samples::results("here", rows);
+        Conformance::of(&results)["poll"].verdict().to_string()
+    }
+
+    #[test]
+    fn the_headline_is_the_worst_that_is_known() {
+        let (pass, unsupported) = (("a", "poll", Pass), ("b", "poll", Unsupported));
+        assert_eq!(verdict(&[pass, unsupported]), "all 1 contract cells hold");
+        assert_eq!(verdict(&[unsupported]), "no contract cell answers here");
+        let known = ("c", "poll", KnownFail);
+        assert_eq!(verdict(&[pass, known]), "all 2 contract cells hold, 1 of them as documented");
+        let (broken, missing) = (("d", "poll", Broken), ("e", "poll", NotRun));
+        assert_eq!(verdict(&[pass, broken, missing]), "2 of 3 contract cells have no answer; none fails");
+        let (fail, timeout) = (("f", "poll", Fail), ("g", "poll", Timeout));
+        assert_eq!(
+            verdict(&[pass, missing, fail, timeout, unsupported]),
+            "2 of 4 contract cells do not hold"
+        );
+    }
+
+    #[test]
+    fn characterisation_counts_against_nobody() {
+        let mut results = samples::results("here", &[("a", "poll", Pass), ("b", "poll", Fail)]);
+        results.cells[1].layer = "characterisation".into();
+        let backends = Conformance::of(&results);
+        assert_eq!(backends["poll"].verdict(), Verdict::Holds { cells: 1, documented: 0 });
+        assert_eq!(backends["poll"].characterisation.to_string(), "F1");
+    }
+
+    #[test]
+    fn a_target_counts_if_something_answers_there() {
+        let mut results = samples::results("one", &[("a", "poll", Pass), ("a", "kqueue", Unsupported)]);
+        results.cells.extend(samples::results("two", &[("a", "poll", Fail), ("b", "poll", NotRun)]).cells);
+        results.cells.extend(samples::results("three", &[("a", "poll", NotRun)]).cells);
+        let backends = Conformance::of(&results);
+        assert_eq!((backends["poll"].targets, backends["kqueue"].targets), (2, 0));
+    }
+}

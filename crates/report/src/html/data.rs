@@ -1,0 +1,319 @@
+//! The results as the page's script gets them: compact JSON, in which each text, check and list
+//! of checks is there once.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fmt::Write;
+use std::hash::Hash;
+
+use serde::Serialize;
+
+use super::{headline, style_of};
+use crate::attempt::Check;
+use crate::cell::CellResult;
+use crate::grid::{Absent, Column, Grid};
+use crate::results::Results;
+use crate::scenario::Scenario;
+use crate::status::Status;
+use crate::text::visible;
+
+/// The place of a text in [`Data::strings`]. 0 is the empty text, which stands for none.
+type Text = usize;
+
+/// Everything. `model.js` unpacks it.
+#[derive(Serialize)]
+pub(super) struct Data {
+    strings: Vec<String>,
+    /// Letter, name, style.
+    statuses: Vec<(char, &'static str, &'static str)>,
+    /// Target, OS, backend, why there is nothing in it, kind.
+    columns: Vec<(Text, Text, Text, Text, Kind)>,
+    scenarios: Vec<About>,
+    /// Scenario, variant, transport, trigger, threads, groups.
+    rows: Vec<(usize, Text, Text, Text, Big, Big)>,
+    checks: Vec<PackedCheck>,
+    lists: Vec<Vec<usize>>,
+    cells: Vec<PackedCell>,
+    /// Target, and what there is to say of its run in a line.
+    runs: Vec<(Text, Text)>,
+}
+
+/// What a column is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Kind {
+    HasCells,
+    /// Every cell is unsupported for one reason, and other targets have better columns.
+    Absent,
+    NotRun,
+}
+
+impl Serialize for Kind {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_u8(*self as u8)
+    }
+}
+
+#[derive(Serialize)]
+struct About {
+    id: Text,
+    title: Text,
+    clauses: Vec<Text>,
+    question: Text,
+    verbs: Text,
+    links: Vec<(Text, Text)>,
+}
+
+/// What, expected, observed, source, whether it holds; since, until, URL, evidence.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct PackedCheck(Text, Vec<Text>, Text, Text, bool, [Text; 4]);
+
+impl Serialize for PackedCheck {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self(what, expected, observed, source, holds, [since, until, url, evidence]) = self;
+        let holds = u8::from(*holds);
+        if self.5 == [0; 4] {
+            (what, expected, observed, source, holds).serialize(serializer)
+        } else {
+            (what, expected, observed, source, holds, since, until, url, evidence).serialize(serializer)
+        }
+    }
+}
+
+/// Row, column, status, layer, reason, attempts that passed, attempts, seed, milliseconds, reproducer (before the id,
+/// after it, 1 if the id is between), list of checks, counters, notes, standard error.
+#[derive(Serialize)]
+struct PackedCell(
+    usize,
+    usize,
+    usize,
+    Text,
+    Text,
+    u32,
+    u32,
+    Text,
+    Big,
+    Text,
+    Text,
+    u8,
+    usize,
+    Vec<(Text, Big)>,
+    Vec<Text>,
+    Text,
+);
+
+/// A number; as a text if a reader of JSON might round it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Big(u64);
+
+impl Serialize for Big {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        const LARGEST_EXACT: u64 = (1 << 53) - 1;
+        if self.0 <= LARGEST_EXACT {
+            serializer.serialize_u64(self.0)
+        } else {
+            serializer.collect_str(&self.0)
+        }
+    }
+}
+
+/// A table in which each value has one place.
+struct Table<T> {
+    values: Vec<T>,
+    places: HashMap<T, usize>,
+}
+
+impl<T: Clone + Eq + Hash> Table<T> {
+    fn new() -> Self {
+        Self { values: Vec::new(), places: HashMap::new() }
+    }
+
+    fn place(&mut self, value: T) -> usize {
+        *self.places.entry(value).or_insert_with_key(|value| {
+            self.values.push(value.clone());
+            self.values.len() - 1
+        })
+    }
+}
+
+impl Table<String> {
+    /// A text, in which everything can be seen.
+    fn text(&mut self, text: &str) -> Text {
+        self.place(visible(text).into_owned())
+    }
+
+    fn optional(&mut self, text: Option<&str>) -> Text {
+        self.text(text.unwrap_or_default())
+    }
+
+    fn texts<'a>(&mut self, texts: impl IntoIterator<Item = &'a String>) -> Vec<Text> {
+        texts.into_iter().map(|text| self.text(text)).collect()
+    }
+}
+
+/// What makes a row: cells of one are about the same scenario with the same parameters.
+type RowKey<'a> = (&'a str, &'a str, &'a str, &'a str, usize, usize);
+
+fn row_key(cell: &CellResult) -> RowKey<'_> {
+    let params = &cell.params;
+    let variant = cell.variant().unwrap_or(&cell.id);
+    (&cell.scenario, variant, &params.transport, &params.trigger, params.threads, params.groups)
+}
+
+impl Data {
+    /// The results, with the columns and the scenarios of `grid`.
+    pub(super) fn of(results: &Results, grid: &Grid) -> Self {
+        let mut strings = Table::new();
+        strings.text("");
+        let mut checks = Table::new();
+        let mut lists = Table::new();
+
+        let scenarios: BTreeMap<&str, usize> =
+            grid.rows.iter().enumerate().map(|(place, (id, _))| (id.as_str(), place)).collect();
+        let columns: HashMap<(&str, &str), usize> = grid
+            .columns
+            .iter()
+            .enumerate()
+            .filter_map(|(place, column)| Some(((column.target.as_str(), column.backend.as_deref()?), place)))
+            .collect();
+        let mut rows: BTreeMap<RowKey<'_>, usize> =
+            results.cells.iter().map(|cell| (row_key(cell), 0)).collect();
+        rows.values_mut().enumerate().for_each(|(place, row)| *row = place);
+
+        let cells = results.cells.iter().map(|cell| {
+            let places = (rows[&row_key(cell)], columns[&(cell.target.as_str(), cell.backend.as_str())]);
+            let list: Vec<_> =
+                cell.checks.iter().map(|check| checks.place(packed_check(check, &mut strings))).collect();
+            packed_cell(cell, places, lists.place(list), &mut strings)
+        });
+        let cells = cells.collect();
+        Self {
+            statuses: Status::ALL.map(|status| (status.letter(), status.name(), style_of(status))).to_vec(),
+            columns: packed_columns(results, grid, &mut strings),
+            scenarios: scenarios
+                .keys()
+                .map(|id| about(id, results.scenarios.get(*id), &mut strings))
+                .collect(),
+            rows: rows
+                .keys()
+                .map(|(scenario, variant, transport, trigger, threads, groups)| {
+                    let [variant, transport, trigger] =
+                        [variant, transport, trigger].map(|text| strings.text(text));
+                    let [threads, groups] = [threads, groups].map(|count| Big(*count as u64));
+                    (scenarios[scenario], variant, transport, trigger, threads, groups)
+                })
+                .collect(),
+            cells,
+            runs: results
+                .runs
+                .iter()
+                .map(|run| {
+                    let words = format!("{}; pollmatrix {}", headline(run), run.build());
+                    (strings.text(&run.target), strings.text(&words))
+                })
+                .collect(),
+            checks: checks.values,
+            lists: lists.values,
+            strings: strings.values,
+        }
+    }
+
+    /// As JSON that nothing in it can end: in a script, `<` might begin the end of it or a comment.
+    pub(super) fn to_json(&self) -> String {
+        let plain = serde_json::to_string(self).expect("the types have string keys and no fallible parts");
+        let mut safe = String::with_capacity(plain.len());
+        for c in plain.chars() {
+            match c {
+                // Outside of texts JSON has none of them.
+                '<' | '>' | '&' | '\u{2028}' | '\u{2029}' => {
+                    let _ = write!(safe, "\\u{:04x}", u32::from(c));
+                }
+                _ => safe.push(c),
+            }
+        }
+        safe
+    }
+}
+
+fn packed_columns(
+    results: &Results,
+    grid: &Grid,
+    strings: &mut Table<String>,
+) -> Vec<(Text, Text, Text, Text, Kind)> {
+    let absent = Absent::of(&results.cells);
+    let pack = |column: &Column| {
+        let run = results.runs.iter().find(|run| run.target == column.target);
+        let not_run = results.not_run.iter().find(|not_run| not_run.target == column.target);
+        let os = run.map(|run| run.os.as_str()).or(not_run.map(|not_run| not_run.os.as_str()));
+        let backend = column.backend.as_deref().unwrap_or_default();
+        let (note, kind) = match (&column.backend, absent.reason(&column.target, backend)) {
+            (None, _) => (not_run.map(|not_run| not_run.reason.as_str()), Kind::NotRun),
+            // Alone, it is shown as any other: the answer is that there is none.
+            (Some(_), Some(reason)) if results.has_several_targets() => (Some(reason), Kind::Absent),
+            (Some(_), _) => (None, Kind::HasCells),
+        };
+        let [target, backend] = [&column.target, backend].map(|text| strings.text(text));
+        let [os, note] = [os, note].map(|text| strings.optional(text));
+        (target, os, backend, note, kind)
+    };
+    grid.columns.iter().map(pack).collect()
+}
+
+fn about(id: &str, described: Option<&Scenario>, strings: &mut Table<String>) -> About {
+    let text =
+        |text: Option<&String>, strings: &mut Table<String>| strings.optional(text.map(String::as_str));
+    About {
+        id: strings.text(id),
+        title: text(described.map(|scenario| &scenario.title), strings),
+        clauses: described.map(|scenario| strings.texts(&scenario.clauses)).unwrap_or_default(),
+        question: text(described.and_then(|scenario| scenario.question.as_ref()), strings),
+        verbs: text(described.and_then(|scenario| scenario.verbs.as_ref()), strings),
+        links: described
+            .map(|scenario| {
+                let pack = |link: &crate::Link| (strings.text(&link.text), strings.text(&link.url));
+                scenario.links.iter().map(pack).collect()
+            })
+            .unwrap_or_default(),
+    }
+}
+
+fn packed_check(check: &Check, strings: &mut Table<String>) -> PackedCheck {
+    let evidence = check.evidence.map(|evidence| evidence.letter());
+    let more = [check.since.as_deref(), check.until.as_deref(), check.url.as_deref(), evidence];
+    PackedCheck(
+        strings.text(&check.what),
+        strings.texts(&check.expected),
+        strings.text(&check.observed),
+        strings.text(&check.source),
+        check.holds,
+        more.map(|text| strings.optional(text)),
+    )
+}
+
+fn packed_cell(
+    cell: &CellResult,
+    (row, column): (usize, usize),
+    checks: usize,
+    strings: &mut Table<String>,
+) -> PackedCell {
+    let (before, after, repeated) = match cell.reproducer.split_once(cell.id.as_str()) {
+        Some((before, after)) => (before, after, 1),
+        None => (cell.reproducer.as_str(), "", 0),
+    };
+    PackedCell(
+        row,
+        column,
+        Status::ALL.iter().position(|status| *status == cell.status).expect("every status is in the list"),
+        strings.text(&cell.layer),
+        strings.optional(cell.reason.as_deref()),
+        cell.attempts.passed,
+        cell.attempts.total,
+        strings.text(&cell.seed.map(|seed| seed.to_string()).unwrap_or_default()),
+        Big(cell.duration_ms),
+        strings.text(before),
+        strings.text(after),
+        repeated,
+        checks,
+        cell.counters.iter().map(|(name, value)| (strings.text(name), Big(*value))).collect(),
+        strings.texts(&cell.notes),
+        strings.text(&cell.stderr),
+    )
+}

@@ -1,0 +1,149 @@
+// The results, unpacked. Texts are numbers into one table; a cell stays the array that it is in the file, because there
+// may be tens of thousands.
+
+const packed = JSON.parse(document.getElementById("data").textContent);
+const textOf = (index) => packed.strings[index];
+const STATUSES = packed.statuses.map(([letter, name, style]) => ({ letter, name, style }));
+
+/** What a column is. */
+const ABSENT = 1;
+const NOT_RUN = 2;
+
+/** The places in the array of a cell. */
+const ROW = 0;
+const COLUMN = 1;
+const STATUS = 2;
+const LAYER = 3;
+const REASON = 4;
+const CHECKS = 12;
+
+const columns = packed.columns.map(([target, os, backend, note, kind], index) => {
+  const column = { index, target: textOf(target), os: textOf(os), backend: textOf(backend), note: textOf(note), kind };
+  // As in the fragment of a shared address.
+  column.key = `${column.backend}@${column.target}`;
+  column.name = column.backend === "" ? column.target : `${column.backend} on ${column.target}`;
+  return column;
+});
+
+const scenarios = packed.scenarios.map(({ id, title, clauses, question, verbs, links }) => ({
+  id: textOf(id),
+  group: textOf(id).split("/", 1)[0],
+  title: textOf(title),
+  clauses: clauses.map(textOf),
+  question: textOf(question),
+  verbs: textOf(verbs),
+  links: links.map(([text, url]) => ({ text: textOf(text), url: textOf(url) })),
+}));
+
+const rows = packed.rows.map(([scenario, variant, transport, trigger, threads, groups], index) => ({
+  index,
+  scenario: scenarios[scenario],
+  variant: textOf(variant),
+  key: `${scenarios[scenario].id}/${textOf(variant)}`,
+  params: { transport: textOf(transport), trigger: textOf(trigger), threads, groups },
+  /** By column; null where there is none. */
+  cells: new Array(columns.length).fill(null),
+}));
+
+for (const cell of packed.cells) {
+  rows[cell[ROW]].cells[cell[COLUMN]] = cell;
+}
+
+/** Groups of scenarios of rows, in the order of the file. */
+const groups = [];
+{
+  const scenarioOf = new Map();
+  const groupOf = new Map();
+  for (const row of rows) {
+    let scenario = scenarioOf.get(row.scenario);
+    if (scenario === undefined) {
+      scenario = { scenario: row.scenario, rows: [] };
+      scenarioOf.set(row.scenario, scenario);
+      const name = row.scenario.group;
+      let group = groupOf.get(name);
+      if (group === undefined) {
+        group = { name, scenarios: [] };
+        groupOf.set(name, group);
+        groups.push(group);
+      }
+      group.scenarios.push(scenario);
+    }
+    scenario.rows.push(row);
+  }
+}
+
+const statusOf = (cell) => STATUSES[cell[STATUS]];
+const idOf = (cell) => `${rows[cell[ROW]].key}@${columns[cell[COLUMN]].backend}`;
+
+/** One check of a cell. */
+function unpackCheck(index) {
+  const [what, expected, observed, source, holds, since = 0, until = 0, url = 0, evidence = 0] = packed.checks[index];
+  return {
+    what: textOf(what),
+    expected: expected.map(textOf),
+    observed: textOf(observed),
+    source: textOf(source),
+    holds: holds === 1,
+    since: textOf(since),
+    until: textOf(until),
+    url: textOf(url),
+    evidence: textOf(evidence),
+  };
+}
+
+/** Everything that a cell says. */
+function unpackCell(cell) {
+  const [
+    row,
+    column,
+    ,
+    layer,
+    reason,
+    passed,
+    attempts,
+    seed,
+    duration,
+    before,
+    after,
+    repeated,
+    checks,
+    counters,
+    notes,
+    stderr,
+  ] = cell;
+  const id = idOf(cell);
+  return {
+    id,
+    row: rows[row],
+    column: columns[column],
+    status: statusOf(cell),
+    layer: textOf(layer),
+    reason: textOf(reason),
+    passed,
+    attempts,
+    seed: textOf(seed),
+    duration,
+    // Most commands have the cell's own id in the middle.
+    reproducer: `${textOf(before)}${repeated === 1 ? id : ""}${textOf(after)}`,
+    checks: packed.lists[checks].map(unpackCheck),
+    counters: counters.map(([name, value]) => [textOf(name), value]),
+    notes: notes.map(textOf),
+    stderr: textOf(stderr),
+  };
+}
+
+/** The cell of this id; on this target, if one is named. */
+function findCell(id, target) {
+  for (const row of rows) {
+    if (!id.startsWith(row.key)) {
+      continue;
+    }
+    const found = row.cells.find(
+      (cell) => cell !== null && idOf(cell) === id && (target === "" || columns[cell[COLUMN]].target === target),
+    );
+    if (found !== undefined) {
+      return found;
+    }
+  }
+  return null;
+}

@@ -1,0 +1,189 @@
+// The controls, the address and the keys.
+
+let query = readFragment(location.hash);
+
+/** Shows what is asked for, and writes it into the address. */
+function show() {
+  performance.mark("filter-begins");
+  const selection = select(query);
+  showGrid(selection);
+  byId("shown").textContent = inWords(selection, query);
+  performance.measure("filter", "filter-begins");
+  showAddress();
+}
+
+function showAddress() {
+  const fragment = writeFragment(query);
+  const address = fragment === "" ? location.pathname + location.search : `#${fragment}`;
+  try {
+    history.replaceState(null, "", address);
+  } catch {
+    location.replace(`#${fragment}`);
+  }
+}
+
+/** Which cell is open. */
+function setCell(cell) {
+  query.cell = cell;
+  showAddress();
+}
+
+/** A group of buttons, of which any number is pressed. */
+function facetElement(facet) {
+  const chosen = () => query.chosen[facet.name];
+  const choices = facet.values.map(({ value, count }) => {
+    const status = facet.name === "status" ? STATUSES.find(({ name }) => name === value) : null;
+    const label = [
+      status === null ? null : badge(status),
+      element("span", {}, value),
+      element("span", { class: "size" }, String(count)),
+    ];
+    const press = button(label, () => {
+      if (!chosen().delete(value)) {
+        chosen().add(value);
+      }
+      showControls();
+      show();
+    });
+    press.className = "chip";
+    press.dataset.facet = facet.name;
+    press.dataset.value = value;
+    return press;
+  });
+  if (facet.name === "backend" && hasAbsent) {
+    const press = button("also where there is none", () => {
+      query.absent = !query.absent;
+      showControls();
+      show();
+    });
+    press.className = "chip";
+    press.id = "absent";
+    choices.push(press);
+  }
+  return element(
+    "div",
+    { role: "group", class: "facet", "aria-label": facet.label },
+    element("span", { class: "label", "aria-hidden": "true" }, facet.label),
+    choices,
+  );
+}
+
+function makeControls() {
+  byId("facets").append(...FACETS.filter((facet) => facet.values.length > 1).map(facetElement));
+  const comparable = columns.filter((column) => column.kind !== NOT_RUN);
+  for (const id of ["compare-a", "compare-b"]) {
+    const options = comparable.map((column) => element("option", { value: column.index }, column.name));
+    byId(id).append(element("option", { value: "" }, "–"), ...options);
+  }
+}
+
+/** Shows in the controls what the query is. */
+function showControls() {
+  const compared = query.one !== null && query.other !== null;
+  for (const press of byId("facets").querySelectorAll(".chip")) {
+    const { facet, value } = press.dataset;
+    const pressed = press.id === "absent" ? query.absent : query.chosen[facet].has(value);
+    press.setAttribute("aria-pressed", String(pressed));
+    // Two columns are chosen already.
+    press.disabled =
+      compared && (press.id === "absent" || FACETS.some(({ name, ofColumn }) => name === facet && ofColumn));
+  }
+  byId("search").value = query.text;
+  byId("compare-a").value = query.one?.index ?? "";
+  byId("compare-b").value = query.other?.index ?? "";
+  byId("compare-in").value = query.within;
+}
+
+function ask(change) {
+  Object.assign(query, change);
+  showControls();
+  show();
+}
+
+function showTheme(theme) {
+  const button = byId("theme-button");
+  button.textContent = `Theme: ${theme}`;
+  button.dataset.theme = theme;
+  button.hidden = false;
+}
+
+/** Reads the address, shows what it asks for, and opens the cell that it names. */
+function follow() {
+  query = readFragment(location.hash);
+  const { cell, missing } = query;
+  showControls();
+  show();
+  if (missing !== null) {
+    byId("shown").textContent += `. This report has no cell ${missing}`;
+  }
+  if (cell !== null) {
+    openCell(cell);
+  } else if (panel.open) {
+    panel.close();
+  }
+}
+
+byId("filter-form").addEventListener("submit", (event) => event.preventDefault());
+byId("filter-form").addEventListener("reset", (event) => {
+  event.preventDefault();
+  ask({ ...emptyQuery(), cell: query.cell });
+});
+byId("search").addEventListener("input", (event) => ask({ text: event.target.value }));
+byId("compare-a").addEventListener("change", (event) => ask({ one: columns[event.target.value || -1] ?? null }));
+byId("compare-b").addEventListener("change", (event) => ask({ other: columns[event.target.value || -1] ?? null }));
+byId("compare-in").addEventListener("change", (event) => ask({ within: event.target.value }));
+byId("unfold").addEventListener("click", () => foldAll(false));
+byId("fold").addEventListener("click", () => foldAll(true));
+byId("theme-button").addEventListener("click", (event) => {
+  const theme = THEMES[(THEMES.indexOf(event.currentTarget.dataset.theme) + 1) % THEMES.length];
+  remembered.set("theme", theme);
+  applyTheme(theme);
+  showTheme(theme);
+});
+byId("keys-button").addEventListener("click", () => byId("keys").showModal());
+byId("single-keys").addEventListener("change", (event) => remembered.set("keys", event.target.checked ? "on" : "off"));
+for (const dialog of document.querySelectorAll("dialog")) {
+  dialog.addEventListener("click", (event) => {
+    const { left, right, top, bottom } = dialog.getBoundingClientRect();
+    const { clientX: x, clientY: y } = event;
+    // A click that a key made has no place; one on the backdrop is on the dialog and beside it.
+    const beside = event.target === dialog && event.detail > 0 && (x < left || x > right || y < top || y > bottom);
+    if (beside || event.target.closest("[data-close]")) {
+      dialog.close();
+    }
+  });
+}
+document.addEventListener("keydown", (event) => {
+  const typing = event.target.closest?.("input, select, textarea");
+  if (typing || event.ctrlKey || event.metaKey || event.altKey || !byId("single-keys").checked) {
+    return;
+  }
+  const step = { j: 1, k: -1 }[event.key];
+  if (panel.open && step !== undefined) {
+    panel.querySelector(`[data-step="${step}"]`).click();
+  } else if (document.querySelector("dialog[open]") !== null) {
+    return;
+  } else if (event.key === "/") {
+    byId("filters").open = true;
+    byId("search").focus();
+  } else if (event.key === "?") {
+    byId("keys").showModal();
+  } else {
+    return;
+  }
+  event.preventDefault();
+});
+addEventListener("hashchange", () => {
+  // Not what this page wrote itself.
+  if (location.hash.replace(/^#/, "") !== writeFragment(query)) {
+    follow();
+  }
+});
+
+byId("matrix").hidden = false;
+byId("single-keys").checked = remembered.get("keys") !== "off";
+byId("filters").open = matchMedia("(min-width: 48rem)").matches;
+const theme = remembered.get("theme");
+showTheme(THEMES.includes(theme) ? theme : "system");
+makeControls();
+follow();

@@ -1,0 +1,231 @@
+use std::collections::BTreeMap;
+
+use Status::{Fail, Pass, Unsupported};
+use serde_json::Value;
+
+use super::*;
+use crate::merge::{Input, Rules, merge};
+use crate::samples;
+use crate::{Link, Scenario};
+
+/// What ends a script, begins a tag, runs, reorders text, and would break a JSON text or an attribute.
+const HOSTILE: &str = "</script><img src=x onerror=alert(1)>\u{202e}\"'&<!--\u{2028}{{ 7 * 7 }}\\u003c\x1b";
+
+fn merged() -> Results {
+    let rows = [("a", "epoll", Pass), ("a", "kqueue", Unsupported), ("a", "poll", Fail), ("b", "poll", Pass)];
+    let inputs =
+        ["one", "two"].map(|target| Input { name: target.into(), results: samples::results(target, &rows) });
+    let mut results = merge(inputs.into(), Rules::default()).unwrap().results;
+    let reason = "no machine".into();
+    results.not_run.push(NotRun { target: "bsd".into(), os: "freebsd".into(), reason });
+    let links = vec![Link { text: "a page".into(), url: "https://example.org".into() }];
+    let described = Scenario {
+        question: Some("why?".into()),
+        verbs: Some("pair write".into()),
+        links,
+        ..samples::scenario()
+    };
+    results.scenarios.insert("group/name".into(), described);
+    results.cells[0].checks = vec![samples::check()];
+    results.cells[0].counters = [("many".to_owned(), u64::MAX), ("few".to_owned(), 3)].into();
+    results.cells[0].notes = vec!["a note".into()];
+    results.cells[0].stderr = "an error".into();
+    results
+}
+
+/// The page without its data, and the data.
+fn split(page: &str) -> (String, Value) {
+    let (before, rest) = page.split_once("id=\"data\">").expect("there is data");
+    let (data, after) = rest.split_once("</script>").expect("it ends");
+    (format!("{before}{after}"), serde_json::from_str(data).expect("it is JSON"))
+}
+
+fn strings(data: &Value) -> Vec<&str> {
+    data["strings"].as_array().unwrap().iter().map(|text| text.as_str().unwrap()).collect()
+}
+
+fn number(value: &Value) -> usize {
+    usize::try_from(value.as_u64().unwrap()).unwrap()
+}
+
+/// Makes every text hostile, each in its own way: what it was stays in front.
+fn poison(value: &mut Value, poisoned: &mut Vec<String>) {
+    match value {
+        Value::Array(values) => values.iter_mut().for_each(|value| poison(value, poisoned)),
+        Value::Object(fields) => {
+            for (name, value) in fields.iter_mut() {
+                // Not texts, but one of a few words.
+                if !["status", "seed", "evidence"].contains(&name.as_str()) {
+                    poison(value, poisoned);
+                }
+            }
+            for name in ["counters", "scenarios"] {
+                if let Some(Value::Object(entries)) = fields.get_mut(name) {
+                    let names = std::mem::take(entries).into_iter();
+                    *entries = names.map(|(key, value)| (format!("{key}{HOSTILE}"), value)).collect();
+                    poisoned.extend(entries.keys().cloned());
+                }
+            }
+            // An id has parts that stand beside it.
+            if let (Some(id), Some(scenario), Some(backend)) =
+                (fields.get("id"), fields.get("scenario"), fields.get("backend"))
+            {
+                let [id, scenario, backend] = [id, scenario, backend].map(|text| text.as_str().unwrap());
+                let id = format!("{scenario}/{id}@{backend}");
+                poisoned.retain(|text| !text.starts_with("group/name/"));
+                fields.insert("id".into(), id.into());
+            }
+        }
+        Value::String(text) => {
+            text.push_str(HOSTILE);
+            poisoned.push(text.clone());
+        }
+        _ => {}
+    }
+}
+
+#[test]
+fn no_text_of_a_result_file_gets_out_of_its_place_and_each_is_there() {
+    let harmless = report(&merged());
+    let mut value = serde_json::to_value(merged()).unwrap();
+    let mut poisoned = Vec::new();
+    poison(&mut value, &mut poisoned);
+    let results = Results::read(value.to_string().as_bytes()).expect("hostile results are results");
+    let page = report(&results);
+
+    // Tags are where they were, and as many; the data is JSON to its end.
+    for tag in ["<script", "</script", "<style", "</style", "<img", "<!--", "<a "] {
+        assert_eq!(page.matches(tag).count(), harmless.matches(tag).count(), "{tag}");
+    }
+    let (html, data) = split(&page);
+    assert!(!page.contains(['\u{202e}', '\u{2028}', '\x1b']), "what cannot be seen is written out");
+
+    // With the escapes undone, each text is somewhere, in full.
+    let escapes =
+        [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&#x27;", "'"), ("&#x2f;", "/"), ("&amp;", "&")];
+    let html = escapes.iter().fold(html, |html, (escape, plain)| html.replace(escape, plain));
+    let strings = strings(&data);
+    assert!(poisoned.len() > 80, "{}", poisoned.len());
+    for text in poisoned {
+        let text = visible(&text);
+        assert!(strings.contains(&text.as_ref()) || html.contains(text.as_ref()), "{text:?} is lost");
+    }
+}
+
+#[test]
+fn the_data_has_the_tallies_of_the_grid() {
+    let results = merged();
+    let grid = columns(&results);
+    let (_, data) = split(&report(&results));
+    let strings = strings(&data);
+    let text = |value: &Value| strings[number(value)].to_owned();
+
+    let columns: Vec<_> = data["columns"].as_array().unwrap().iter().collect();
+    let named: Vec<_> = columns.iter().map(|column| (text(&column[0]), text(&column[2]))).collect();
+    let expected =
+        grid.columns.iter().map(|column| (column.target.clone(), column.backend.clone().unwrap_or_default()));
+    assert_eq!(named, expected.collect::<Vec<_>>());
+    // Targets that were not run, and backends that are not there, say why.
+    let notes: Vec<_> = columns.iter().map(|column| (text(&column[3]), number(&column[4]))).collect();
+    let no = || (String::new(), 0);
+    let unsupported = || ("why unsupported".to_owned(), 1);
+    let expected = [no(), unsupported(), no(), no(), unsupported(), no(), ("no machine".to_owned(), 2)];
+    assert_eq!(notes, expected);
+
+    let mut tallies: BTreeMap<(usize, usize), BTreeMap<usize, usize>> = BTreeMap::new();
+    for cell in data["cells"].as_array().unwrap() {
+        let scenario = number(&data["rows"][number(&cell[0])][0]);
+        *tallies.entry((scenario, number(&cell[1]))).or_default().entry(number(&cell[2])).or_default() += 1;
+    }
+    for (scenario, (id, row)) in grid.rows.iter().enumerate() {
+        assert_eq!(text(&data["scenarios"][scenario]["id"]), *id);
+        for (column, expected) in row.iter().enumerate() {
+            let found = tallies.remove(&(scenario, column)).unwrap_or_default();
+            let parts: Vec<_> = found
+                .iter()
+                .map(|(status, count)| format!("{}{count}", data["statuses"][status][0].as_str().unwrap()))
+                .collect();
+            let found = if parts.is_empty() { "-".to_owned() } else { parts.join(" ") };
+            assert_eq!(found, expected.to_string(), "{id} {column}");
+        }
+    }
+    assert!(tallies.is_empty(), "{tallies:?}");
+}
+
+#[test]
+fn a_cell_is_there_with_everything_that_it_says() {
+    let (_, data) = split(&report(&merged()));
+    let strings = strings(&data);
+    let texts = |values: &Value| -> Vec<_> {
+        values.as_array().unwrap().iter().map(|text| strings[number(text)]).collect()
+    };
+    let cell = &data["cells"][0];
+    let list = &data["lists"][number(&cell[12])];
+    let check = &data["checks"][number(&list[0])];
+    assert_eq!((strings[number(&check[0])], texts(&check[1])), ("the answer", vec!["42", "forty-two"]));
+    assert_eq!(
+        (strings[number(&check[2])], strings[number(&check[3])], &check[4]),
+        ("41", "poll(2)", &0.into())
+    );
+    let more: Vec<_> = (5..9).map(|place| strings[number(&check[place])]).collect();
+    assert_eq!(more, ["6.1", "6.9", "https://example.org/bug", "D"]);
+    // A number that a reader of JSON would round is a text.
+    let counters = cell[13].as_array().unwrap();
+    assert_eq!((strings[number(&counters[1][0])], &counters[1][1]), ("many", &u64::MAX.to_string().into()));
+    assert_eq!((strings[number(&counters[0][0])], &counters[0][1]), ("few", &3.into()));
+    assert_eq!((texts(&cell[14]), strings[number(&cell[15])]), (vec!["a note"], "an error"));
+}
+
+#[test]
+fn equal_checks_and_texts_are_there_once() {
+    let mut results = merged();
+    let checks = results.cells[0].checks.clone();
+    results.cells.iter_mut().for_each(|cell| cell.checks = [&checks[..]; 3].concat());
+    let (_, data) = split(&report(&results));
+    assert_eq!(data["checks"].as_array().map(Vec::len), Some(1));
+    assert_eq!(data["lists"], serde_json::json!([[0, 0, 0]]));
+    let strings = strings(&data);
+    let once: std::collections::HashSet<_> = strings.iter().collect();
+    assert_eq!(once.len(), strings.len());
+}
+
+#[test]
+fn the_same_results_give_the_same_page() {
+    let first = report(&merged());
+    assert!((0..5).all(|_| report(&merged()) == first));
+}
+
+#[test]
+fn the_policy_names_the_scripts_and_the_style_that_are_there() {
+    let page = report(&merged());
+    let policy = page.split("http-equiv=\"Content-Security-Policy\" content=\"").nth(1).unwrap();
+    let policy = policy.split('"').next().unwrap();
+    assert!(policy.starts_with("default-src 'none'; "), "{policy}");
+    let within = |tag: &str, place: usize| {
+        let rest = page.split(&format!("<{tag}>")).nth(place).unwrap();
+        rest.split(&format!("</{tag}>")).next().unwrap()
+    };
+    for (directive, text) in [
+        ("style-src", within("style", 1)),
+        ("script-src", within("script", 1)),
+        ("script-src", within("script", 2)),
+    ] {
+        let allowed = policy.split("; ").find(|part| part.starts_with(directive)).unwrap();
+        assert!(allowed.contains(&format!("'{}'", hash(text))), "{directive}: {policy}");
+        assert!(!text.contains("innerHTML") && !text.contains("</"), "{directive}");
+    }
+}
+
+#[test]
+fn nothing_that_the_page_has_is_elsewhere() {
+    let page = report(&samples::results("here", &[("a", "poll", Pass)]));
+    assert!(!STYLE.contains("url(") && !STYLE.contains("@import"));
+    let own = |address: &&str| !address.starts_with("data:") && !address.starts_with('#');
+    let elsewhere: Vec<_> = [" href=\"", " src=\""]
+        .iter()
+        .flat_map(|attribute| page.split(attribute).skip(1))
+        .filter_map(|rest| rest.split('"').next())
+        .filter(own)
+        .collect();
+    assert!(elsewhere.is_empty(), "{elsewhere:?}");
+}

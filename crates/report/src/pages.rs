@@ -1,0 +1,274 @@
+//! What each backend answers, as a page per backend and system for a repository: the same answers give the same text.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+
+use crate::attempt::Check;
+use crate::cell::CellResult;
+use crate::results::{Results, Run};
+use crate::scenario::Scenario;
+use crate::status::Status;
+use crate::text::{code_span, table_cell};
+
+/// What the line of a page begins with that says where it comes from. It is the only one that another kernel or another
+/// version of pollmatrix changes although they answer alike.
+pub const PROVENANCE: &str = "Measured on ";
+
+/// A page.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Page {
+    /// `linux-x86_64/epoll.md`.
+    pub path: String,
+    /// Its text.
+    pub text: String,
+}
+
+/// Two runs that would have the same pages.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{0} and {1} are both {2}")]
+pub struct SameSystem(pub String, pub String, pub String);
+
+/// The pages of all that has answers to lines of verbs, sorted by path.
+///
+/// # Errors
+/// Two targets are the same system.
+pub fn pages(results: &Results) -> Result<Vec<Page>, SameSystem> {
+    let mut systems: BTreeMap<String, &Run> = BTreeMap::new();
+    for run in &results.runs {
+        let system = format!("{}-{}", run.os, run.arch);
+        if let Some(other) = systems.get(&system).filter(|other| other.target != run.target) {
+            return Err(SameSystem(other.target.clone(), run.target.clone(), system));
+        }
+        systems.insert(system, run);
+    }
+    let mut pages = Vec::new();
+    for (system, run) in systems {
+        let cells = || results.cells.iter().filter(|cell| cell.target == run.target);
+        let answered = cells().filter(|cell| cell.checks.iter().any(|check| check.asked.is_some()));
+        let backends: BTreeSet<_> = answered.map(|cell| cell.backend.as_str()).collect();
+        for backend in backends {
+            let of_this: Vec<_> = cells().filter(|cell| cell.backend == backend).collect();
+            pages.push(Page {
+                path: format!("{system}/{backend}.md"),
+                text: page(results, run, backend, &of_this),
+            });
+        }
+    }
+    Ok(pages)
+}
+
+fn page(results: &Results, run: &Run, backend: &str, cells: &[&CellResult]) -> String {
+    let mut out = format!("# What {backend} answers on {}, {}\n\n", run.os, run.arch);
+    let _ =
+        writeln!(out, "{PROVENANCE}{} {} by pollmatrix {}.\n", run.os, version(&run.kernel), run.pollmatrix);
+    out.push_str(
+        "Written by `pollmatrix publish`. Each question has the line that was performed: \
+         `pollmatrix probe 'LINE'` performs it again.\nThe notation is that of docs/expectations.md, the verbs are those of docs/verbs.md.\n",
+    );
+    let mut scenarios: BTreeMap<(&str, String, &str), (&Scenario, Vec<&CellResult>)> = BTreeMap::new();
+    for cell in cells {
+        let Some(scenario) = results.scenarios.get(&cell.scenario).filter(|known| known.verbs.is_some())
+        else {
+            continue;
+        };
+        let key = (cell.group(), scenario.clauses.join(", "), cell.scenario.as_str());
+        scenarios.entry(key).or_insert_with(|| (scenario, Vec::new())).1.push(cell);
+    }
+    let mut group = "";
+    for ((of, row, id), (scenario, cells)) in &scenarios {
+        if *of != group {
+            group = of;
+            let _ = writeln!(out, "\n## {group}");
+        }
+        section(&mut out, row, id, scenario, cells);
+    }
+    out
+}
+
+/// The numbers of a kernel's release: who built it makes no difference.
+fn version(release: &str) -> &str {
+    let end = release.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(release.len());
+    release[..end].trim_end_matches('.')
+}
+
+fn section(out: &mut String, row: &str, id: &str, scenario: &Scenario, cells: &[&CellResult]) {
+    let question = scenario.question.as_deref().unwrap_or(&scenario.title);
+    let _ = writeln!(out, "\n### {row}: {question}\n\n{}\n", code_span(id));
+    let _ = writeln!(out, "```text\n{}\n```", scenario.verbs.as_deref().unwrap_or_default());
+    if !scenario.links.is_empty() {
+        let links: Vec<_> =
+            scenario.links.iter().map(|link| format!("[{}]({})", link.text, link.url)).collect();
+        let _ = writeln!(out, "\nBugs: {}", links.join(", "));
+    }
+    table(out, cells);
+    let mut reasons: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for cell in
+        cells.iter().filter(|cell| !matches!(cell.status, Status::Pass | Status::Permitted | Status::Fail))
+    {
+        let variant = format!("{}, {}", cell.params.transport, cell.params.trigger);
+        reasons.entry(cell.reason.as_deref().unwrap_or_default()).or_default().push(variant);
+    }
+    for (reason, mut variants) in reasons {
+        variants.sort();
+        let _ = writeln!(out, "\n{}: {reason}.", variants.join("; "));
+    }
+}
+
+/// What is asked as rows, what the descriptors are as columns.
+fn table(out: &mut String, cells: &[&CellResult]) {
+    let mut columns: Vec<&str> = Vec::new();
+    let mut rows: Vec<(String, BTreeMap<&str, Vec<String>>)> = Vec::new();
+    for cell in cells {
+        let mut place = 0;
+        for check in &cell.checks {
+            let Some(asked) = &check.asked else { continue };
+            let column = asked.variant.split_once(':').map_or(asked.variant.as_str(), |(is, _)| is);
+            if !columns.contains(&column) {
+                columns.push(column);
+            }
+            let question = asked.to_string();
+            // After what was asked before it: questions stay in the order of the line.
+            place = match rows.iter().position(|(known, _)| *known == question) {
+                Some(known) => known,
+                None => {
+                    let next = if rows.is_empty() { 0 } else { (place + 1).min(rows.len()) };
+                    rows.insert(next, (question, BTreeMap::new()));
+                    next
+                }
+            };
+            let answers = rows[place].1.entry(column).or_default();
+            let answer = answer(check);
+            if !answers.contains(&answer) {
+                answers.push(answer);
+            }
+        }
+    }
+    if rows.is_empty() {
+        return;
+    }
+    let _ = writeln!(out, "\n| | {} |\n|---|{}", columns.join(" | "), "---|".repeat(columns.len()));
+    for (question, answers) in &rows {
+        let cells =
+            columns.iter().map(|column| answers.get(column).map(|all| all.join(" or ")).unwrap_or_default());
+        let cells: Vec<_> = cells.map(|cell| table_cell(&cell)).collect();
+        let _ = writeln!(out, "| {} | {} |", table_cell(&code_span(question)), cells.join(" | "));
+    }
+}
+
+/// What was answered; where that differs from run to run, what may be.
+fn answer(check: &Check) -> String {
+    let spans =
+        |answers: &[String]| answers.iter().map(|answer| code_span(answer)).collect::<Vec<_>>().join(" or ");
+    match &check.varies {
+        Some(why) => format!("{} (varies: {why})", spans(&check.expected)),
+        None if check.holds => code_span(&check.observed),
+        None => format!("**{}**, expected {}", code_span(&check.observed), spans(&check.expected)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::attempt::Asked;
+    use crate::samples;
+    use crate::scenario::Link;
+
+    fn check(variant: &str, api: &str, observed: &str) -> Check {
+        let (row, variant, api) = ("V06".into(), variant.into(), api.into());
+        Check {
+            observed: observed.into(),
+            expected: vec!["IN|HUP".into()],
+            holds: observed == "IN|HUP",
+            asked: Some(Asked { row, variant, api, trigger: Some("level".into()) }),
+            ..Check::default()
+        }
+    }
+
+    fn results() -> Results {
+        let rows = [
+            ("a", "poll", Status::Pass),
+            ("b", "poll", Status::Unsupported),
+            ("a", "epoll", Status::Unsupported),
+        ];
+        let mut results = samples::results("here", &rows);
+        for cell in &mut results.cells {
+            cell.layer = "characterisation".into();
+        }
+        results.runs[0].kernel = "6.1.3-someone".into();
+        results.runs[0].arch = "x86_64".into();
+        let mut varies = check("unix:end", "poll", "12");
+        varies.varies = Some("size".into());
+        let poll = results.cells.iter_mut().find(|cell| cell.id.ends_with("a@poll")).unwrap();
+        poll.checks = vec![
+            check("tcp", "poll", "IN|HUP"),
+            check("tcp:end", "poll", "HUP"),
+            check("unix", "poll", "IN|HUP"),
+            varies,
+        ];
+        let link = Link { text: "mio#1".into(), url: "https://example.org/1".into() };
+        let scenario = Scenario {
+            question: Some("What?".into()),
+            verbs: Some("own and peer are connected, look at own".into()),
+            clauses: vec!["V06".into()],
+            links: vec![link],
+            ..samples::scenario()
+        };
+        results.scenarios.insert("group/name".into(), scenario);
+        results
+    }
+
+    #[test]
+    fn a_page_has_questions_lines_and_answers() {
+        let pages = pages(&results()).unwrap();
+        let expected = "# What poll answers on linux, x86_64
+
+Measured on linux 6.1.3 by pollmatrix 1.2.3.
+
+Written by `pollmatrix publish`. Each question has the line that was performed: `pollmatrix probe 'LINE'` performs it again.
+The notation is that of docs/expectations.md, the verbs are those of docs/verbs.md.
+
+## group
+
+### V06: What?
+
+`group/name`
+
+```text
+own and peer are connected, look at own
+```
+
+Bugs: [mio#1](https://example.org/1)
+
+| | tcp | unix |
+|---|---|---|
+| `poll@level` | `IN\\|HUP` | `IN\\|HUP` |
+| `poll@level end` | **`HUP`**, expected `IN\\|HUP` | `IN\\|HUP` (varies: size) |
+
+tcp, level: why unsupported.
+";
+        assert_eq!(pages.len(), 1, "a backend without an answer has no page");
+        assert_eq!((pages[0].path.as_str(), pages[0].text.as_str()), ("linux-x86_64/poll.md", expected));
+    }
+
+    #[test]
+    fn what_differs_between_runs_does_not_show() {
+        let mut other = results();
+        for cell in &mut other.cells {
+            cell.duration_ms += 1;
+            cell.notes.push("a note".into());
+            if let Some(last) = cell.checks.last_mut() {
+                last.observed = "13".into();
+            }
+        }
+        other.runs[0].kernel = "6.1.3-another".into();
+        other.runs[0].seed = crate::Seed(7);
+        assert_eq!(pages(&other), pages(&results()));
+    }
+
+    #[test]
+    fn two_targets_of_one_system_are_refused() {
+        let mut two = results();
+        two.runs.push(Run { target: "there".into(), ..two.runs[0].clone() });
+        assert_eq!(pages(&two), Err(SameSystem("here".into(), "there".into(), "linux-x86_64".into())));
+    }
+}

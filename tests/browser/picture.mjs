@@ -1,0 +1,16 @@
+// node picture.mjs REPORT.html PICTURE.png: the picture of a report that README.md shows.
+
+import { resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { launch } from "./browser.mjs";
+
+const [report, picture] = process.argv.slice(2);
+if (picture === undefined) {
+  console.error("usage: node picture.mjs REPORT.html PICTURE.png");
+  process.exit(2);
+}
+const browser = await launch();
+const page = await browser.newPage({ viewport: { width: 1040, height: 860 }, colorScheme: "light" });
+await page.goto(pathToFileURL(resolve(report)).href);
+await page.screenshot({ path: picture });
+await browser.close();

@@ -1,0 +1,595 @@
+// report.html in a real browser. ci/browser.sh starts it:
+//
+//   REPORTS=FOLDER CHROMIUM=/usr/bin/chromium [SCREENSHOTS=FOLDER] node --test report.test.mjs
+//
+// REPORTS is what samples.mjs made. What must be seen is worked out from the results.json beside each report.
+
+import assert from "node:assert/strict";
+import { mkdirSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join, resolve } from "node:path";
+import { after, before, test } from "node:test";
+import { pathToFileURL } from "node:url";
+import { launch } from "./browser.mjs";
+import { HOSTILE, SHOWN } from "./samples.mjs";
+
+const reports = process.env.REPORTS;
+const screenshots = process.env.SCREENSHOTS;
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+assert.ok(reports, "REPORTS says where the reports are");
+
+let browser;
+before(async () => {
+  browser = await launch();
+});
+after(() => browser?.close());
+
+const results = (name) => JSON.parse(readFileSync(join(reports, name, "results.json"), "utf8"));
+
+/** Opens a report, and lets `look` look at it. No request, no error and nothing on the console may come of it. */
+async function open(name, { fragment = "", ...options }, look) {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
+  const page = await context.newPage();
+  const address = pathToFileURL(resolve(reports, name, "report.html")).href;
+  const wrong = [];
+  page.on("console", (message) => wrong.push(`console: ${message.text()}`));
+  page.on("pageerror", (error) => wrong.push(`error: ${error.stack}`));
+  page.on("dialog", (dialog) => wrong.push(`dialog: ${dialog.message()}`) && dialog.dismiss());
+  context.on("page", () => wrong.push("another page was opened"));
+  page.on("request", (request) => {
+    const url = request.url().split("#")[0];
+    if (url !== address && !url.startsWith("data:")) {
+      wrong.push(`request: ${url}`);
+    }
+  });
+  await page.goto(address + fragment);
+  try {
+    await look(page);
+    assert.deepEqual(wrong, []);
+  } finally {
+    await context.close();
+  }
+}
+
+async function screenshot(page, name) {
+  if (screenshots) {
+    mkdirSync(screenshots, { recursive: true });
+    const fullPage = await page.$eval("#panel", (panel) => !panel.open);
+    await page.screenshot({ path: join(screenshots, `${name}.png`), fullPage });
+  }
+}
+
+/** The page's own word: what the browser tells the test comes later. */
+const hash = (page) => page.evaluate(() => location.hash);
+const shown = (page) => page.textContent("#shown");
+/** The rows of cells that are shown, as `variant letters`. */
+const rowsShown = (page) =>
+  page.$$eval("#lines > tr.row", (rows) =>
+    rows.map((row) =>
+      [...row.children]
+        .map((child) => child.textContent)
+        .join(" ")
+        .trim(),
+    ),
+  );
+const linesShown = (page) =>
+  page.$$eval("#lines > tr > th", (headings) => headings.map((heading) => heading.textContent));
+const press = (page, facet, value) => page.click(`.chip[data-facet="${facet}"][data-value="${value}"]`);
+const clear = (page) => page.click('button[type="reset"]');
+
+/** How many cells there are of which `is` says so, without the column of the backend that is not there. */
+const count = (is) => results("mixed").cells.filter((cell) => is(cell)).length;
+const there = (cell) => !(cell.backend === "kqueue" && cell.target.includes("linux"));
+
+test("everything is shown, with the tallies of the other reports", async () => {
+  await open("mixed", {}, async (page) => {
+    assert.equal(
+      await shown(page),
+      `${count(there)} of ${count(() => true)} cells shown (1 column without the backend left out)`,
+    );
+    const heads = await page.$$eval("#grid thead th", (heads) => heads.map((head) => head.textContent));
+    assert.deepEqual(heads.slice(0, 4), ["Scenario", "x86_64-freebsd", "x86_64-linux-gnu", "x86_64-openbsd"]);
+    assert.deepEqual(heads.slice(-7), ["kqueue", "poll", "select", "epoll", "poll", "select", "not run"]);
+    const tallies = await page.$$eval("#lines > tr.scenario", (rows) =>
+      rows.map((row) => [...row.querySelectorAll("td.tallies")].map((cell) => cell.textContent)),
+    );
+    assert.deepEqual(tallies[0], ["P4", "P4", "P4", "P4", "P4", "P1 L1 B1 T1", "·"]);
+    assert.deepEqual(tallies[1], ["P4", "P4", "P4", "P4 F1", "P3 K1", "P4", "·"]);
+    const cut = await page.$$eval(
+      "#lines td.tallies",
+      (cells) => cells.filter((cell) => cell.scrollWidth > cell.clientWidth).length,
+    );
+    assert.equal(cut, 0, "no tally is cut off");
+    assert.match(await page.textContent("main"), /x86_64-openbsd.*built, not run: no such machine/s);
+    await page.click("#absent");
+    assert.equal(await shown(page), `${count(() => true)} of ${count(() => true)} cells shown`);
+  });
+});
+
+test("the headlines are of the contract layer", async () => {
+  await open("mixed", {}, async (page) => {
+    const cards = await page.$$eval(".card", (cards) =>
+      cards.map((card) => `${card.querySelector("h3").textContent}: ${card.querySelector(".verdict").textContent}`),
+    );
+    assert.deepEqual(cards, [
+      "epoll: 1 of 9 contract cells do not hold",
+      "kqueue: all 8 contract cells hold",
+      "poll: all 16 contract cells hold, 1 of them as documented",
+      "select: 2 of 16 contract cells do not hold",
+    ]);
+  });
+});
+
+test("each filter leaves what it asks for, and says how many", async () => {
+  const total = count(() => true);
+  await open("mixed", {}, async (page) => {
+    const asks = [
+      ["status", "fail", (cell) => cell.status === "fail"],
+      ["status", "unsupported", (cell) => cell.status === "unsupported"],
+      ["backend", "select", (cell) => cell.backend === "select"],
+      ["backend", "kqueue", (cell) => cell.backend === "kqueue"],
+      ["os", "freebsd", (cell) => cell.target === "x86_64-freebsd"],
+      ["target", "x86_64-freebsd", (cell) => cell.target === "x86_64-freebsd"],
+      ["layer", "characterisation", (cell) => cell.layer === "characterisation" && there(cell)],
+    ];
+    for (const [facet, value, is] of asks) {
+      await press(page, facet, value);
+      assert.match(await shown(page), new RegExp(`^${count(is)} of ${total} cells shown`), value);
+      assert.equal(await page.getAttribute(`.chip[data-value="${value}"]`, "aria-pressed"), "true");
+      await press(page, facet, value);
+      assert.match(await shown(page), new RegExp(`^${count(there)} of`));
+    }
+    await press(page, "status", "fail");
+    assert.deepEqual(await rowsShown(page), ["tcp-level-2t1g P P P F P P ·"], "the others stay beside it");
+    assert.equal(await page.$$eval("#lines .cell:not(.unasked)", (cells) => cells.length), 1);
+    await clear(page);
+    for (const [text, is] of [
+      ["takeover 4t2g", (cell) => cell.id.includes("idle-takeover/tcp-level-4t2g")],
+      ["V26 linux", (cell) => cell.layer === "characterisation" && cell.target.includes("linux")],
+      ["WHY IT IS TIMEOUT", (cell) => cell.status === "timeout"],
+      ["deletion/own-handler/unix-level-2t1g@poll", (cell) => cell.id === "deletion/own-handler/unix-level-2t1g@poll"],
+    ]) {
+      await page.fill("#search", text);
+      assert.match(
+        await shown(page),
+        new RegExp(`^${count((cell) => is(cell) && there(cell))} of ${total} cells`),
+        text,
+      );
+    }
+    await page.fill("#search", "nothing has this");
+    assert.match(await shown(page), /^0 of/);
+    assert.deepEqual(await linesShown(page), []);
+  });
+});
+
+test("filters are in the address, and the address is enough to get them again", async () => {
+  let fragment;
+  await open("mixed", {}, async (page) => {
+    await press(page, "backend", "poll");
+    await press(page, "status", "known-fail");
+    await page.fill("#search", "idle take");
+    fragment = await hash(page);
+  });
+  assert.equal(fragment, "#status=known-fail&backend=poll&text=idle%20take");
+  await open("mixed", { fragment }, async (page) => {
+    assert.match(await shown(page), /^1 of/);
+    assert.equal(await page.inputValue("#search"), "idle take");
+    assert.equal(await page.getAttribute('.chip[data-value="poll"]', "aria-pressed"), "true");
+    // Typed into the address by hand.
+    await page.evaluate(() => (location.hash = "#backend=select,nosuch"));
+    await page.waitForFunction(() => document.getElementById("shown").textContent.startsWith("18 of"));
+    await clear(page);
+    assert.equal(await hash(page), "");
+  });
+});
+
+test("groups and scenarios fold", async () => {
+  await open("mixed", {}, async (page) => {
+    const all = await linesShown(page);
+    await page.click("#lines .fold >> text=idle-takeover");
+    assert.equal((await linesShown(page)).length, all.length - 5);
+    await page.click("#lines .fold >> text=deletion");
+    assert.deepEqual((await linesShown(page)).slice(0, 3), ["deletion 1", "migration 1", "idle-takeover 5"]);
+    assert.equal(await page.getAttribute("#lines .fold >> nth=0", "aria-expanded"), "false");
+    await page.click("#fold");
+    assert.deepEqual(await linesShown(page), ["deletion 1", "migration 1", "raw 1"]);
+    await page.click("#unfold");
+    assert.deepEqual(await linesShown(page), all);
+  });
+});
+
+test("two columns are compared: only what differs is left, and in what", async () => {
+  const choose = async (page, one, other) => {
+    await page.selectOption("#compare-a", { label: one });
+    await page.selectOption("#compare-b", { label: other });
+  };
+  await open("mixed", {}, async (page) => {
+    await choose(page, "epoll on x86_64-linux-gnu", "poll on x86_64-linux-gnu");
+    assert.equal(
+      await shown(page),
+      "3 of 9 rows differ between epoll on x86_64-linux-gnu and poll on x86_64-linux-gnu; 1 row in one of them only",
+    );
+    assert.deepEqual(await rowsShown(page), [
+      "tcp-level-2t1g F P status: fail ≠ pass",
+      "tcp-level-4t2g P K status: pass ≠ known-fail",
+      "pipe-level-1t1g P P the first wait: IN|HUP ≠ HUP",
+    ]);
+    assert.equal(await page.$$eval("#lines .differs", (cells) => cells.length), 6);
+    await screenshot(page, "compared");
+    await page.selectOption("#compare-in", "status");
+    assert.match(await shown(page), /^2 of 9 rows differ/);
+    await page.selectOption("#compare-in", "observed");
+    assert.equal((await rowsShown(page))[0], "tcp-level-4t2g P P turns of the loop: 108 ≠ 117");
+    assert.match(await shown(page), /^4 of 9 rows differ/);
+    await choose(page, "poll on x86_64-freebsd", "poll on x86_64-linux-gnu");
+    await page.selectOption("#compare-in", "answers");
+    assert.match(await shown(page), /^2 of 9 rows differ/);
+    const fragment = await hash(page);
+    assert.equal(fragment, "#one=poll@x86_64-freebsd&other=poll@x86_64-linux-gnu");
+    await clear(page);
+    assert.match(await shown(page), /cells shown/);
+  });
+});
+
+/** What the panel must say of a cell, from results.json. */
+async function assertPanel(page, cell) {
+  assert.equal(await page.textContent("#panel-heading"), cell.id);
+  const text = await page.textContent("#panel");
+  for (const part of [
+    cell.reason ?? "",
+    cell.target,
+    cell.reproducer,
+    cell.layer,
+    cell.stderr ?? "",
+    ...cell.notes,
+    ...Object.keys(cell.counters),
+  ]) {
+    assert.ok(text.includes(part), `${part} is not in ${text}`);
+  }
+  const rows = await page.$$eval("#panel .checks tbody tr", (rows) =>
+    rows.map((row) => ({
+      expected: [...row.querySelectorAll(".allowed li")].map((answer) => answer.textContent),
+      observed: row.querySelector(".observed").textContent,
+      source: row.querySelector(".source").textContent,
+      holds: row.querySelector(".mark .unseen").textContent === "holds",
+    })),
+  );
+  assert.deepEqual(
+    rows.map(({ expected, observed, holds }) => ({ expected, observed, holds })),
+    cell.checks.map(({ expected, observed, holds }) => ({ expected, observed, holds })),
+  );
+  rows.forEach(({ source }, index) => {
+    const { source: own, since, until, url } = cell.checks[index];
+    for (const part of [own, since && `since ${since}`, until && `until ${until}`, url].filter(Boolean)) {
+      assert.ok(source.includes(part), `${part} is not in ${source}`);
+    }
+  });
+}
+
+const cellOf = (id, target) => results("mixed").cells.find((cell) => cell.id === id && cell.target === target);
+const FAILED = "migration/idle-takeover/tcp-level-2t1g@epoll";
+const KNOWN = "migration/idle-takeover/tcp-level-4t2g@poll";
+
+test("a cell is opened with the mouse, says what results.json says, and is closed", async () => {
+  await open("mixed", {}, async (page) => {
+    await page.click(`#lines .cell[aria-label="F fail: ${FAILED} on x86_64-linux-gnu"]`);
+    await assertPanel(page, cellOf(FAILED, "x86_64-linux-gnu"));
+    const links = await page.$$eval("#panel a", (links) => links.map((link) => [link.href, link.rel]));
+    assert.ok(
+      links.every(([href, rel]) => /^https?:/.test(href) && rel === "noopener noreferrer"),
+      `${links}`,
+    );
+    // Without the full stop that ends the sentence.
+    assert.ok(
+      links.some(([href]) => href === "https://example.org/bugs/7"),
+      `${links}`,
+    );
+    await screenshot(page, "cell-light");
+    assert.equal(await hash(page), `#cell=${FAILED}&on=x86_64-linux-gnu`);
+    await page.click("#panel .elsewhere button >> text=kqueue on x86_64-freebsd");
+    assert.equal(await page.textContent("#panel-heading"), FAILED.replace("epoll", "kqueue"));
+    // Beside the panel.
+    await page.mouse.click(20, 400);
+    assert.equal(await page.isVisible("#panel"), false);
+    assert.equal(await hash(page), "");
+  });
+});
+
+test("a cell is reached, opened, left and stepped through with keys alone", async () => {
+  await open("mixed", {}, async (page) => {
+    const label = () =>
+      page.evaluate(() => document.activeElement.getAttribute("aria-label") ?? document.activeElement.textContent);
+    await page.keyboard.press("/");
+    assert.equal(await page.evaluate(() => document.activeElement.id), "search");
+    await page.keyboard.type("idle-takeover tcp");
+    await page.focus("#fold");
+    await page.keyboard.press("Tab");
+    assert.equal(await label(), "migration 1", "one stop in the grid");
+    for (const key of ["ArrowDown", "ArrowDown", "ArrowDown", "ArrowRight", "ArrowRight", "ArrowRight", "ArrowRight"]) {
+      await page.keyboard.press(key);
+    }
+    assert.equal(await label(), `F fail: ${FAILED} on x86_64-linux-gnu`);
+    assert.equal(await page.$$eval('#lines [tabindex="0"]', (stops) => stops.length), 1);
+    await page.keyboard.press("Enter");
+    await assertPanel(page, cellOf(FAILED, "x86_64-linux-gnu"));
+    assert.equal(await page.evaluate(() => document.activeElement.id), "panel-heading");
+    await page.keyboard.press("j");
+    assert.equal(await page.textContent("#panel-heading"), FAILED.replace("epoll", "poll"));
+    await page.keyboard.press("k");
+    await page.keyboard.press("k");
+    assert.equal(await page.textContent("#panel-heading"), FAILED.replace("epoll", "select"));
+    await page.keyboard.press("Escape");
+    // The event that says so comes after the panel is gone.
+    await page.waitForSelector(`[aria-label="P pass: ${FAILED.replace("epoll", "select")} on x86_64-freebsd"]:focus`);
+    for (const [key, expected] of [
+      ["End", /^not run|^$/],
+      ["Home", /tcp-level-2t1g/],
+      ["Control+Home", /^migration 1/],
+      ["Enter", /^migration 1/],
+    ]) {
+      await page.keyboard.press(key);
+      assert.match(await label(), expected, key);
+    }
+    assert.deepEqual(await linesShown(page), ["migration 1"]);
+    await page.keyboard.press("?");
+    assert.equal(await page.isVisible("#keys"), true);
+    await page.click("#single-keys");
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("/");
+    assert.notEqual(await page.evaluate(() => document.activeElement.id), "search", "single keys can be switched off");
+  });
+});
+
+test("an address opens its cell, whatever the filters are; one that is not there is said to be missing", async () => {
+  await open("mixed", { fragment: `#status=pass&cell=${KNOWN}&on=x86_64-linux-gnu` }, async (page) => {
+    await assertPanel(page, cellOf(KNOWN, "x86_64-linux-gnu"));
+    assert.equal(await page.isDisabled('[data-step="1"]'), true);
+    await page.click("#panel .close");
+    assert.equal(await hash(page), "#status=pass");
+  });
+  await open("mixed", { fragment: "#cell=raw/pipe-drained/pipe-level-1t1g@poll&on=x86_64-freebsd" }, async (page) => {
+    await assertPanel(page, cellOf("raw/pipe-drained/pipe-level-1t1g@poll", "x86_64-freebsd"));
+    const panel = await page.textContent("#panel");
+    for (const part of [
+      "What does a poller say of a pipe at its end?",
+      "pipe; write 1; close w; read 1; wait",
+      "measured on a real system",
+    ]) {
+      assert.ok(panel.includes(part), part);
+    }
+    const links = await page.$$eval("#panel a", (links) => links.map((link) => link.href));
+    assert.ok(
+      links.includes("https://man.example.org/poll.2") && links.includes("https://example.org/table"),
+      `${links}`,
+    );
+    assert.equal(await page.textContent("#panel .elsewhere li:has-text('epoll') .quiet"), "the same answers");
+  });
+  await open("mixed", { fragment: "#cell=no/such/cell@poll" }, async (page) => {
+    assert.match(await shown(page), /This report has no cell no\/such\/cell@poll/);
+    assert.equal(await page.isVisible("#panel"), false);
+  });
+});
+
+test("the command is copied; where that is not allowed, it is selected", async () => {
+  const { reproducer } = cellOf(FAILED, "x86_64-linux-gnu");
+  const fragment = `#cell=${FAILED}&on=x86_64-linux-gnu`;
+  await open("mixed", { fragment, permissions: ["clipboard-read", "clipboard-write"] }, async (page) => {
+    await page.click('[aria-label="Copy the command"]');
+    await page.waitForSelector("text=Copied");
+    assert.equal(await page.evaluate(() => navigator.clipboard.readText()), reproducer);
+  });
+  await open("mixed", { fragment }, async (page) => {
+    await page.evaluate(() => (navigator.clipboard.writeText = () => Promise.reject(new Error("refused"))));
+    await page.click('[aria-label="Copy the command"]');
+    await page.waitForSelector("text=Selected: copy it");
+    assert.equal(await page.evaluate(() => getSelection().toString()), reproducer);
+  });
+});
+
+test("hostile texts are texts, and nothing of them runs, loads or overflows", async () => {
+  const [cell] = results("hostile").cells;
+  assert.ok(cell.reason.includes(HOSTILE));
+  const asked = { cell: cell.id.replaceAll(HOSTILE, SHOWN), text: SHOWN };
+  for (const name of ["nothing", "cell", "text"]) {
+    const fragment = name in asked ? `#${name}=${encodeURIComponent(asked[name])}` : "";
+    await open("hostile", { fragment }, async (page) => {
+      if (name !== "cell") {
+        await page.click("#lines .cell");
+      }
+      const text = await page.textContent("#panel");
+      for (const name of [
+        "title ",
+        "question ",
+        "verbs ",
+        "clause ",
+        "link ",
+        "reason ",
+        "reproducer ",
+        "what ",
+        "expected ",
+        "observed ",
+        "counter ",
+        "note ",
+        "stderr ",
+      ]) {
+        assert.ok(text.includes(name + SHOWN), `${name}${SHOWN} is not in ${text}`);
+      }
+      assert.equal(text.includes("\u202E"), false);
+      const main = await page.textContent("main");
+      for (const name of ["commit ", "emulator ", "kernel ", "selection ", "never ", "why not "]) {
+        assert.ok(main.includes(name + SHOWN), name);
+      }
+      const found = await page.evaluate(() => ({
+        broken: globalThis.broken,
+        images: document.images.length,
+        scripts: document.scripts.length,
+        addresses: [...document.querySelectorAll("a")]
+          .map((link) => link.protocol)
+          .filter((protocol) => !["file:", "https:"].includes(protocol)),
+        handlers: [...document.querySelectorAll("*")].filter((element) =>
+          [...element.attributes].some(({ name }) => name.startsWith("on")),
+        ).length,
+        overflow: document.documentElement.scrollWidth - innerWidth,
+      }));
+      assert.deepEqual(found, { broken: undefined, images: 0, scripts: 3, addresses: [], handlers: 0, overflow: 0 });
+    });
+  }
+});
+
+test("the page's own policy stops what is not of it", async () => {
+  await open("mixed", {}, async (page) => {
+    const ran = await page.evaluate(async () => {
+      const script = document.createElement("script");
+      script.textContent = "globalThis.broken = 1";
+      document.body.append(script);
+      const fetched = await fetch("https://example.org/").then(
+        () => true,
+        () => false,
+      );
+      return { broken: globalThis.broken, fetched };
+    });
+    assert.deepEqual(ran, { broken: undefined, fetched: false });
+  }).then(
+    () => assert.fail("the browser says nothing of a violation"),
+    // Each of them is on the console, and that is all there is.
+    (error) => {
+      assert.ok(Array.isArray(error.actual), error.stack);
+      assert.ok(
+        error.actual.length > 0 &&
+          error.actual.every((line) => line.startsWith("console:") && line.includes("Content Security Policy")),
+        `${error.actual}`,
+      );
+    },
+  );
+});
+
+test("20,000 cells: what is not seen is no element, and a filter takes what it takes", async (t) => {
+  await open("large", {}, async (page) => {
+    assert.equal(await shown(page), "20000 of 20000 cells shown");
+    const elements = () => page.evaluate(() => document.querySelectorAll("*").length);
+    const folded = await elements();
+    await page.click("#unfold");
+    const unfolded = await elements();
+    assert.ok(unfolded < 4000, `${unfolded} elements`);
+    const lines = 5 + 100 + 2000;
+    assert.equal(await page.getAttribute("#grid", "aria-rowcount"), String(lines + 2));
+    // To the end and back: it is all there.
+    await page.$eval("#box", (box) => box.scrollTo(0, box.scrollHeight));
+    await page.waitForFunction((last) => document.querySelector(`#lines > tr[data-line="${last}"]`), lines - 1);
+    const visible = await page.$eval("#box", (box) => {
+      const { bottom } = box.getBoundingClientRect();
+      const last = [...document.querySelectorAll("#lines > tr")].at(-1).getBoundingClientRect();
+      return last.bottom <= bottom + 1 && last.bottom > bottom - 40;
+    });
+    assert.ok(visible, "the last line is at the bottom");
+    assert.ok((await elements()) < 4000);
+    await page.focus("#fold");
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Control+Home");
+    await page.waitForSelector('#lines > tr[data-line="0"]');
+    await page.keyboard.press("PageDown");
+    assert.notEqual(await page.evaluate(() => document.activeElement.closest("tr")?.dataset.line), "0");
+    await page.evaluate(() => performance.clearMeasures());
+    await page.fill("#search", "scenario-7 fail");
+    await press(page, "status", "fail");
+    const expected = results("large").cells.filter(
+      ({ status, id }) => status === "fail" && id.includes("scenario-7"),
+    ).length;
+    assert.match(await shown(page), new RegExp(`^${expected} of 20000 cells`));
+    await page.selectOption("#compare-a", { index: 1 });
+    await page.selectOption("#compare-b", { index: 2 });
+    const took = await page.evaluate(() =>
+      performance.getEntriesByName("filter").map(({ duration }) => Math.round(duration)),
+    );
+    t.diagnostic(`elements: ${folded} folded, ${unfolded} unfolded; filters took ${took.join(", ")} ms`);
+    await clear(page);
+    await screenshot(page, "large");
+  });
+});
+
+for (const scheme of ["light", "dark"]) {
+  test(`axe finds nothing: ${scheme}`, async () => {
+    const check = async (page, where) => {
+      await page.evaluate(axe);
+      const { violations } = await page.evaluate(() =>
+        axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"] }),
+      );
+      const found = violations.map(
+        ({ id, nodes }) =>
+          `${id}: ${nodes
+            .slice(0, 3)
+            .map((node) => `${node.html} ${node.failureSummary}`)
+            .join("; ")}`,
+      );
+      assert.deepEqual(found, [], where);
+    };
+    const options = { colorScheme: scheme, reducedMotion: "reduce" };
+    await open("mixed", options, async (page) => {
+      await screenshot(page, `page-${scheme}`);
+      await check(page, "the page");
+      await press(page, "status", "fail");
+      await check(page, "filtered");
+      await page.click("#keys-button");
+      await check(page, "the keys");
+    });
+    await open("mixed", { ...options, fragment: `#cell=${KNOWN}&on=x86_64-linux-gnu` }, async (page) => {
+      await screenshot(page, `cell-${scheme}`);
+      await check(page, "a cell");
+    });
+    await open("mixed", { ...options, fragment: "#one=epoll@x86_64-linux-gnu&other=poll@x86_64-linux-gnu" }, (page) =>
+      check(page, "compared"),
+    );
+  });
+}
+
+test("the theme is the system's until another is chosen, and that is remembered", async () => {
+  await open("mixed", { colorScheme: "dark" }, async (page) => {
+    const background = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+    const dark = await background();
+    await page.click("#theme-button");
+    assert.equal(await page.textContent("#theme-button"), "Theme: light");
+    const light = await background();
+    assert.notEqual(light, dark);
+    await page.reload();
+    assert.equal(await background(), light);
+    await page.click("#theme-button");
+    await page.click("#theme-button");
+    assert.equal(await page.textContent("#theme-button"), "Theme: system");
+    assert.equal(await background(), dark);
+  });
+});
+
+for (const [name, fragment] of [
+  ["the page", ""],
+  ["a cell", `#cell=${FAILED}&on=x86_64-linux-gnu`],
+  ["two columns", "#one=epoll@x86_64-linux-gnu&other=poll@x86_64-linux-gnu"],
+]) {
+  test(`on a phone nothing but the grid is wider than the screen: ${name}`, async () => {
+    await open(
+      "mixed",
+      { fragment, viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true, reducedMotion: "reduce" },
+      async (page) => {
+        const wide = await page.evaluate(() => {
+          const over = (element) =>
+            element.getBoundingClientRect().right > innerWidth + 1 && !element.closest("#box, .sideways, .skip");
+          const place = document.querySelector("#panel[open]") ?? document.body;
+          return {
+            page: document.documentElement.scrollWidth,
+            screen: innerWidth,
+            over: [...place.querySelectorAll("*")].filter(over).map((element) => element.outerHTML.slice(0, 80)),
+          };
+        });
+        assert.deepEqual(wide, { page: 390, screen: 390, over: [] });
+        await screenshot(page, `phone-${name.replaceAll(" ", "-")}`);
+        if (fragment === "") {
+          // The first column and the headings stay where they are.
+          const corner = () => page.$eval(".corner", (corner) => corner.getBoundingClientRect().x);
+          const before = await corner();
+          await page.$eval("#box", (box) => box.scrollTo(200, 100));
+          assert.equal(await corner(), before);
+          assert.ok((await page.$eval("#box", (box) => box.scrollLeft)) > 0);
+        }
+      },
+    );
+  });
+}
