@@ -12,9 +12,9 @@ use selector::MakeSelector;
 fn pollers() -> Vec<(&'static str, MakeSelector)> {
     vec![
         #[cfg(target_os = "linux")]
-        ("epoll", poller_epoll::selector as MakeSelector),
-        ("poll", poller_poll::selector as MakeSelector),
-        ("select", poller_select::selector as MakeSelector),
+        ("epoll", &poller_epoll::selector as MakeSelector),
+        ("poll", &poller_poll::selector as MakeSelector),
+        ("select", &poller_select::selector as MakeSelector),
     ]
 }
 

@@ -23,7 +23,7 @@ fn play_with(
 }
 
 fn play(transport: Transport, line: &str) -> (Performance, Result<(), Stopped>) {
-    play_with(poller_poll::selector, transport, Mode::Level, line)
+    play_with(&poller_poll::selector, transport, Mode::Level, line)
 }
 
 /// What was observed, as `VARIANT API@TRIGGER: ANSWER`.
@@ -113,7 +113,7 @@ fn what_a_transport_or_a_poller_has_not_is_unsupported() {
     );
     unsupported(Transport::None, "own and peer are connected");
     let (_, ended) =
-        play_with(poller_poll::selector, Transport::Unix, Mode::Edge, "own is fresh, look at own");
+        play_with(&poller_poll::selector, Transport::Unix, Mode::Edge, "own is fresh, look at own");
     assert_eq!(ended, Err(Stopped::Unsupported("poll has no mode edge".into())));
 }
 
@@ -179,7 +179,7 @@ fn nothing_is_left_open() {
 fn news_of_another_descriptor_are_not_lost_in_silence() {
     let _alone = alone();
     let line = "own and peer are connected, watch own, watch peer, own sends 1, peer sends 1, look at own";
-    let (_, ended) = play_with(poller_epoll::selector, Transport::Unix, Mode::Edge, line);
+    let (_, ended) = play_with(&poller_epoll::selector, Transport::Unix, Mode::Edge, line);
     let Err(Stopped::Broken(why)) = ended else { panic!("{ended:?}") };
     assert!(why.ends_with("watch that one `in second`"), "{why}");
 }

@@ -22,7 +22,7 @@ use selector::{Changed, Event, Interest, MakeSelector, Mode, Selector, Token};
 
 const SELECTORS: &[MakeSelector] = &[
     #[cfg(any(target_os = "linux", target_os = "android"))]
-    poller_epoll::selector,
+    &poller_epoll::selector,
     #[cfg(any(
         target_os = "freebsd",
         target_os = "macos",
@@ -30,9 +30,9 @@ const SELECTORS: &[MakeSelector] = &[
         target_os = "openbsd",
         target_os = "dragonfly"
     ))]
-    poller_kqueue::selector,
-    poller_poll::selector,
-    poller_select::selector,
+    &poller_kqueue::selector,
+    &poller_poll::selector,
+    &poller_select::selector,
 ];
 
 const MODES: [Mode; 6] =
