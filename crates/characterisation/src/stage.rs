@@ -104,7 +104,13 @@ pub(crate) fn play(line: &Line, setting: Setting) -> (Performance, Result<(), St
     let ended = Stage::open(setting).and_then(|mut stage| {
         line.clauses.iter().try_for_each(|clause| {
             stage.naming.enter(clause);
-            let done = stage.perform(clause, &mut performance.observations);
+            let before = performance.observations.len();
+            let mut done = stage.perform(clause, &mut performance.observations);
+            if let Some(why) = stage.failure() {
+                // What it has just answered is no answer.
+                performance.observations.truncate(before);
+                done = Err(broken(why));
+            }
             let said = match &done {
                 Ok(said) => said.clone(),
                 Err(stopped) => stopped.to_string(),
@@ -141,6 +147,11 @@ impl Stage {
             next_number: NUMBERS,
             files: 0,
         })
+    }
+
+    /// Why one of the pollers cannot be asked any more.
+    fn failure(&self) -> Option<String> {
+        self.pollers.values().find_map(|ears| ears.selector.failure())
     }
 
     /// Does a clause. Returns what it came to, for the trace.

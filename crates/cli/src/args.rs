@@ -12,6 +12,7 @@ use report::Seed;
 use crate::command::quoted;
 use crate::exit;
 use crate::provenance::VERSION;
+use crate::subject;
 
 /// Where reports are unless something else is asked for.
 pub const DEFAULT_REPORT_DIR: &str = "pollmatrix-report";
@@ -29,6 +30,8 @@ struct CommandLine {
     matrix: MatrixArg,
     #[command(flatten)]
     expectations: ExpectationsArg,
+    #[command(flatten)]
+    subjects: SubjectsArg,
     #[command(subcommand)]
     command: Option<Command>,
 }
@@ -39,6 +42,8 @@ pub struct Args {
     pub matrix: Option<PathBuf>,
     /// The folder to read in place of the expectations that are built in.
     pub expectations: Option<PathBuf>,
+    /// Other people's pollers to ask.
+    pub subjects: Vec<String>,
     /// The command.
     pub command: Command,
 }
@@ -51,6 +56,7 @@ pub fn parse() -> Args {
     Args {
         matrix: line.matrix.matrix,
         expectations: line.expectations.dir,
+        subjects: line.subjects.subjects,
         command: command.unwrap_or_else(|| unreachable!("`run` is a command")),
     }
 }
@@ -67,6 +73,14 @@ struct ExpectationsArg {
     /// Use the expectations in this folder instead of those built into pollmatrix.
     #[arg(long = "expectations", visible_alias = "dir", global = true, value_name = "DIR")]
     dir: Option<PathBuf>,
+}
+
+#[derive(ClapArgs)]
+struct SubjectsArg {
+    /// Ask somebody else's poller, too: a library by its name (mio), or a program that speaks the protocol of
+    /// docs/subjects.md ('./my-adapter epoll'); repeatable. Without --backend, cells are those of the subjects.
+    #[arg(long = "subject", global = true, value_name = "NAME|COMMAND")]
+    subjects: Vec<String>,
 }
 
 #[derive(Subcommand)]
@@ -124,6 +138,12 @@ pub enum Command {
     /// The pages have the questions, the lines of verbs and the answers, and nothing that differs from run to run.
     #[command(after_help = exit::PUBLISH_HELP)]
     Publish(PublishArgs),
+    /// Check that somebody's adapter speaks the protocol and keeps what scenarios rely on
+    ///
+    /// Each check asks for one thing, of a subject of its own, and says what was seen if it does not hold. What a subject says
+    /// that it cannot is unsupported, and no failure. docs/subjects.md is the protocol.
+    #[command(after_help = exit::SUBJECT_CHECK_HELP)]
+    SubjectCheck(SubjectCheckArgs),
     /// Split the cells over several machines, for the matrix of a CI or for a Kubernetes Job
     ///
     /// Each of the N machines runs `pollmatrix run --shard K/N`, and `pollmatrix merge` joins what they report. The
@@ -176,9 +196,10 @@ impl SelectionArgs {
 
     /// As the matrix crate wants it.
     pub fn selection(&self) -> Selection {
+        let subjects = || subject::pollers().map(|poller| poller.name.to_owned()).collect();
         Selection {
             prefixes: self.prefixes.clone(),
-            backends: self.backends.clone(),
+            backends: if self.backends.is_empty() { subjects() } else { self.backends.clone() },
             filters: self.filters.clone(),
             layer: self.layer,
             shard: self.shard,
@@ -503,6 +524,22 @@ pub struct ExpectationsArgs {
     /// Print no answers; exit 2 if something in the files is wrong
     #[arg(long, conflicts_with_all = ["rows", "systems", "format"])]
     pub check: bool,
+}
+
+#[derive(ClapArgs)]
+pub struct SubjectCheckArgs {
+    /// The program and its arguments: ./my-adapter epoll. Or a library: mio
+    #[arg(value_name = "COMMAND", required = true, trailing_var_arg = true, allow_hyphen_values = true)]
+    pub command: Vec<String>,
+    /// Only checks whose name contains this, and the greeting; repeatable
+    #[arg(long, value_name = "TEXT")]
+    pub only: Vec<String>,
+    /// How many seconds an answer, and an event of what is ready, may take
+    #[arg(long, value_name = "SECONDS", default_value = "10")]
+    pub patience: NonZeroU32,
+    /// What to print
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
 }
 
 #[derive(ClapArgs)]

@@ -5,6 +5,7 @@ use fd_core::poller::MakeBackend;
 use selector::MakeSelector;
 
 use crate::error::Error;
+use crate::subject;
 
 /// A backend that this OS has.
 #[derive(Clone, Copy)]
@@ -15,6 +16,15 @@ pub struct Backend {
     pub core: MakeBackend,
     /// The poller itself.
     pub selector: MakeSelector,
+}
+
+/// A poller by itself: a backend's, or a subject's.
+#[derive(Clone, Copy)]
+pub struct Poller {
+    /// What its column is called.
+    pub name: &'static str,
+    /// How one is made.
+    pub make: MakeSelector,
 }
 
 /// The backend of a crate, whose functions have the same names in each.
@@ -66,6 +76,21 @@ pub fn named(name: &str) -> Result<Backend, Error> {
     find(name).ok_or_else(|| {
         let names: Vec<_> = here().map(|backend| backend.name).collect();
         Error::UnknownBackend { name: name.to_owned(), help: matrix::did_you_mean(name, names) }
+    })
+}
+
+/// Every poller that this run can ask: of the backends that this OS has, and the subjects.
+pub fn pollers() -> impl Iterator<Item = Poller> {
+    let of_backends = here().map(|backend| Poller { name: backend.name, make: backend.selector });
+    of_backends.chain(subject::pollers())
+}
+
+/// The poller of this name, or why there is none.
+pub fn poller(name: &str) -> Result<Poller, Error> {
+    pollers().find(|poller| poller.name == name).ok_or_else(|| {
+        let names: Vec<_> = pollers().map(|poller| poller.name).collect();
+        let help = matrix::did_you_mean(name, names);
+        Error::UnknownBackend { name: name.to_owned(), help }
     })
 }
 

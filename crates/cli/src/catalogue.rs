@@ -35,13 +35,15 @@ pub fn run(cell: &Cell, seed: u64) -> Result<Ran, Error> {
     if let Some(selftest) = selftest::find(scenario) {
         return Ok(selftest(seed).into());
     }
-    let Some(backend) = backends::find(backend) else {
+    let missing = || {
         let why = format!("{backend} is not built into this pollmatrix for {}", std::env::consts::OS);
-        return Ok(Ran { status: Status::Unsupported, reason: Some(why), ..Ran::default() });
+        Ok(Ran { status: Status::Unsupported, reason: Some(why), ..Ran::default() })
     };
     if let Some(row) = rows::find(scenario) {
-        return rows::run(row, cell.variant, backend, seed);
+        let poller = backends::pollers().find(|poller| poller.name == backend);
+        return poller.map_or_else(missing, |poller| rows::run(row, cell.variant, poller, seed));
     }
+    let Some(backend) = backends::find(backend) else { return missing() };
     let broken = |why: String| Ran { status: Status::Broken, reason: Some(why), ..Ran::default() };
     let params: Params = match cell.id.variant.parse() {
         Ok(params) => params,

@@ -43,6 +43,12 @@ pub enum Error {
     Record { path: PathBuf, line: usize, what: String, help: String },
     #[error("there is no backend '{name}' here")]
     UnknownBackend { name: String, help: String },
+    #[error("--subject {typed}: {why}")]
+    Subject { typed: String, why: String, help: String },
+    #[error("--subject {typed}: there is a column '{name}' already")]
+    SubjectName { typed: String, name: &'static str },
+    #[error("--subject {0}: subjects are asked on this very machine only")]
+    SubjectElsewhere(String),
     #[error("{threads} threads cannot be spread over {groups} groups")]
     SoakShape { threads: usize, groups: usize },
     #[error("the soak could not begin: {0}")]
@@ -126,8 +132,13 @@ impl Error {
             | Self::UnknownScenario { help, .. }
             | Self::Verbs { help, .. }
             | Self::UnknownBackend { help, .. }
+            | Self::Subject { help, .. }
             | Self::Record { help, .. } => help.clone(),
             Self::SoakShape { .. } => "give at least as many --threads as --groups".into(),
+            Self::SubjectName { .. } => "give each subject once, and each adapter a name of its own".into(),
+            Self::SubjectElsewhere(_) => {
+                "leave --target and --via out, or start pollmatrix over there".into()
+            }
             Self::Soak(_) => "use fewer --threads, or raise the limit of open files (ulimit -n)".into(),
             Self::AmbiguousCell { id, .. } => format!("`pollmatrix list '{id}'` shows them"),
             Self::NothingToFault(_) => {

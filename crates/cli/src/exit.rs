@@ -50,6 +50,14 @@ Exit codes:
   2    wrong usage, or a line that is not understood: the place is shown
   127  no backend that was asked can do it";
 
+/// The section of `pollmatrix subject-check --help`.
+pub const SUBJECT_CHECK_HELP: &str = "\
+Exit codes:
+  0    no check failed (unsupported ones are listed, and are no failure)
+  1    some check failed
+  2    wrong usage
+  127  the subject says that there is nothing to be asked here";
+
 /// The section of `pollmatrix publish --help`.
 pub const PUBLISH_HELP: &str = "\
 Exit codes:

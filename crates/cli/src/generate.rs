@@ -44,7 +44,7 @@ pub fn run(args: &GenerateArgs) -> Result<ExitCode, Error> {
 }
 
 /// Every generated file: its path from the top of the tree, and its text.
-fn files(matrix: &Matrix) -> [(&'static str, String); 6] {
+fn files(matrix: &Matrix) -> [(&'static str, String); 7] {
     [
         ("tests/matrix.rs", matrix::rstest_file(matrix)),
         (".github/workflows/conformance.yml", matrix::workflow_file(matrix)),
@@ -52,6 +52,7 @@ fn files(matrix: &Matrix) -> [(&'static str, String); 6] {
         ("Cross.toml", matrix::cross_file(matrix)),
         ("ci/targets.tsv", matrix::targets_file(matrix)),
         ("crates/report/schema/results.schema.json", report::schema()),
+        ("docs/subject-protocol.schema.json", subjects::schema()),
     ]
 }
 

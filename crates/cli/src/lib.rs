@@ -40,6 +40,8 @@ mod signals;
 mod soak;
 mod split;
 mod stream;
+mod subject;
+mod subject_check;
 mod supervise;
 mod targets;
 pub mod testing;
@@ -53,7 +55,10 @@ use args::Command;
 pub fn main() -> ExitCode {
     let args = args::parse();
     let matrix = args.matrix.as_deref();
-    let ended = expected::load(args.expectations.as_deref()).and_then(|()| match args.command {
+    let here = matches!(&args.command, Command::RunCell(_));
+    let loaded =
+        expected::load(args.expectations.as_deref()).and_then(|()| subject::load(&args.subjects, here));
+    let ended = loaded.and_then(|()| match args.command {
         Command::Run(args) => run::run(matrix, &args),
         Command::List(args) => list::run(matrix, &args),
         Command::Targets(args) => targets::run(matrix, &args),
@@ -66,6 +71,7 @@ pub fn main() -> ExitCode {
         Command::Probe(args) => probe::run(&args),
         Command::Record(given) => record::run(args.expectations.as_deref(), &given),
         Command::Publish(args) => publish::run(&args),
+        Command::SubjectCheck(args) => subject_check::run(&args),
         Command::Plan(args) => split::run(matrix, &args),
         Command::Generate(args) => generate::run(&args),
         Command::Exec(args) => exec::run(matrix, &args),

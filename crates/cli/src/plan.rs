@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 
 use crate::error::Error;
 use crate::provenance::{TRIPLE, hex};
-use crate::{expected, rows};
+use crate::{expected, rows, subject};
 
 /// The matrix file that was there when this program was built.
 pub const BUILT_IN: &str = include_str!("../../../matrix.yml");
@@ -27,13 +27,14 @@ pub struct Source {
 impl Source {
     /// Reads the matrix file, or the built-in one.
     pub fn load(path: Option<&Path>) -> Result<Self, Error> {
-        let (matrix, text) = match path {
+        let (mut matrix, text) = match path {
             Some(path) => read(path)?,
             None => {
                 let matrix = Matrix::parse(BUILT_IN, "matrix.yml")?;
                 (matrix.describe(&rows::described())?, BUILT_IN.to_owned())
             }
         };
+        subject::add_columns(&mut matrix);
         let path = path.map(|path| std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf()));
         Ok(Self { matrix, path, hash: hex(&Sha256::digest(text.as_bytes())) })
     }
@@ -92,7 +93,10 @@ pub fn read(path: &Path) -> Result<(Matrix, String), MatrixError> {
 pub fn typed(planned: &mut [Planned], elsewhere: &str, fault: Option<&str>) {
     let fault = fault.map(|fault| format!(" --fault {fault}")).unwrap_or_default();
     let options = format!("{elsewhere}{}{fault}", expected::option());
-    planned.iter_mut().for_each(|cell| cell.subject.command.push_str(&options));
+    for cell in planned {
+        let subject = subject::option(&cell.subject.backend);
+        cell.subject.command += &format!("{options}{subject}");
+    }
 }
 
 /// A cell of the plan.

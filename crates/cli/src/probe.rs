@@ -17,13 +17,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::args::{Format, ProbeArgs};
-use crate::backends::{self, Backend};
+use crate::backends::{self, Poller};
 use crate::error::Error;
 use crate::rows as matrix_rows;
 use crate::run::cannot_start;
 use crate::signals::Stop;
 use crate::supervise::{self, End, Ended};
-use crate::{exit, output, provenance};
+use crate::{exit, output, provenance, subject};
 
 /// A line waits for less than this, whatever it waits for.
 const LIMIT: Duration = Duration::from_secs(60);
@@ -73,8 +73,8 @@ enum How {
 pub fn run(args: &ProbeArgs) -> Result<ExitCode, Error> {
     let questions = questions(args)?;
     let backends: Vec<_> = match args.backends.as_slice() {
-        [] => backends::here().collect(),
-        names => names.iter().map(|name| backends::named(name)).collect::<Result<_, _>>()?,
+        [] => backends::pollers().collect(),
+        names => names.iter().map(|name| backends::poller(name)).collect::<Result<_, _>>()?,
     };
     let seed = args.seed.unwrap_or_else(provenance::new_seed);
     if let ([question], [backend], true) = (questions.as_slice(), backends.as_slice(), args.here) {
@@ -152,18 +152,18 @@ fn questions(args: &ProbeArgs) -> Result<Vec<Question>, Error> {
 }
 
 /// Asks in this process.
-fn here(question: &Question, backend: Backend, seed: Seed) -> ExitCode {
+fn here(question: &Question, poller: Poller, seed: Seed) -> ExitCode {
     crate::run_cell::watch_lifeline();
     let setting = Setting {
         transport: matrix_rows::transport(question.transport),
         mode: matrix_rows::mode(question.mode),
-        make: backend.selector,
+        make: poller.make,
         seed: seed.0,
     };
     let (performance, ended) = perform(&question.line, setting);
     let answer = |Observation { variant, api, trigger, answer }| Answer { variant, api, trigger, answer };
     let said = Said {
-        backend: backend.name.to_owned(),
+        backend: poller.name.to_owned(),
         how: match ended {
             Ok(()) => How::Performed,
             Err(Stopped::Unsupported(why)) => How::Unsupported(why),
@@ -191,6 +191,9 @@ fn elsewhere(
     let mut command = Command::new(&executable);
     command.args(["probe", &question.line, "--here", "--backend", backend, "--seed", &seed.to_string()]);
     command.args(["--transport", question.transport.name(), "--mode", question.mode.name()]);
+    if let Some(typed) = subject::typed(backend) {
+        command.args(["--subject", typed]);
+    }
     let slow = args.slow.times.map_or(1, NonZeroU32::get);
     let failed = |source| Error::Io {
         action: "start",

@@ -6,11 +6,11 @@ use matrix::{Described, Layer, Os, Trigger, Variant};
 use report::{Asked, Status};
 use selector::Mode;
 
-use crate::backends::Backend;
+use crate::backends::Poller;
 use crate::catalogue::Ran;
 use crate::command::quoted;
 use crate::error::Error;
-use crate::expected;
+use crate::{expected, subject};
 
 /// The rows as matrix.yml names them.
 pub fn described() -> Vec<Described> {
@@ -50,7 +50,7 @@ const MODES: [(Trigger, Mode); 6] = [
 ];
 
 /// What matrix.yml calls this mode.
-fn trigger(mode: Mode) -> Option<Trigger> {
+pub fn trigger(mode: Mode) -> Option<Trigger> {
     MODES.iter().find(|(_, known)| *known == mode).map(|(trigger, _)| *trigger)
 }
 
@@ -66,8 +66,8 @@ pub fn transport(transport: matrix::Transport) -> Transport {
 }
 
 /// Performs the row's line once in this process, and compares every answer with what is expected here.
-pub fn run(row: &Row, variant: Variant, backend: Backend, seed: u64) -> Result<Ran, Error> {
-    let make = backend.selector;
+pub fn run(row: &Row, variant: Variant, poller: Poller, seed: u64) -> Result<Ran, Error> {
+    let make = poller.make;
     let (transport, mode) = (transport(variant.transport), mode(variant.trigger));
     let (performance, ended) = characterisation::perform(row.verbs, Setting { transport, mode, make, seed });
     let due = match (row.verbs.parse(), make()) {
@@ -79,7 +79,7 @@ pub fn run(row: &Row, variant: Variant, backend: Backend, seed: u64) -> Result<R
     Ok(match expected::os() {
         Some(os) => {
             let mut ran = judge(row, &due, performance, ended, (answers, os, version.as_ref()));
-            ran.notes.insert(0, format!("alone: {}", probe(row, variant, backend.name)));
+            ran.notes.insert(0, format!("alone: {}", probe(row, variant, poller.name)));
             ran
         }
         None => broken("no expectations are kept for this system".into()),
@@ -90,7 +90,10 @@ pub fn run(row: &Row, variant: Variant, backend: Backend, seed: u64) -> Result<R
 fn probe(row: &Row, variant: Variant, backend: &str) -> String {
     let Variant { transport, trigger, .. } = variant;
     let line = quoted(&[row.verbs.to_owned()]);
-    format!("pollmatrix probe {line} --backend {backend} --transport {transport} --mode {trigger}")
+    format!(
+        "pollmatrix probe {line} --backend {backend} --transport {transport} --mode {trigger}{}",
+        subject::option(backend)
+    )
 }
 
 fn broken(reason: String) -> Ran {

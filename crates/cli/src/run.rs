@@ -18,7 +18,7 @@ use crate::progress::{Progress, first_line};
 use crate::schedule::{self, Settings};
 use crate::signals::Stop;
 use crate::ways::{self, Chosen};
-use crate::{catalogue, everywhere, exit, expected, faults, input, output, provenance, remote};
+use crate::{catalogue, everywhere, exit, expected, faults, input, output, provenance, remote, subject};
 
 /// The name of the report for people in a report directory.
 pub const REPORT: &str = "report.html";
@@ -32,9 +32,11 @@ pub fn run(matrix: Option<&Path>, args: &RunArgs) -> Result<ExitCode, Error> {
         faults::find(fault)?;
     }
     if args.elsewhere.target.as_deref() == Some(everywhere::ALL) {
+        subject::expect_none_elsewhere(false)?;
         return everywhere::run(&source, args);
     }
     let chosen = ways::choose(&source, &args.elsewhere)?;
+    subject::expect_none_elsewhere(matches!(chosen.way, Way::Native))?;
     let stop = Stop::install().map_err(cannot_start)?;
     let (results, ended) = one(&source, &chosen, args, &stop, None)?;
     output::print(&match args.format {

@@ -14,7 +14,7 @@ use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 use report::{Attempt, Seed, Status};
 
-use crate::{command, expected, run_cell};
+use crate::{command, expected, run_cell, subject};
 
 /// The end of standard error that is kept.
 const STDERR_BYTES: usize = 16 * 1024;
@@ -130,6 +130,9 @@ fn command(order: &Order<'_>) -> Command {
     }
     if let Some(dir) = expected::given() {
         command.arg("--expectations").arg(dir);
+    }
+    if let Some(typed) = order.cell.rsplit('@').next().and_then(subject::typed) {
+        command.args(["--subject", typed]);
     }
     if let Some(fault) = order.fault {
         command.args(["--fault", fault]);

@@ -216,6 +216,10 @@ impl Selector for LibeventSelector {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write;
+    use std::os::fd::AsRawFd;
+    use std::thread;
+
     use super::*;
 
     fn selector(method: &'static CStr) -> LibeventSelector {
@@ -250,6 +254,40 @@ mod tests {
             (missing.kind(), missing.to_string().as_str()),
             (io::ErrorKind::Unsupported, "libevent has no devpoll here")
         );
+    }
+
+    /// Both at once are refused by libevent: "tried to mix edge-triggered and non-edge-triggered events".
+    #[test]
+    fn a_level_becomes_an_edge() {
+        let Ok(subject) = epoll() else { return };
+        let (reader, mut writer) = io::pipe().unwrap();
+        writer.write_all(b"x").unwrap();
+        assert_eq!(subject.add(reader.as_raw_fd(), 1, Interest::READ, Mode::Level), Changed::Done);
+        assert_eq!(subject.modify(reader.as_raw_fd(), 2, Interest::READ, Mode::Edge), Changed::Done);
+        let once = subject.wait(8, Some(Duration::ZERO)).unwrap();
+        assert_eq!(once.iter().map(|event| event.token).collect::<Vec<_>>(), [2]);
+        assert_eq!(subject.wait(8, Some(Duration::ZERO)), Ok(vec![]));
+    }
+
+    #[test]
+    fn the_limit_of_a_wait_does_not_end_one_without() {
+        const LIMIT: Duration = Duration::from_millis(20);
+        let subject = selector(c"select");
+        let (reader, mut writer) = io::pipe().unwrap();
+        subject.add(reader.as_raw_fd(), 1, Interest::READ, Mode::OneShot);
+        writer.write_all(b"x").unwrap();
+        assert_eq!(subject.wait(8, Some(LIMIT)).unwrap().len(), 1);
+        thread::scope(|scope| {
+            let waiting = scope.spawn(|| subject.wait(8, None));
+            thread::sleep(2 * LIMIT);
+            subject.modify(reader.as_raw_fd(), 2, Interest::READ, Mode::OneShot);
+            let events = waiting.join().unwrap().unwrap();
+            assert_eq!(
+                events.iter().map(|event| event.token).collect::<Vec<_>>(),
+                [2],
+                "the limit was over long ago"
+            );
+        });
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! One poller of a line, and how its silence is proven.
 
-use std::io::{PipeReader, PipeWriter, Read, Write, pipe};
+use std::io::{self, PipeReader, PipeWriter, Read, Write, pipe};
 use std::os::fd::{AsRawFd, RawFd};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -38,7 +38,10 @@ struct Kept {
 
 impl Ears {
     pub(super) fn open(make: MakeSelector) -> Result<Self, Stopped> {
-        let selector = make().map_err(|error| broken(format!("the poller cannot be made: {error}")))?;
+        let selector = make().map_err(|error| match error.kind() {
+            io::ErrorKind::Unsupported => Stopped::Unsupported(error.to_string()),
+            _ => broken(format!("the poller cannot be made: {error}")),
+        })?;
         let fence = pipe().map_err(|error| broken(format!("the fence's pipe: {error}")))?;
         let modes = selector.capabilities().modes;
         // It is empty again after each use: in which mode it is reported does not matter.
@@ -49,7 +52,10 @@ impl Ears {
         };
         match selector.add(fence.0.as_raw_fd(), FENCE, Interest::READ, mode) {
             Changed::Done => Ok(Self { selector: selector.into(), fence, kept: Mutex::default() }),
-            other => Err(broken(format!("the poller refuses the fence: {other}"))),
+            other => {
+                let why = selector.failure().unwrap_or_else(|| format!("the poller refuses the fence: {other}"));
+                Err(broken(why))
+            }
         }
     }
 
@@ -311,5 +317,11 @@ mod tests {
     fn a_poller_that_cannot_be_made_is_a_broken_set_up() {
         let make: MakeSelector = &|| Err(io::ErrorKind::OutOfMemory.into());
         assert!(matches!(Ears::open(make), Err(Stopped::Broken(why)) if why.contains("memory")));
+    }
+
+    #[test]
+    fn a_poller_that_this_system_does_not_have_is_unsupported() {
+        let make: MakeSelector = &|| Err(io::Error::new(io::ErrorKind::Unsupported, "no kqueue here"));
+        assert!(matches!(Ears::open(make), Err(Stopped::Unsupported(why)) if why == "no kqueue here"));
     }
 }
