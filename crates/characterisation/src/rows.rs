@@ -2,33 +2,43 @@
 
 mod edges;
 mod files;
+mod limits;
 mod readiness;
 mod registration;
+mod sharing;
 mod states;
+mod time;
+mod unscripted;
+mod waiting;
+mod waking;
 
 use selector::Mode;
 
 use crate::Row;
+
+pub use unscripted::Unscripted;
 
 /// Every row that is a scenario, family by family, in the order of the catalogue.
 pub fn rows() -> impl Iterator<Item = &'static Row> {
     FAMILIES.iter().flat_map(|family| family.iter())
 }
 
-const FAMILIES: &[&[Row]] = &[readiness::ROWS, states::ROWS, files::ROWS, edges::ROWS, registration::ROWS];
-
-/// A row of the catalogue, or a part of one, that is no scenario.
-#[derive(Clone, Copy, Debug)]
-pub struct Unscripted {
-    /// The row, or one of its published answers: `F08`, `V30 tcp kqueue@level`. `*` stands for anything.
-    pub what: &'static str,
-    /// Why.
-    pub why: &'static str,
-}
+const FAMILIES: &[&[Row]] = &[
+    readiness::ROWS,
+    states::ROWS,
+    files::ROWS,
+    edges::ROWS,
+    registration::ROWS,
+    waiting::ROWS,
+    sharing::ROWS,
+    waking::ROWS,
+    time::ROWS,
+    limits::ROWS,
+];
 
 /// Everything that is no scenario, with the reason.
 pub fn unscripted() -> &'static [Unscripted] {
-    &[]
+    unscripted::UNSCRIPTED
 }
 
 /// Level and edge: what is there, and what is new.

@@ -1,9 +1,14 @@
 //! Performs a line: real descriptors, one poller, clause by clause.
 
+mod asleep;
 mod calls;
+mod children;
 mod descriptors;
 mod ears;
+mod limits;
+mod rounds;
 mod settle;
+mod signals;
 mod sleepers;
 
 use std::collections::BTreeMap;
@@ -15,11 +20,13 @@ use std::time::Duration;
 use selector::{Changed, Interest, Mode, Registered, Unsupported, View};
 
 use crate::keys::{Key, Naming, applies, is_plain};
-use crate::verbs::{Act, Change, ChangeKind, Clause, FIRST, Line, Name, Thing};
+use crate::verbs::{Act, Change, ChangeKind, Clause, FIRST, How, Line, Name, Thing};
 use crate::{Observation, Performance, Setting, Stopped};
 use calls::Outcome;
+use children::Child;
 use descriptors::{Address, Place};
 use ears::{Ears, ROOM};
+use limits::Limits;
 use settle::Settle;
 use sleepers::{Echo, Sleeper};
 
@@ -82,6 +89,8 @@ struct Stage {
     sleepers: BTreeMap<Name, Sleeper>,
     crowd: Vec<Sleeper>,
     echo: Option<Echo>,
+    child: Option<Child>,
+    limits: Limits,
     actors: BTreeMap<Name, Actor>,
     pollers: BTreeMap<Name, Arc<Ears>>,
     /// Through which poller a view looks at a descriptor, and what its registration is called there.
@@ -100,20 +109,42 @@ const NUMBERS: RawFd = 100;
 
 /// Performs a parsed line.
 pub(crate) fn play(line: &Line, setting: Setting) -> (Performance, Result<(), Stopped>) {
+    match line.clauses.split_first() {
+        Some((Clause { act: Act::Times(times), .. }, clauses)) => rounds::play(*times, clauses, setting),
+        _ => play_once(&line.clauses, setting),
+    }
+}
+
+fn play_once(clauses: &[Clause], setting: Setting) -> (Performance, Result<(), Stopped>) {
     let mut performance = Performance::default();
     let ended = Stage::open(setting).and_then(|mut stage| {
-        line.clauses.iter().try_for_each(|clause| {
+        clauses.iter().enumerate().try_for_each(|(place, clause)| {
             stage.naming.enter(clause);
-            let done = stage.perform(clause, &mut performance.observations);
+            let rest = &clauses[place + 1..];
+            let done = match clause.in_child {
+                false => stage.perform(clause, rest, &mut performance.observations),
+                true => stage.perform_in_child(clause, &mut performance.observations),
+            };
             let said = match &done {
                 Ok(said) => said.clone(),
                 Err(stopped) => stopped.to_string(),
             };
-            performance.trace.push(format!("{} -> {said}", clause.act));
+            let child = if clause.in_child { "in a child " } else { "" };
+            performance.trace.push(format!("{child}{} -> {said}", clause.act));
             done.map(drop)
         })
     });
     (performance, ended)
+}
+
+/// Whether a thread's answer is the last one that is asked of this wait.
+fn is_last_answer(thread: &str, rest: &[Clause]) -> bool {
+    let next = rest.iter().find_map(|clause| match &clause.act {
+        Act::Answers(other) if other == thread => Some(false),
+        Act::Sleep { thread: other, .. } if other == thread => Some(true),
+        _ => None,
+    });
+    next.unwrap_or(true)
 }
 
 impl Stage {
@@ -132,6 +163,8 @@ impl Stage {
             sleepers: BTreeMap::new(),
             crowd: Vec::new(),
             echo: None,
+            child: None,
+            limits: Limits::now()?,
             actors: BTreeMap::new(),
             pollers: BTreeMap::from([(FIRST.to_owned(), Arc::new(first))]),
             watched: BTreeMap::new(),
@@ -144,8 +177,14 @@ impl Stage {
     }
 
     /// Does a clause. Returns what it came to, for the trace.
-    fn perform(&mut self, clause: &Clause, observed: &mut Vec<Observation>) -> Result<String, Stopped> {
+    fn perform(
+        &mut self,
+        clause: &Clause,
+        rest: &[Clause],
+        observed: &mut Vec<Observation>,
+    ) -> Result<String, Stopped> {
         match &clause.act {
+            Act::Times(_) => Err(broken("how many times is said first")),
             Act::Title(_) => Ok("ok".into()),
             Act::Make(name, thing) => self.make(name, thing),
             Act::Connect(one, other) => {
@@ -193,43 +232,70 @@ impl Stage {
                 observed.extend(seen.iter().cloned());
                 Ok(seen.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "))
             }
-            Act::Sleep { thread, poller } => self.sleeps(thread, poller),
+            Act::Sleep { thread, how, poller } => self.sleeps(thread, *how, poller),
             Act::Crowd { count, alone, poller } => self.crowd_sleeps(*count, *alone, poller),
             Act::Answers(thread) => {
+                let only_news = self.reports_once();
                 self.echo()?;
                 let (Some(sleeper), Some(echo)) = (self.sleepers.get_mut(thread), &self.echo) else {
                     return Err(broken(format!("'{thread}' does not wait")));
                 };
-                let answer = sleeper.said(echo)?;
+                let answer = sleeper.said(echo, is_last_answer(thread, rest), only_news)?;
                 observed.push(observation(self.naming.wait(&self.poller, self.setting.mode), answer.clone()));
                 Ok(answer)
             }
             Act::CrowdAnswers => {
+                let only_news = self.reports_once();
                 self.echo()?;
                 let Some(echo) = &self.echo else { return Err(broken("nobody answers")) };
-                let answer = sleepers::awake(&mut self.crowd, echo)?;
+                let answer = sleepers::woken(&mut self.crowd, echo, only_news)?;
                 observed.push(observation(self.naming.wait(&self.poller, self.setting.mode), answer.clone()));
                 Ok(answer)
             }
-            Act::Wake(poller) => {
-                let woken = self.ears(poller)?.selector.wake();
-                woken.map(|()| "ok".into()).map_err(|Unsupported(why)| Stopped::Unsupported(why))
+            Act::Signal { thread, restarting, wakes } => self.signals(thread, *restarting, *wakes),
+            Act::Wake { times, poller } => {
+                let ears = self.ears(poller)?;
+                for _ in 0..*times {
+                    ears.selector.wake().map_err(|Unsupported(why)| Stopped::Unsupported(why))?;
+                }
+                Ok("ok".into())
             }
             Act::ClosePoller(poller) => match self.ears(poller)?.selector.close() {
                 Ok(Ok(())) => Ok("0".into()),
                 Ok(Err(errno)) => Err(broken(format!("close: {errno:?}"))),
                 Err(Unsupported(why)) => Err(Stopped::Unsupported(why)),
             },
-            Act::Wait { room, poller } => {
+            Act::MakePoller => {
+                let answer = limits::made(self.setting.make);
+                let key = if clause.asked { self.naming.make_poller(&self.poller) } else { None };
+                observed.extend(key.map(|key| observation(key, answer.clone())));
+                Ok(answer)
+            }
+            Act::Limit(limit) => self.limits.set(*limit),
+            Act::Fork => self.forks(),
+            Act::ChildEnds => {
+                let child = self.child.take().ok_or_else(|| broken("there is no child"))?;
+                child.end()
+            }
+            Act::Wait { times, room, poller } => {
                 let ears = self.ears(poller)?;
-                let answer = match ears.hear(room.unwrap_or(ROOM))? {
-                    Ok(events) => ears.answers(&events),
-                    Err(errno) => format!("{errno:?}"),
-                };
+                let mut answers = Vec::new();
+                for _ in 0..*times {
+                    answers.push(match ears.hear(room.unwrap_or(ROOM))? {
+                        Ok(events) => ears.answers(&events),
+                        Err(errno) => format!("{errno:?}"),
+                    });
+                }
+                let answer = answers.join(" then ");
                 observed.push(observation(self.naming.wait(&self.poller, self.setting.mode), answer.clone()));
                 Ok(answer)
             }
         }
+    }
+
+    /// Whether what is reported again was not reported before: an event that is seen behind the fence has come before it.
+    fn reports_once(&self) -> bool {
+        !matches!(self.setting.mode, Mode::Level | Mode::Exclusive)
     }
 
     fn reports_only_news(&self) -> bool {
@@ -285,11 +351,12 @@ impl Stage {
         !self.sleepers.is_empty() || !self.crowd.is_empty()
     }
 
-    fn sleeps(&mut self, thread: &str, poller: &str) -> Result<String, Stopped> {
+    fn sleeps(&mut self, thread: &str, how: How, poller: &str) -> Result<String, Stopped> {
         let ears = self.ears(poller)?;
         // The one that it replaces ends first.
         self.sleepers.remove(thread);
-        let sleeper = Sleeper::new(ears, self.echo()?)?;
+        let mut sleeper = Sleeper::new(ears, how)?;
+        sleepers::settle([&mut sleeper], self.echo()?)?;
         self.sleepers.insert(thread.to_owned(), sleeper);
         Ok("ok".into())
     }
@@ -300,9 +367,11 @@ impl Stage {
         self.crowd.clear();
         for _ in 0..count {
             let own = if alone { Arc::new(ears.alike(self.setting.make)?) } else { Arc::clone(&ears) };
-            let sleeper = Sleeper::new(own, self.echo()?)?;
-            self.crowd.push(sleeper);
+            self.crowd.push(Sleeper::new(own, How::ForEver)?);
         }
+        self.echo()?;
+        let Some(echo) = &self.echo else { return Err(broken("nobody answers")) };
+        sleepers::settle(&mut self.crowd, echo)?;
         Ok("ok".into())
     }
 

@@ -134,9 +134,7 @@ impl Selector for EpollSelector {
                 (RAW_ROOM, RawTimeout::Timespec { seconds, nanoseconds })
             }
             RawArgument::Room(room) => (room, RawTimeout::Milliseconds(0)),
-            RawArgument::Timeval { .. } | RawArgument::Count(_) => {
-                return Err(Unsupported("epoll has neither a timeval nor a number of descriptors".into()));
-            }
+            other => return Err(Unsupported(format!("epoll_wait(2) has no such argument: {other:?}"))),
         };
         let places = usize::try_from(room).unwrap_or(0).max(RAW_ROOM as usize);
         let mut buffer = vec![libc::epoll_event { events: 0, u64: 0 }; places];

@@ -291,10 +291,8 @@ pub(crate) fn wait_raw(
     timeout: Option<(i64, i64)>,
 ) -> Result<usize, Errno> {
     assert!(usize::try_from(room).is_ok_and(|room| room <= events.len()) || room < 0);
-    let timeout = timeout.map(|(seconds, nanoseconds)| libc::timespec {
-        tv_sec: seconds as _,
-        tv_nsec: nanoseconds as _,
-    });
+    let timeout = timeout
+        .map(|(seconds, nanoseconds)| libc::timespec { tv_sec: seconds as _, tv_nsec: nanoseconds as _ });
     let timeout = timeout.as_ref().map_or(null(), ptr::from_ref);
     // SAFETY: there are no changes, and as many places as the kernel may write to; the timeout lives.
     let result = unsafe { libc::kevent(queue, null(), 0, events.as_mut_ptr(), room as _, timeout) };

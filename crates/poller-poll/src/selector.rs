@@ -239,7 +239,10 @@ mod tests {
 
     /// A24.
     #[test]
-    #[cfg_attr(target_os = "macos", ignore = "poll(2) there is made of kqueue filters: the last entry of a number answers")]
+    #[cfg_attr(
+        target_os = "macos",
+        ignore = "poll(2) there is made of kqueue filters: the last entry of a number answers"
+    )]
     fn a_number_may_be_in_the_array_twice() {
         let (selector, (_reader, _writer, fd)) = (PollSelector::new().unwrap(), readable_pipe());
         add(&selector, fd, 1, Interest::READ);
@@ -279,7 +282,10 @@ mod tests {
     }
 
     #[test]
-    #[cfg_attr(target_os = "macos", ignore = "poll(2) there is made of kqueue filters: without interest there is none")]
+    #[cfg_attr(
+        target_os = "macos",
+        ignore = "poll(2) there is made of kqueue filters: without interest there is none"
+    )]
     fn a_closed_number_is_invalid_whatever_is_asked_and_a_negative_one_is_passed_over() {
         /// Not open, and far above what tests open.
         const CLOSED: RawFd = 1000;
@@ -309,7 +315,10 @@ mod tests {
 
     /// `events == 0` still tells what comes unasked.
     #[test]
-    #[cfg_attr(target_os = "macos", ignore = "poll(2) there is made of kqueue filters: without interest there is none")]
+    #[cfg_attr(
+        target_os = "macos",
+        ignore = "poll(2) there is made of kqueue filters: without interest there is none"
+    )]
     fn without_interest_there_are_hang_ups_and_errors() {
         let (selector, (reader, writer, fd)) = (PollSelector::new().unwrap(), readable_pipe());
         add(&selector, fd, 1, Interest::NONE);

@@ -14,8 +14,8 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use ::selector::{
-    Answer, Capabilities, Changed, Event, Interest, Mode, RawArgument, RawWaited, Record, Registered, Selector,
-    Token, Unsupported, View, WakePipe,
+    Answer, Capabilities, Changed, Event, Interest, Mode, RawArgument, RawWaited, Record, Registered,
+    Selector, Token, Unsupported, View, WakePipe,
 };
 use nix::errno::Errno;
 
@@ -163,8 +163,7 @@ impl Selector for SelectSelector {
             other => return Err(Unsupported(format!("select(2) has no such argument: {other:?}"))),
         };
         let before = timeout.map(|timeout| (timeout.tv_sec, timeout.tv_usec));
-        let waited =
-            self.ask(self.copy(), usize::MAX, |sets| sys::select_raw(sets, count, timeout.as_mut()));
+        let waited = self.ask(self.copy(), usize::MAX, |sets| sys::select_raw(sets, count, timeout.as_mut()));
         let after = timeout.map(|timeout| (timeout.tv_sec, timeout.tv_usec));
         let time_left_is_told = timeout.map(|_| before != after);
         Ok(waited.map(|events| RawWaited { events, time_left_is_told }))
@@ -305,7 +304,11 @@ mod tests {
         let timeval = |seconds, microseconds| RawArgument::Timeval { seconds, microseconds };
         assert_eq!(waited(timeval(-1, 0)), Err(Errno::EINVAL));
         assert_eq!(waited(RawArgument::Count(-1)), Err(Errno::EINVAL));
-        assert_eq!(events_of(waited(RawArgument::Count(0)).map(|waited| waited.events)), [], "nobody is looked at");
+        assert_eq!(
+            events_of(waited(RawArgument::Count(0)).map(|waited| waited.events)),
+            [],
+            "nobody is looked at"
+        );
         assert_eq!(events_of(waited(timeval(5, 0)).map(|waited| waited.events)), input([1]));
         #[cfg(target_os = "linux")]
         {

@@ -110,9 +110,8 @@ pub(crate) fn select_raw(
     let timeout = timeout.unwrap_or(&mut zero);
     let [read, write, except] = &mut large;
     // SAFETY: each set has `count` bits or more, and lives, as does the timeout; the kernel refuses a negative count.
-    let result = unsafe {
-        libc::select(count, read.as_mut_ptr(), write.as_mut_ptr(), except.as_mut_ptr(), timeout)
-    };
+    let result =
+        unsafe { libc::select(count, read.as_mut_ptr(), write.as_mut_ptr(), except.as_mut_ptr(), timeout) };
     let answered = Errno::result(result)?;
     for (set, large) in sets.into_iter().zip(large) {
         set.set = large[0];

@@ -1,5 +1,7 @@
 //! E01 to E16: edges and one-shots.
 
+use selector::Mode;
+
 use super::{BOTH, EDGE, LEVEL, ONCE};
 use crate::Row;
 use crate::Transport::{Fifo, Pipe, Seqpacket, Tcp, Udp, Unix, UnixDgram};
@@ -93,6 +95,16 @@ pub(super) const ROWS: &[Row] = &[
         bugs: &["https://github.com/golang/go/issues/24164"],
     },
     Row {
+        row: "E08",
+        id: "edges/fifo-blocked-when-writer-closes",
+        question: "Is a thread woken that waits when a FIFO's last writer closes?",
+        verbs: "own and peer are connected, add own for reading, t waits, peer closes, t answers as \
+                blocked-when-last-writer-closes",
+        transports: &[Fifo],
+        modes: LEVEL,
+        bugs: &["https://github.com/golang/go/issues/24164"],
+    },
+    Row {
         row: "E09",
         id: "edges/fifo-no-writer",
         question: "What is reported of a FIFO that never had a writer, and of a reader that came after the last one?",
@@ -117,6 +129,16 @@ pub(super) const ROWS: &[Row] = &[
             "https://github.com/shadow/shadow/issues/349",
             "https://github.com/apache/nuttx/pull/8871",
         ],
+    },
+    Row {
+        row: "E11",
+        id: "edges/shared-by-threads",
+        question: "How many of eight threads in one poller wake up for one event?",
+        verbs: "20 times, own and peer are connected, add own for reading, 8 threads wait, peer sends 1, threads \
+                answer as 8-threads-one-poller",
+        transports: &[Pipe, Unix],
+        modes: &[Mode::Level, Mode::Edge, Mode::OneShot, Mode::Dispatch],
+        bugs: &[],
     },
     Row {
         row: "E12",
@@ -211,6 +233,6 @@ pub(super) const ROWS: &[Row] = &[
                 wait as events-0-second-wait",
         transports: &[Tcp, Unix, Pipe, Fifo],
         modes: BOTH,
-        bugs: &["https://github.com/h2o/h2o/issues/603", "https://github.com/oven-sh/bun/pull/37101"],
+        bugs: &["https://github.com/h2o/h2o/issues/603", "https://github.com/oven-sh/bun/issues/37101"],
     },
 ];

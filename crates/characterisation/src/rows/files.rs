@@ -1,6 +1,6 @@
 //! F01 to F09: what kinds of files can be watched, and what is said of them.
 
-use super::LEVEL;
+use super::{BOTH, LEVEL};
 use crate::Row;
 use crate::Transport::{Fifo, None, Pipe};
 
@@ -20,6 +20,19 @@ pub(super) const ROWS: &[Row] = &[
             "https://github.com/sysprog21/elfuse/pull/332",
             "https://github.com/golang/go/issues/19093",
         ],
+    },
+    Row {
+        row: "F01",
+        id: "files/regular-watched",
+        question: "When is a regular file readable: before its end, at it, beyond it, and when it grows?",
+        verbs: "this is regular-file, own is a file of 8, add own for reading? as offset-0, wait as \
+                offset-0-first-wait, wait as offset-0-second-wait, beyond is a file of 8 at 108, add \
+                beyond for reading in second? as offset-beyond-EOF, wait in second, end is a file of 8 at \
+                8, add end for reading in third? as at-EOF, wait in third, end grows by 3, wait in third \
+                as at-EOF-then-append-by-other-fd",
+        transports: &[None],
+        modes: BOTH,
+        bugs: &[],
     },
     Row {
         row: "F02",

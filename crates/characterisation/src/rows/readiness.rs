@@ -152,7 +152,7 @@ pub(super) const ROWS: &[Row] = &[
                 look at own as peer-close-then-own-write, own asks SO_ERROR twice?, own sends 1?",
         transports: &[Tcp, Unix, UnixDgram, Seqpacket],
         modes: BOTH,
-        bugs: &["https://github.com/google/gvisor/issues/7331", "https://github.com/libuv/libuv/issues/3170"],
+        bugs: &["https://github.com/google/gvisor/issues/7331"],
     },
     Row {
         row: "V10",
@@ -162,7 +162,7 @@ pub(super) const ROWS: &[Row] = &[
                 own reads twice?, look at own as data+shut-drained",
         transports: &[Tcp, Unix, Seqpacket],
         modes: BOTH,
-        bugs: &["https://github.com/netty/netty/issues/4317"],
+        bugs: &["https://github.com/netty/netty/issues/4317", "https://github.com/netty/netty/issues/6391"],
     },
     Row {
         row: "V10",
@@ -172,7 +172,7 @@ pub(super) const ROWS: &[Row] = &[
                 own reads twice?, look at own as data+close-drained",
         transports: &[Tcp, Unix, Seqpacket],
         modes: BOTH,
-        bugs: &["https://github.com/netty/netty/issues/4317"],
+        bugs: &["https://github.com/netty/netty/issues/4317", "https://github.com/netty/netty/issues/6391"],
     },
     Row {
         row: "V11",
@@ -215,7 +215,7 @@ pub(super) const ROWS: &[Row] = &[
                 own asks SO_ERROR twice?, look at own as after-SO_ERROR, own reads twice?",
         transports: &[Tcp],
         modes: BOTH,
-        bugs: &["https://github.com/netty/netty/issues/6391"],
+        bugs: &[],
     },
     Row {
         row: "V12",
@@ -224,7 +224,7 @@ pub(super) const ROWS: &[Row] = &[
         verbs: "own and peer are connected, watch own, peer sends 3, peer resets, look at own, own reads thrice?",
         transports: &[Tcp],
         modes: BOTH,
-        bugs: &["https://github.com/netty/netty/issues/6391"],
+        bugs: &[],
     },
     Row {
         row: "V13",
@@ -241,7 +241,7 @@ pub(super) const ROWS: &[Row] = &[
         id: "readiness/connect-refused",
         question: "What is reported when a non-blocking connect is refused?",
         verbs: "own is fresh, watch own, own connects to nobody, look at own, own asks SO_ERROR twice?, \
-                look at own as after-SO_ERROR",
+                look at own as after-SO_ERROR, own connects to nobody? as connect-again",
         transports: &[Tcp],
         modes: BOTH,
         bugs: &[
@@ -275,6 +275,35 @@ pub(super) const ROWS: &[Row] = &[
         verbs: "listener listens backlog 1, a reaches listener, b reaches listener, own is fresh, \
                 own connects to listener? as backlog-full, look at own",
         transports: &[Unix],
+        modes: LEVEL,
+        bugs: &[],
+    },
+    Row {
+        row: "V14",
+        id: "readiness/connect-refused-for-reading",
+        question: "Who gets the error of a refused connect if only reading is asked for?",
+        verbs: "own is fresh, add own for reading, own connects to nobody? as reading-only, wait, own \
+                asks SO_ERROR?",
+        transports: &[Tcp],
+        modes: LEVEL,
+        bugs: &["https://github.com/netty/netty/pull/7738"],
+    },
+    Row {
+        row: "V14",
+        id: "readiness/connect-refused-for-writing",
+        question: "Who gets the error of a refused connect if only writing is asked for?",
+        verbs: "own is fresh, add own for writing, own connects to nobody? as writing-only, wait, own \
+                asks SO_ERROR?",
+        transports: &[Tcp],
+        modes: LEVEL,
+        bugs: &["https://github.com/oven-sh/bun/issues/32257"],
+    },
+    Row {
+        row: "V14",
+        id: "readiness/connect-refused-then-read",
+        question: "Does a read take the error of a refused connect?",
+        verbs: "own is fresh, own connects to nobody? as read-first, own reads?, own asks SO_ERROR?",
+        transports: &[Tcp],
         modes: LEVEL,
         bugs: &[],
     },
@@ -380,6 +409,16 @@ pub(super) const ROWS: &[Row] = &[
         bugs: &[],
     },
     Row {
+        row: "V20",
+        id: "readiness/dgram-blocked-when-peer-closes",
+        question: "Is a thread woken that waits when the peer of its UNIX datagram socket closes?",
+        verbs: "own and peer are connected, add own for reading, t waits, peer closes, t answers as \
+                blocked, look at own for reading",
+        transports: &[UnixDgram],
+        modes: LEVEL,
+        bugs: &[],
+    },
+    Row {
         row: "V21",
         id: "readiness/dgram-full",
         question: "What is reported when the peer's queue of UNIX datagrams is full, and as it empties?",
@@ -470,11 +509,32 @@ pub(super) const ROWS: &[Row] = &[
         bugs: &["https://github.com/golang/go/issues/24164"],
     },
     Row {
+        row: "V26",
+        id: "readiness/pipe-writer-closed-again",
+        question: "Is it reported again that a pipe has no writer?",
+        verbs: "own and peer are connected, add own for reading, peer closes, wait as \
+                writer-closed-first-wait, wait as writer-closed-second-wait",
+        transports: &[Pipe, Fifo],
+        modes: LEVEL,
+        bugs: &[],
+    },
+    Row {
         row: "V27",
         id: "readiness/pipe-reader-closed",
         question: "What is reported of a pipe's writing end when there is no reader?",
         verbs: "peer and own are connected, watch own, peer closes, look at own as write-end-space, \
                 look at own for reading, look at own for writing, own sends 1?",
+        transports: &[Pipe, Fifo],
+        modes: BOTH,
+        bugs: &[],
+    },
+    Row {
+        row: "V27",
+        id: "readiness/pipe-reader-closed-again",
+        question: "Is it reported again that a pipe has no reader, and can its writing end be added again?",
+        verbs: "peer and own are connected, watch own for writing, peer closes, wait as \
+                reader-closed-first-wait, wait as reader-closed-second-wait, add own for writing? as \
+                reader-closed-then-re-add",
         transports: &[Pipe, Fifo],
         modes: BOTH,
         bugs: &[],
@@ -567,6 +627,16 @@ pub(super) const ROWS: &[Row] = &[
                 own accepts conn?, new reaches own?, own accepts later? as SHUT_RDWR-after-new-connect",
         transports: &[Tcp, Unix, Seqpacket],
         modes: BOTH,
+        bugs: &[],
+    },
+    Row {
+        row: "V32",
+        id: "readiness/listener-shut-wakes",
+        question: "Is a thread woken that waits when its listener is shut?",
+        verbs: "own listens, add own for reading, t waits, own shuts both? as SHUT_RDWR-blocked, t \
+                answers",
+        transports: &[Tcp, Unix, Seqpacket],
+        modes: LEVEL,
         bugs: &[],
     },
     Row {

@@ -159,6 +159,66 @@ pub(super) const ROWS: &[Row] = &[
         bugs: &[],
     },
     Row {
+        row: "A12",
+        id: "registration/added-while-waiting",
+        question: "Does adding a ready descriptor wake a thread that waits already?",
+        verbs: "own and peer are connected, peer sends 1, t waits, add own for reading, t answers as \
+                ADD-ready-while-waiting",
+        transports: &[Pipe, Unix],
+        modes: LEVEL,
+        bugs: &["https://github.com/unikraft/unikraft/pull/1310"],
+    },
+    Row {
+        row: "A12",
+        id: "registration/added-idle-while-waiting",
+        question: "Does a descriptor wake a thread that waited before it was added?",
+        verbs: "own and peer are connected, t waits, add own for reading, peer sends 1, t answers as \
+                ADD-idle-while-waiting-then-data",
+        transports: &[Tcp],
+        modes: LEVEL,
+        bugs: &[],
+    },
+    Row {
+        row: "A12",
+        id: "registration/modified-while-waiting",
+        question: "Does asking for what is there wake a thread that waits already?",
+        verbs: "own and peer are connected, peer sends 1, add own for nothing, t waits, modify own \
+                for reading, t answers as MOD-while-waiting",
+        transports: &[Pipe, Unix],
+        modes: LEVEL,
+        bugs: &["https://github.com/unikraft/unikraft/pull/1310"],
+    },
+    Row {
+        row: "A12",
+        id: "registration/removed-while-waiting",
+        question: "Does a descriptor wake a thread that began to wait before it was removed?",
+        verbs: "own and peer are connected, add own for reading, t waits, remove own, peer sends 1, t \
+                answers as DEL-while-waiting",
+        transports: &[Tcp],
+        modes: LEVEL,
+        bugs: &[],
+    },
+    Row {
+        row: "A13",
+        id: "registration/closed-while-waiting",
+        question: "Is a thread woken whose descriptor is closed while it waits, and when its peer goes on?",
+        verbs: "own and peer are connected, add own for reading, t waits, own closes, t answers as \
+                closed, peer sends 1?, t answers as closed-then-peer-wrote",
+        transports: &[Tcp, Unix, UnixDgram, Seqpacket, Udp, Pipe, Fifo],
+        modes: LEVEL,
+        bugs: &[],
+    },
+    Row {
+        row: "A14",
+        id: "registration/poller-closed-while-waiting",
+        question: "Is a thread woken whose poller is closed while it waits, and does it still hear?",
+        verbs: "own and peer are connected, add own for reading, t waits, close, t answers as \
+                poller-closed, peer sends 1, t answers as poller-closed-then-data",
+        transports: &[Unix],
+        modes: LEVEL,
+        bugs: &["https://github.com/lionheart/openradar-mirror/issues/16814"],
+    },
+    Row {
         row: "A20",
         id: "registration/closed-beside-idle",
         question: "Is a closed descriptor reported at once while another one is idle?",
@@ -185,6 +245,46 @@ pub(super) const ROWS: &[Row] = &[
         transports: &[Tcp, Unix, Pipe, Fifo],
         modes: LEVEL,
         bugs: &["https://github.com/NixOS/nix/pull/13847"],
+    },
+    Row {
+        row: "A22",
+        id: "registration/blocked-asked-for-nothing",
+        question: "Is a thread woken that asks for nothing when the peer closes?",
+        verbs: "own and peer are connected, add own for nothing, t waits, peer closes, t answers as \
+                blocked-events-0",
+        transports: &[Unix, Pipe, Fifo],
+        modes: LEVEL,
+        bugs: &["https://github.com/NixOS/nix/pull/13847"],
+    },
+    Row {
+        row: "A22",
+        id: "registration/blocked-asked-for-nothing-reset",
+        question: "Is a thread woken that asks for nothing when the peer resets?",
+        verbs: "own and peer are connected, add own for nothing, t waits, peer resets, t answers as \
+                blocked-events-0-reset",
+        transports: &[Tcp],
+        modes: LEVEL,
+        bugs: &[],
+    },
+    Row {
+        row: "A22",
+        id: "registration/blocked-writer",
+        question: "What does a thread say that waits for room when the reader closes, and what is said afterwards?",
+        verbs: "peer and own are connected, own fills, add own for writing, t waits, peer closes, t \
+                answers as blocked-full, look at own for writing",
+        transports: &[Unix, Pipe, Fifo],
+        modes: LEVEL,
+        bugs: &[],
+    },
+    Row {
+        row: "A22",
+        id: "registration/blocked-writer-reset",
+        question: "What does a thread say that waits for room when the peer resets, and what is said afterwards?",
+        verbs: "peer and own are connected, own fills, add own for writing, t waits, peer resets, t \
+                answers as blocked-full-reset, look at own for writing",
+        transports: &[Tcp],
+        modes: LEVEL,
+        bugs: &[],
     },
     Row {
         row: "A24",

@@ -90,6 +90,7 @@ impl Stage {
                 self.closes(who)?
             }
             Call::Closes => self.closes(who)?,
+            Call::MovesTo(number) => self.moves_to(who, *number)?,
             Call::TakesNumberOf(whose) => self.takes_number_of(who, whose)?,
             Call::Sets(option) => self.sets(who, *option)?,
             Call::AsksError(times) => {
@@ -422,9 +423,14 @@ impl Stage {
         if self.actor(whose)?.fd.is_some() {
             return Err(broken(format!("'{whose}' is open: its number is not free")));
         }
+        self.moves_to(who, number as usize)
+    }
+
+    fn moves_to(&mut self, who: &str, number: usize) -> Result<Outcome, Stopped> {
+        let number = i32::try_from(number).map_err(|_| broken("a number that no descriptor has"))?;
         let moved = descriptors::copy(self.fd(who)?, number)?;
         if moved.as_raw_fd() != number {
-            return Err(broken(format!("the number of '{whose}' is not free")));
+            return Err(broken(format!("the number {number} is not free")));
         }
         let actor = self.actor(who)?;
         actor.number = number;

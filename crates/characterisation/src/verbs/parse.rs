@@ -26,13 +26,26 @@ pub struct ParseError {
 impl std::error::Error for ParseError {}
 
 /// The verbs that a clause can begin with.
-const ORDERS: [&str; 15] = [
-    "watch", "add", "modify", "remove", "take", "look", "wait", "this", "threads", "wake", "close",
-    "descriptors", "in", "a", "the",
+pub(super) const ORDERS: &[&str] = &[
+    "watch",
+    "add",
+    "modify",
+    "remove",
+    "take",
+    "look",
+    "wait",
+    "this",
+    "threads",
+    "wake",
+    "close",
+    "descriptors",
+    "in",
+    "a",
+    "the",
 ];
 
 /// The verbs that follow a descriptor's name.
-const VERBS: [&str; 23] = [
+pub(super) const VERBS: &[&str] = &[
     "is", "and", "binds", "listens", "connects", "reaches", "accepts", "opens", "sends", "fills", "reads",
     "drains", "receives", "shuts", "resets", "closes", "takes", "sets", "asks", "grows", "waits", "answers",
     "moves",
@@ -157,6 +170,14 @@ impl Words {
         has
     }
 
+    /// Whether the next two words are these; then they are gone.
+    fn begins(&mut self, two: [&str; 2]) -> bool {
+        let next = self.words.iter().skip(self.next).take(2);
+        let begins = next.map(|word| word.text.as_str()).eq(two);
+        self.next += if begins { 2 } else { 0 };
+        begins
+    }
+
     fn must_have(&mut self, word: &'static str) -> Result<(), ParseError> {
         if self.has(word) { Ok(()) } else { self.wrong(&format!("'{word}'"), &[word]) }
     }
@@ -252,19 +273,18 @@ impl Words {
         if self.has("descriptors") {
             return self.limit().map(Act::Limit);
         }
-        if self.has("a") {
-            if self.has("child") {
-                self.must_have("is")?;
-                self.must_have("forked")?;
-                return Ok(Act::Fork);
-            }
-            self.must_have("poller")?;
+        // Descriptors may be called `a` and `the`.
+        if self.begins(["a", "child"]) {
+            self.must_have("is")?;
+            self.must_have("forked")?;
+            return Ok(Act::Fork);
+        }
+        if self.begins(["a", "poller"]) {
             self.must_have("is")?;
             self.must_have("made")?;
             return Ok(Act::MakePoller);
         }
-        if self.has("the") {
-            self.must_have("child")?;
+        if self.begins(["the", "child"]) {
             self.must_have("ends")?;
             return Ok(Act::ChildEnds);
         }
@@ -319,17 +339,17 @@ impl Words {
             // A single word is a mistyped order more often than a descriptor that does nothing.
             if !cast.has(&who) {
                 self.next = beginning;
-                return self.wrong("a verb or a descriptor with one", &ORDERS);
+                return self.wrong("a verb or a descriptor with one", ORDERS);
             }
-            return self.wrong("what it does", &VERBS);
+            return self.wrong("what it does", VERBS);
         };
         if !VERBS.contains(&verb) {
-            let mistyped_order = nearest(&who, &ORDERS).is_some() && !cast.has(&who);
+            let mistyped_order = nearest(&who, ORDERS).is_some() && !cast.has(&who);
             if mistyped_order {
                 self.next = beginning;
-                return self.wrong("a verb or the name of a descriptor", &ORDERS);
+                return self.wrong("a verb or the name of a descriptor", ORDERS);
             }
-            return self.wrong("what it does", &VERBS);
+            return self.wrong("what it does", VERBS);
         }
         if verb == "waits" {
             self.next += 1;
@@ -446,7 +466,7 @@ impl Words {
             }
             _ => {
                 self.next -= 1;
-                return self.wrong("what it does", &VERBS);
+                return self.wrong("what it does", VERBS);
             }
         })
     }

@@ -112,7 +112,8 @@ impl Display for How {
             }
             Self::AtMost(timeout) => timeout.as_nanos(),
         };
-        let (per_unit, unit) = super::UNITS.iter().find(|(per_unit, _)| timeout % per_unit == 0).unwrap_or(&(1, "ns"));
+        let (per_unit, unit) =
+            super::UNITS.iter().find(|(per_unit, _)| timeout % per_unit == 0).unwrap_or(&(1, "ns"));
         write!(f, " at most {} {unit}", timeout / per_unit)
     }
 }

@@ -90,6 +90,11 @@ pub const FORMS: &[Form] = &[
     ),
     form("A drains", "read(2) until there is nothing more", "own and peer are connected, own drains"),
     form(
+        "A grows by N",
+        "another descriptor of the same regular file appends N bytes",
+        "own is a file of 8 at 8, own grows by 3",
+    ),
+    form(
         "A receives urgent",
         "recv(2) of one byte with MSG_OOB",
         "own and peer are connected, own receives urgent?",
@@ -183,7 +188,11 @@ pub const FORMS: &[Form] = &[
         "how many of them were woken: wakes=1/8",
         "own and peer are connected, add own for reading, 8 threads wait, peer sends 1, threads answer as herd",
     ),
-    form("wake [N times] [in POLLER]", "the poller's own wake-up", "t waits, wake 1000 times, t answers as woken"),
+    form(
+        "wake [N times] [in POLLER]",
+        "the poller's own wake-up",
+        "t waits, wake 1000 times, t answers as woken",
+    ),
     form(
         "close [in POLLER]",
         "closes the poller's own descriptor",
@@ -196,11 +205,7 @@ pub const FORMS: &[Form] = &[
         "descriptors run out, a poller is made?",
     ),
     form("descriptors end at N", "RLIMIT_NOFILE is N", "descriptors end at 256"),
-    form(
-        "descriptors are back",
-        "RLIMIT_NOFILE is what it was",
-        "descriptors run out, descriptors are back",
-    ),
+    form("descriptors are back", "RLIMIT_NOFILE is what it was", "descriptors run out, descriptors are back"),
     form(
         "in a child CLAUSE",
         "fork(2): the child does it, answers, and ends",

@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicI32, Ordering};
 use std::time::Duration;
 
 use ::selector::{
-    Capabilities, Changed, Event, Filter, Interest, Mode, RawArgument, RawWaited, Registered, Selector, Token,
-    Unsupported, View, WakePipe,
+    Capabilities, Changed, Event, Filter, Interest, Mode, RawArgument, RawWaited, Registered, Selector,
+    Token, Unsupported, View, WakePipe,
 };
 use nix::errno::Errno;
 
