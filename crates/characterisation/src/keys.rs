@@ -168,7 +168,9 @@ pub fn keys(line: &Line, transport: Transport, mode: Mode, poller: &str, views: 
             Act::Look { interest: Some(interest), .. } if mode == Mode::Level => {
                 keys.push(naming.look_for(poller, *interest));
             }
-            Act::Wait { .. } | Act::Answers(_) | Act::CrowdAnswers => keys.push(naming.wait(poller, mode)),
+            Act::Wait { .. } | Act::Answers(_) | Act::CrowdAnswers | Act::ChildAnswers => {
+                keys.push(naming.wait(poller, mode))
+            }
             Act::MakePoller if clause.asked => keys.extend(naming.make_poller(poller)),
             Act::Call(who, call) if clause.asked => keys.push(naming.call(who, call)),
             Act::Change(change) if clause.asked => keys.extend(naming.change(poller, change)),

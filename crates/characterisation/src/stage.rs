@@ -3,6 +3,7 @@
 mod asleep;
 mod calls;
 mod children;
+mod crew;
 mod descriptors;
 mod ears;
 mod limits;
@@ -24,6 +25,7 @@ use crate::verbs::{Act, Change, ChangeKind, Clause, FIRST, How, Line, Name, Thin
 use crate::{Observation, Performance, Setting, Stopped};
 use calls::Outcome;
 use children::Child;
+use crew::Crew;
 use descriptors::{Address, Place};
 use ears::{Ears, ROOM};
 use limits::Limits;
@@ -88,6 +90,7 @@ struct Stage {
     /// Threads that wait: they end before the pollers and the descriptors do.
     sleepers: BTreeMap<Name, Sleeper>,
     crowd: Vec<Sleeper>,
+    crew: Crew,
     echo: Option<Echo>,
     child: Option<Child>,
     limits: Limits,
@@ -162,6 +165,7 @@ impl Stage {
             views: first.selector.views(setting.mode),
             sleepers: BTreeMap::new(),
             crowd: Vec::new(),
+            crew: Crew::default(),
             echo: None,
             child: None,
             limits: Limits::now()?,
@@ -244,6 +248,14 @@ impl Stage {
                 observed.push(observation(self.naming.wait(&self.poller, self.setting.mode), answer.clone()));
                 Ok(answer)
             }
+            Act::Crew { count, work, alone, poller } => self.begins_work(*count, work, *alone, poller),
+            Act::Clients(count, whom) => self.clients_reach(*count, whom),
+            Act::Pairs(count) => self.pairs_are_written(*count),
+            Act::CrowdAnswers if self.crew.is_at_work() => {
+                let answer = self.work_is_done()?;
+                observed.push(observation(self.naming.wait(&self.poller, self.setting.mode), answer.clone()));
+                Ok(answer)
+            }
             Act::CrowdAnswers => {
                 let only_news = self.reports_once();
                 self.echo()?;
@@ -273,9 +285,16 @@ impl Stage {
             }
             Act::Limit(limit) => self.limits.set(*limit),
             Act::Fork => self.forks(),
-            Act::ChildEnds => {
-                let child = self.child.take().ok_or_else(|| broken("there is no child"))?;
-                child.end()
+            Act::ChildEnds => self.child()?.end(),
+            Act::ChildWaits(timeout) => self.child_waits(*timeout),
+            Act::ChildIsStopped => {
+                let child = self.child.as_ref().ok_or_else(|| broken("there is no child"))?;
+                child.stop_and_continue()
+            }
+            Act::ChildAnswers => {
+                let answer = self.child()?.answers()?;
+                observed.push(observation(self.naming.wait(&self.poller, self.setting.mode), answer.clone()));
+                Ok(answer)
             }
             Act::Wait { times, room, poller } => {
                 let ears = self.ears(poller)?;
@@ -346,9 +365,14 @@ impl Stage {
         self.echo.as_ref().ok_or_else(|| broken("nobody answers"))
     }
 
+    /// The child, which ends.
+    fn child(&mut self) -> Result<Child, Stopped> {
+        self.child.take().ok_or_else(|| broken("there is no child"))
+    }
+
     /// Whether a thread waits: it may hold a file that the line has closed.
     fn somebody_sleeps(&self) -> bool {
-        !self.sleepers.is_empty() || !self.crowd.is_empty()
+        !self.sleepers.is_empty() || !self.crowd.is_empty() || self.crew.is_at_work()
     }
 
     fn sleeps(&mut self, thread: &str, how: How, poller: &str) -> Result<String, Stopped> {

@@ -108,6 +108,21 @@ pub enum Act {
         /// Which poller.
         poller: Name,
     },
+    /// `N threads accept from A`, `look`, `collect`: threads that work until nothing is left to do.
+    Crew {
+        /// How many.
+        count: usize,
+        /// What each of them does.
+        work: Work,
+        /// Each in a poller of its own with the same registrations.
+        alone: bool,
+        /// Which poller.
+        poller: Name,
+    },
+    /// `N clients reach A`: so many connections, one after the other.
+    Clients(usize, Name),
+    /// `N pairs are added and written`: each first end is added for reading, then a byte is sent to each.
+    Pairs(usize),
     /// `threads answer`: how many of them are awake.
     CrowdAnswers,
     /// `wake`: the poller's own wake-up.
@@ -125,8 +140,26 @@ pub enum Act {
     Fork,
     /// `the child ends`.
     ChildEnds,
+    /// `a child waits at most …`: in a poller of its own, with nothing registered.
+    ChildWaits(Duration),
+    /// `the child is stopped and continued`: `SIGSTOP`, and `SIGCONT` once it has stopped.
+    ChildIsStopped,
+    /// `the child answers`: what its wait said.
+    ChildAnswers,
     /// `close`: closes the poller's own descriptor.
     ClosePoller(Name),
+}
+
+/// What a thread of several does until nothing is left to do.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Work {
+    /// It waits, and accepts from this listener: one connection each time, or all of them where a listener that is ready is
+    /// reported once. One that is reported once until it is modified is modified then.
+    Accept(Name),
+    /// It waits so many times without sleeping.
+    Look(usize),
+    /// It waits, and keeps what is reported.
+    Collect,
 }
 
 /// With which arguments a thread waits.

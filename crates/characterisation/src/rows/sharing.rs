@@ -120,6 +120,26 @@ pub(super) const ROWS: &[Row] = &[
         bugs: &[],
     },
     Row {
+        row: "C09",
+        id: "sharing/accepted-by-poller-per-thread",
+        question: "Is each connection of a burst accepted if each thread has the listener in a poller of its own?",
+        verbs: "own listens backlog 128, add own for reading, 8 threads accept from own alone, 100 clients reach own, \
+                threads answer as one-poller-per-thread-burst",
+        transports: &[Tcp, Unix],
+        modes: EVERY,
+        bugs: &[],
+    },
+    Row {
+        row: "C09",
+        id: "sharing/accepted-by-shared-poller",
+        question: "Is each connection of a burst accepted if the threads share the poller that has the listener?",
+        verbs: "own listens backlog 128, add own for reading, 8 threads accept from own, 100 clients reach own, \
+                threads answer as one-shared-poller-burst",
+        transports: &[Tcp, Unix],
+        modes: SHARED,
+        bugs: &[],
+    },
+    Row {
         row: "C10",
         id: "sharing/exclusive-rules",
         question: "What may an exclusive registration ask for, and can it be changed?",

@@ -24,6 +24,17 @@ const KQUEUE_ONLY: &str = "a flag or a filter of kqueue's own, for which the pol
 const SIZE: &str =
     "how many bytes fit depends on the system's settings: the row's lines ask whether it is writable";
 
+/// What goes before or beside the wait of a child.
+const CHILD: &str = "that a child has no poller is what its wait answers";
+
+/// Modes of a wake-up.
+const WAKE_UP: &str =
+    "a poller's wake-up ends one wait, as an edge does: E11 asks how many threads other modes wake";
+
+/// kqueue's list of changes.
+const CHANGE_LIST: &str =
+    "a list of changes is kqueue's own: the pollers' interface makes one change at a time";
+
 /// The same question under the name that the interface has for it.
 const OTHER_NAME: &str = "asked under the name that the verbs have for it, the same for every poller";
 
@@ -122,4 +133,57 @@ pub(super) const UNSCRIPTED: &[Unscripted] = &[
     none("A22 *:blocked-then-peer-*", TAKEN_APART),
     none("A23", "pollers do not give away their descriptors, so that one cannot be watched by another"),
     none("A24 unix:IN+* poll@level", TAKEN_APART),
+    none("A15 * kqueue@level", TAKEN_APART),
+    none("A17 *:child-F_GETFD *", CHILD),
+    none("A17 *:child-next-open *", CHILD),
+    none("A17 *:child-delete kqueue", OTHER_NAME),
+    none("C01 tcp connect", OTHER_NAME),
+    none("C01 tcp poll-at-once@level", "how far a handshake is right after the call is the scheduler's"),
+    none("C01 tcp:connect-pending(accept-queue-full) connect", TAKEN_APART),
+    none("C02", "V14 asks who gets the error of a refused connect"),
+    none("C04", "V11, V12 and V14 ask for SO_ERROR twice"),
+    none("C05", "V34 asks for it"),
+    none("C09 tcp:*,* *", "who accepts how many is the scheduler's: the row's lines count all of them"),
+    none(
+        "C11",
+        "which of the waiting threads is woken first is the scheduler's: there is no answer to expect",
+    ),
+    none("C12 tcp:limit-raised accept", TAKEN_APART),
+    none("C13", "what a core that shares descriptors does: the FD core's own scenarios, listener/"),
+    none("C14", "which listener gets a connection is decided before any poller is asked"),
+    none("T01 - *", OTHER_NAME),
+    none("T02 -:* *", OTHER_NAME),
+    none("T03 -:* *", OTHER_NAME),
+    none("T04 -:* *", OTHER_NAME),
+    none("T05 - select", OTHER_NAME),
+    none("T05 -:* select", OTHER_NAME),
+    none("T06 -:* *", OTHER_NAME),
+    none("T07 -:* *", OTHER_NAME),
+    none("T08 -:* *", OTHER_NAME),
+    none("T09", "what a loop does that waits again: its own arithmetic"),
+    none("T10 - *", OTHER_NAME),
+    none("T10 -:* *", OTHER_NAME),
+    none("T11 -:* *", OTHER_NAME),
+    none("T12 - *", OTHER_NAME),
+    none("T12 -:* *", OTHER_NAME),
+    none("T13 - kqueue-create", OTHER_NAME),
+    none("T14", "the limit is the whole system's, and only the superuser can lower it"),
+    none("W01 EVFILT_USER* kqueue@edge", OTHER_NAME),
+    none("W02 EVFILT_USER kqueue@edge", OTHER_NAME),
+    none("W03 EVFILT_USER:4-waiters kqueue@*", WAKE_UP),
+    none("W04 EVFILT_USER* kqueue@edge", TAKEN_APART),
+    none("W05", "the order of a core's own sleeping bits: its models"),
+    none("W06", "the number of EVFILT_USER is the poller's own, and no descriptor's"),
+    none("W07", "what is odd about EVFILT_USER on macOS is hidden by the poller's `wake`"),
+    none("W08 *:*,* kqueue@level", TAKEN_APART),
+    none("W08 *-order kqueue@level", OTHER_NAME),
+    none("W09 unix:n* kqueue", OTHER_NAME),
+    none("W10 ???? kqueue@level", TAKEN_APART),
+    none("W11 unix kqueue@*", TAKEN_APART),
+    none("W12", CHANGE_LIST),
+    none("W13", "how a core counts the changes that are left: its own tests"),
+    none("W14", CHANGE_LIST),
+    none("W15", CHANGE_LIST),
+    none("W16", CHANGE_LIST),
+    none("W17", "a constant: the filters of kqueue are numbers and not bits"),
 ];

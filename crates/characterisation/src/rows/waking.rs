@@ -1,5 +1,7 @@
 //! W01 to W17: wake-ups, threads, and more events than there is room for.
 
+use selector::Mode;
+
 use super::{BOTH, EDGE, LEVEL};
 use crate::Row;
 use crate::Transport::{None, Pipe, Tcp, Unix};
@@ -96,6 +98,25 @@ pub(super) const ROWS: &[Row] = &[
                 with room -1, t answers as room-negative",
         transports: &[Unix],
         modes: LEVEL,
+        bugs: &[],
+    },
+    Row {
+        row: "W10",
+        id: "waking/two-threads-look",
+        question: "Is what is ready told to each of two threads that look again and again?",
+        verbs: "own and peer are connected, peer sends 1, add own for reading, 2 threads look 2000 times, threads \
+                answer as 2-threads",
+        transports: &[Pipe, Unix],
+        modes: LEVEL,
+        bugs: &[],
+    },
+    Row {
+        row: "W11",
+        id: "waking/told-once",
+        question: "Is each of many events told to exactly one of the threads that share a poller?",
+        verbs: "20 times, 4 threads collect, 50 pairs are added and written, threads answer as 4-threads",
+        transports: &[Pipe, Unix],
+        modes: &[Mode::Edge, Mode::OneShot, Mode::Dispatch],
         bugs: &[],
     },
 ];

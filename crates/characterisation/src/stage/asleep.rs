@@ -52,6 +52,16 @@ impl Pulse {
         }
     }
 
+    /// A child's, of one thread.
+    pub(super) fn of_child(child: nix::unistd::Pid) -> Self {
+        Self {
+            #[cfg(target_os = "linux")]
+            system_call: format!("/proc/{child}/syscall").into(),
+            #[cfg(any(target_os = "linux", target_os = "freebsd"))]
+            clock: nix::time::clock_getcpuclockid(child).ok().map(|clock| (clock, std::time::Duration::MAX)),
+        }
+    }
+
     /// Looks once. Two looks are to have a turn of somebody else's between them.
     pub(super) fn look(&mut self) -> Look {
         #[cfg(target_os = "linux")]

@@ -4,12 +4,17 @@
 //! held in the child for ever.
 
 use std::io::{PipeReader, PipeWriter, Read, Write, pipe};
+use std::time::Duration;
 
-use nix::sys::wait::{WaitStatus, waitpid};
+use nix::sys::signal::{Signal, kill};
+use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::{ForkResult, Pid, fork};
 
+use super::asleep::Pulse;
+use super::ears::Ears;
+use super::sleepers;
 use super::{Stage, broken};
-use crate::verbs::{Act, Clause};
+use crate::verbs::{Act, Clause, How};
 use crate::{Observation, Stopped};
 
 /// A child that does nothing.
@@ -17,12 +22,34 @@ pub(super) struct Child {
     pid: Pid,
     /// The child ends when nobody has this end any more.
     ends: Option<PipeWriter>,
+    /// What it says, if it does something.
+    says: Option<PipeReader>,
 }
 
 impl Child {
     pub(super) fn end(mut self) -> Result<String, Stopped> {
         self.ends.take();
         reap(self.pid)
+    }
+
+    /// Stops it, and lets it go on when it has stopped.
+    pub(super) fn stop_and_continue(&self) -> Result<String, Stopped> {
+        let failed = |call: &'static str| move |errno| broken(format!("{call}: {errno:?}"));
+        kill(self.pid, Signal::SIGSTOP).map_err(failed("kill(SIGSTOP)"))?;
+        match waitpid(self.pid, Some(WaitPidFlag::WUNTRACED)).map_err(failed("waitpid"))? {
+            WaitStatus::Stopped(..) => {}
+            other => return Err(broken(format!("the child has not stopped: {other:?}"))),
+        }
+        kill(self.pid, Signal::SIGCONT).map_err(failed("kill(SIGCONT)"))?;
+        Ok("ok".into())
+    }
+
+    /// What it says, and its end.
+    pub(super) fn answers(mut self) -> Result<String, Stopped> {
+        let says = self.says.take().ok_or_else(|| broken("the child does nothing"))?;
+        let text = read_all(says)?;
+        self.end()?;
+        Ok(text)
     }
 }
 
@@ -62,7 +89,7 @@ impl Stage {
         let (mut over, ends) = pipe().map_err(|error| broken(format!("a pipe: {error}")))?;
         match self.split()? {
             ForkResult::Parent { child: pid } => {
-                self.child = Some(Child { pid, ends: Some(ends) });
+                self.child = Some(Child { pid, ends: Some(ends), says: None });
                 Ok("ok".into())
             }
             ForkResult::Child => {
@@ -70,6 +97,33 @@ impl Stage {
                 // Its end, or an error: both are the end.
                 let _ = over.read(&mut [0]);
                 leave(0)
+            }
+        }
+    }
+
+    /// A child that waits in a poller of its own. Returns when it sleeps.
+    pub(super) fn child_waits(&mut self, timeout: Duration) -> Result<String, Stopped> {
+        let failed = |error| broken(format!("a pipe: {error}"));
+        let (over, ends) = pipe().map_err(failed)?;
+        let (mut said, mut says) = pipe().map_err(failed)?;
+        match self.split()? {
+            ForkResult::Parent { child: pid } => {
+                drop(says);
+                said.read_exact(&mut [0])
+                    .map_err(|error| broken(format!("the child did not begin: {error}")))?;
+                self.child = Some(Child { pid, ends: Some(ends), says: Some(said) });
+                sleepers::falls_asleep(&mut Pulse::of_child(pid), self.echo()?)?;
+                Ok("ok".into())
+            }
+            ForkResult::Child => {
+                drop((over, ends));
+                let waited = Ears::open(self.setting.make).and_then(|ears| {
+                    let begun = says.write_all(b".");
+                    begun.map_err(|error| broken(format!("a pipe: {error}")))?;
+                    sleepers::wait(&*ears.selector, How::AtMost(timeout)).written(&ears)
+                });
+                let text = waited.unwrap_or_else(|stopped| stopped.to_string());
+                leave(i32::from(says.write_all(text.as_bytes()).is_err()))
             }
         }
     }

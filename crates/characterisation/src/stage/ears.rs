@@ -16,7 +16,7 @@ use crate::verbs::Name;
 pub(super) const ROOM: usize = 64;
 
 /// The fence's registration: more than a line has, and not the largest, which a poller may use itself.
-const FENCE: Token = u32::MAX as Token;
+pub(super) const FENCE: Token = u32::MAX as Token;
 
 /// A poller with a fence: a pipe of its own that nobody else knows.
 pub(super) struct Ears {

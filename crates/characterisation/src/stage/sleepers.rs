@@ -11,6 +11,7 @@ use nix::sys::pthread::Pthread;
 use selector::{Event, Selector, Unsupported};
 
 use super::asleep::{Look, Pulse};
+use super::crew::Done;
 use super::ears::{Ears, ROOM};
 use super::{PATIENCE, broken};
 use crate::Stopped;
@@ -58,7 +59,7 @@ impl Drop for Echo {
 }
 
 /// What a thread's wait came to.
-enum Waited {
+pub(super) enum Waited {
     /// It ended with these events.
     Said(Vec<Event>),
     /// It ended with none, before its time.
@@ -71,9 +72,11 @@ enum Waited {
     Unsupported(String),
     /// It slept on, until the fence was put up.
     NotWoken,
+    /// It has worked, until the fence was put up or the work was done.
+    Worked(Done),
 }
 
-fn wait(selector: &dyn Selector, how: How) -> Waited {
+pub(super) fn wait(selector: &dyn Selector, how: How) -> Waited {
     match how {
         How::ForEver => selector.wait(ROOM, None).map_or_else(Waited::Failed, Waited::Said),
         How::AtMost(timeout) => {
@@ -94,6 +97,31 @@ fn wait(selector: &dyn Selector, how: How) -> Waited {
     }
 }
 
+impl Waited {
+    /// In the notation of the answers.
+    pub(super) fn written(&self, ears: &Ears) -> Result<String, Stopped> {
+        Ok(match self {
+            Self::NotWoken => "not woken".into(),
+            Self::Failed(errno) => format!("{errno:?}"),
+            Self::TimedOut => "timed out".into(),
+            Self::Early => "early".into(),
+            Self::Unsupported(why) => return Err(Stopped::Unsupported(why.clone())),
+            Self::Said(events) if events.is_empty() => "woken".into(),
+            Self::Said(events) => ears.answers(events),
+            Self::Worked(_) => return Err(broken("this thread works: ask for what all of them have done")),
+            Self::Raw(events, time_left_is_told) => {
+                let answer = if events.is_empty() { "0".into() } else { ears.answers(events) };
+                answer
+                    + match time_left_is_told {
+                        None => "",
+                        Some(true) => ", the time left is told",
+                        Some(false) => ", the timeout is untouched",
+                    }
+            }
+        })
+    }
+}
+
 /// A thread that sleeps in a poller.
 pub(super) struct Sleeper {
     pub(super) ears: Arc<Ears>,
@@ -107,13 +135,22 @@ pub(super) struct Sleeper {
 impl Sleeper {
     /// Begins to wait. [`settle`] says when it sleeps.
     pub(super) fn new(ears: Arc<Ears>, how: How) -> Result<Self, Stopped> {
+        Self::working(ears, how, move |selector| wait(selector, how))
+    }
+
+    /// Begins to work, which ends when the fence is up.
+    pub(super) fn working(
+        ears: Arc<Ears>,
+        how: How,
+        work: impl FnOnce(&dyn Selector) -> Waited + Send + 'static,
+    ) -> Result<Self, Stopped> {
         let (answers, answer) = channel();
         let (begins, begun) = channel();
         let selector: Arc<dyn Selector> = Arc::clone(&ears.selector);
         let sleep = move || {
             if begins.send(Pulse::own()).is_ok() {
                 // Nobody to tell: the line is over.
-                let _ = answers.send(wait(&*selector, how));
+                let _ = answers.send(work(&*selector));
             }
         };
         let thread = std::thread::Builder::new().name("sleeper".into()).spawn(sleep);
@@ -140,7 +177,7 @@ impl Sleeper {
 
     /// What its wait said, or that it has not come to an end. The last time it is asked, the fence ends it: a sleep that
     /// does not end then was none.
-    pub(super) fn said(&mut self, echo: &Echo, ends: bool, only_news: bool) -> Result<String, Stopped> {
+    pub(super) fn said(&mut self, echo: &Echo, ends: bool, reports_once: bool) -> Result<String, Stopped> {
         if let How::AtMost(timeout) = self.how {
             if !self.is_awake() {
                 let said = self.answer.recv_timeout(timeout.saturating_add(PATIENCE));
@@ -151,32 +188,26 @@ impl Sleeper {
         }
         if ends && self.said.is_none() {
             self.ears.raise_fence()?;
-            self.end(only_news)?;
+            self.end(reports_once)?;
             self.ears.lower_fence()?;
         }
-        Ok(match &self.said {
-            None | Some(Waited::NotWoken) => "not woken".into(),
-            Some(Waited::Failed(errno)) => format!("{errno:?}"),
-            Some(Waited::TimedOut) => "timed out".into(),
-            Some(Waited::Early) => "early".into(),
-            Some(Waited::Unsupported(why)) => return Err(Stopped::Unsupported(why.clone())),
-            Some(Waited::Said(events)) if events.is_empty() => "woken".into(),
-            Some(Waited::Said(events)) => self.ears.answers(events),
-            Some(Waited::Raw(events, time_left_is_told)) => {
-                let answer = if events.is_empty() { "0".into() } else { self.ears.answers(events) };
-                answer
-                    + match time_left_is_told {
-                        None => "",
-                        Some(true) => ", the time left is told",
-                        Some(false) => ", the timeout is untouched",
-                    }
-            }
-        })
+        match &self.said {
+            None => Ok("not woken".into()),
+            Some(waited) => waited.written(&self.ears),
+        }
+    }
+
+    /// What it has done, once it has.
+    pub(super) fn done(&self) -> Option<&Done> {
+        match &self.said {
+            Some(Waited::Worked(done)) => Some(done),
+            _ => None,
+        }
     }
 
     /// Waits for its answer behind the fence. One that slept has not been woken, whatever the fence made it see; but an edge
     /// that it tells of has come before.
-    fn end(&mut self, only_news: bool) -> Result<(), Stopped> {
+    fn end(&mut self, reports_once: bool) -> Result<(), Stopped> {
         // Not what has come meanwhile: the fence is up, and that may be its doing.
         if self.said.is_some() {
             return Ok(());
@@ -187,7 +218,7 @@ impl Sleeper {
             Err(RecvTimeoutError::Disconnected) => return Err(broken("a thread that waits has died")),
         };
         self.said = Some(match said {
-            Waited::Said(events) if only_news && !self.ears.is_only_fence(&events) => Waited::Said(events),
+            Waited::Said(events) if reports_once && !self.ears.is_only_fence(&events) => Waited::Said(events),
             Waited::Said(_) | Waited::Raw(..) => Waited::NotWoken,
             other => other,
         });
@@ -207,6 +238,21 @@ impl Drop for Sleeper {
         }
         let _ = thread.join();
     }
+}
+
+/// Waits until somebody else than a sleeper sleeps.
+pub(super) fn falls_asleep(pulse: &mut Pulse, echo: &Echo) -> Result<(), Stopped> {
+    let begun = Instant::now();
+    let mut in_a_row = 0;
+    while begun.elapsed() < PATIENCE {
+        echo.turn()?;
+        let look = pulse.look();
+        in_a_row = if look == Look::Busy { 0 } else { in_a_row + 1 };
+        if in_a_row >= look.enough() {
+            return Ok(());
+        }
+    }
+    Err(broken(format!("the child does not fall asleep within {PATIENCE:?}")))
 }
 
 /// Waits until each of these sleeps, or has answered.
@@ -234,8 +280,8 @@ pub(super) fn settle<'a>(
     }
 }
 
-/// How many of these are woken: `wakes=1/8`.
-pub(super) fn woken(sleepers: &mut [Sleeper], echo: &Echo, only_news: bool) -> Result<String, Stopped> {
+/// Waits until each of these sleeps or has answered, and then ends them all.
+pub(super) fn finish(sleepers: &mut [Sleeper], echo: &Echo, reports_once: bool) -> Result<(), Stopped> {
     settle(sleepers.iter_mut(), echo)?;
     // Who shares a poller shares its fence.
     let mut pollers: Vec<Arc<Ears>> = Vec::new();
@@ -245,8 +291,13 @@ pub(super) fn woken(sleepers: &mut [Sleeper], echo: &Echo, only_news: bool) -> R
         }
     }
     pollers.iter().try_for_each(|ears| ears.raise_fence())?;
-    sleepers.iter_mut().try_for_each(|sleeper| sleeper.end(only_news))?;
-    pollers.iter().try_for_each(|ears| ears.lower_fence())?;
+    sleepers.iter_mut().try_for_each(|sleeper| sleeper.end(reports_once))?;
+    pollers.iter().try_for_each(|ears| ears.lower_fence())
+}
+
+/// How many of these were woken: `wakes=1/8`.
+pub(super) fn woken(sleepers: &mut [Sleeper], echo: &Echo, reports_once: bool) -> Result<String, Stopped> {
+    finish(sleepers, echo, reports_once)?;
     let woken = sleepers.iter().filter(|sleeper| !matches!(sleeper.said, Some(Waited::NotWoken))).count();
     Ok(format!("wakes={woken}/{}", sleepers.len()))
 }

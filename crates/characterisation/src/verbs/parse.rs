@@ -9,7 +9,7 @@ use strsim::damerau_levenshtein;
 
 use super::{
     Act, Call, Change, ChangeKind, Clause, Direction, FIRST, How, INTERESTS, Limit, Line, MODES, Name,
-    Reading, Size, SocketOption, Thing, UNITS,
+    Reading, Size, SocketOption, Thing, UNITS, Work,
 };
 
 /// What is wrong in a line, and where.
@@ -275,6 +275,12 @@ impl Words {
         }
         // Descriptors may be called `a` and `the`.
         if self.begins(["a", "child"]) {
+            if self.has("waits") {
+                return match self.how()? {
+                    How::AtMost(timeout) => Ok(Act::ChildWaits(timeout)),
+                    _ => self.wrong("'at most'", &["at"]),
+                };
+            }
             self.must_have("is")?;
             self.must_have("forked")?;
             return Ok(Act::Fork);
@@ -285,6 +291,15 @@ impl Words {
             return Ok(Act::MakePoller);
         }
         if self.begins(["the", "child"]) {
+            if self.has("answers") {
+                return Ok(Act::ChildAnswers);
+            }
+            if self.has("is") {
+                for word in ["stopped", "and", "continued"] {
+                    self.must_have(word)?;
+                }
+                return Ok(Act::ChildIsStopped);
+            }
             self.must_have("ends")?;
             return Ok(Act::ChildEnds);
         }
@@ -299,7 +314,30 @@ impl Words {
             if self.has("times") {
                 return Ok(Act::Times(count));
             }
+            if self.has("clients") {
+                self.must_have("reach")?;
+                return Ok(Act::Clients(count, self.known(cast)?));
+            }
+            if self.has("pairs") {
+                for word in ["are", "added", "and", "written"] {
+                    self.must_have(word)?;
+                }
+                return Ok(Act::Pairs(count));
+            }
             self.must_have("threads")?;
+            let work = if self.has("accept") {
+                self.must_have("from")?;
+                Some(Work::Accept(self.known(cast)?))
+            } else if self.has("look") {
+                Some(Work::Look(self.times_or_once()?))
+            } else if self.has("collect") {
+                Some(Work::Collect)
+            } else {
+                None
+            };
+            if let Some(work) = work {
+                return Ok(Act::Crew { count, work, alone: self.has("alone"), poller: self.poller()? });
+            }
             self.must_have("wait")?;
             return Ok(Act::Crowd { count, alone: self.has("alone"), poller: self.poller()? });
         }

@@ -6,7 +6,7 @@ use selector::RawArgument;
 
 use super::{
     Act, Call, Change, ChangeKind, Clause, Direction, FIRST, How, INTERESTS, Limit, Line, MODES, Reading,
-    Size, SocketOption, Thing,
+    Size, SocketOption, Thing, Work,
 };
 
 impl Display for Line {
@@ -62,6 +62,11 @@ impl Display for Act {
             Self::Crowd { count, alone, poller } => {
                 write!(f, "{count} threads wait{}{}", if *alone { " alone" } else { "" }, In(poller))
             }
+            Self::Crew { count, work, alone, poller } => {
+                write!(f, "{count} threads {work}{}{}", if *alone { " alone" } else { "" }, In(poller))
+            }
+            Self::Clients(count, whom) => write!(f, "{count} clients reach {whom}"),
+            Self::Pairs(count) => write!(f, "{count} pairs are added and written"),
             Self::CrowdAnswers => f.write_str("threads answer"),
             Self::Wake { times, poller } => write!(f, "wake{}{}", Times(*times), In(poller)),
             Self::MakePoller => f.write_str("a poller is made"),
@@ -69,6 +74,9 @@ impl Display for Act {
             Self::Limit(Limit::At(end)) => write!(f, "descriptors end at {end}"),
             Self::Limit(Limit::Back) => f.write_str("descriptors are back"),
             Self::Fork => f.write_str("a child is forked"),
+            Self::ChildWaits(timeout) => write!(f, "a child waits{}", How::AtMost(*timeout)),
+            Self::ChildIsStopped => f.write_str("the child is stopped and continued"),
+            Self::ChildAnswers => f.write_str("the child answers"),
             Self::ChildEnds => f.write_str("the child ends"),
             Self::ClosePoller(poller) => write!(f, "close{}", In(poller)),
         }
@@ -90,6 +98,16 @@ struct Times(usize);
 impl Display for Times {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         if self.0 == 1 { Ok(()) } else { write!(f, " {} times", self.0) }
+    }
+}
+
+impl Display for Work {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        match self {
+            Self::Accept(listener) => write!(f, "accept from {listener}"),
+            Self::Look(times) => write!(f, "look {times} times"),
+            Self::Collect => f.write_str("collect"),
+        }
     }
 }
 

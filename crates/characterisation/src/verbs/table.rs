@@ -184,8 +184,33 @@ pub const FORMS: &[Form] = &[
         "own and peer are connected, add own for reading, 8 threads wait alone",
     ),
     form(
+        "N threads accept from A [alone] [in POLLER]",
+        "N threads wait and accept: one connection each time, or all where A is reported once; where it must be, it is modified then",
+        "own listens, add own for reading, 8 threads accept from own alone",
+    ),
+    form(
+        "N clients reach A",
+        "N connections, one after the other",
+        "own listens backlog 128, 100 clients reach own",
+    ),
+    form(
+        "N threads look M times [in POLLER]",
+        "N threads wait M times each without sleeping",
+        "own and peer are connected, peer sends 1, add own for reading, 2 threads look 2000 times",
+    ),
+    form(
+        "N threads collect [in POLLER]",
+        "N threads wait again and again, and keep what is reported",
+        "4 threads collect, 50 pairs are added and written, threads answer as collected",
+    ),
+    form(
+        "N pairs are added and written",
+        "the first end of each is added for reading, then a byte is sent to each",
+        "50 pairs are added and written",
+    ),
+    form(
         "threads answer",
-        "how many of them were woken: wakes=1/8",
+        "how many of them were woken: wakes=1/8; or what came of their work: accepted=100/100 errors=0, missed=0, lost=0 twice=0",
         "own and peer are connected, add own for reading, 8 threads wait, peer sends 1, threads answer as herd",
     ),
     form(
@@ -215,6 +240,21 @@ pub const FORMS: &[Form] = &[
         "a child is forked",
         "fork(2): the child does nothing, and has open what the line has",
         "own and peer are connected, a child is forked, own closes",
+    ),
+    form(
+        "a child waits at most N s, ms, us or ns",
+        "fork(2): the child falls asleep in a poller of its own",
+        "a child waits at most 2 s",
+    ),
+    form(
+        "the child is stopped and continued",
+        "SIGSTOP, and SIGCONT once it has stopped",
+        "a child waits at most 2 s, the child is stopped and continued",
+    ),
+    form(
+        "the child answers",
+        "what its wait said",
+        "a child waits at most 10 ms, the child answers as in-child",
     ),
     form("the child ends", "and what it had open is closed", "a child is forked, the child ends"),
     form(
