@@ -1,11 +1,19 @@
 #!/usr/bin/env bash
-# ci/fuzz.sh [TARGET] [SECONDS]: feeds everything to what reads files (fuzz/). Without a target, each of them in turn.
+# ci/fuzz.sh [TARGET...] [SECONDS]: feeds everything to what reads files (fuzz/), 60 seconds each or so many. Without a target, each of
+# them in turn.
 # tests/fuzzed.rs runs the same entry points without a fuzzer, everywhere.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 have c++ || not_run "there is no C++ compiler, which libFuzzer is built with"
-seconds=${2:-60}
+seconds=60 targets=()
+for argument in "$@"; do
+  case $argument in
+    *[!0-9]*) targets+=("$argument") ;;
+    *) seconds=$argument ;;
+  esac
+done
+[ ${#targets[@]} -gt 0 ] || targets=(matrix_yml results_json)
 export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$PWD/target}/fuzz
 # What cargo-fuzz gives to rustc, as far as a stable compiler takes it: coverage, no sanitizer. The code is safe Rust.
 export RUSTFLAGS="--cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
@@ -14,7 +22,11 @@ export RUSTFLAGS="--cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-co
 triple=$(rustc -vV | sed -n 's/^host: //p')
 # With --target, build scripts and macros are left alone.
 cargo build --release --manifest-path fuzz/Cargo.toml --target "$triple"
-for target in ${1:-matrix_yml results_json}; do
+for target in "${targets[@]}"; do
+  if [ ! -e "fuzz/fuzz_targets/$target.rs" ]; then
+    echo "there is no fuzz target $target: fuzz/fuzz_targets has those that there are" >&2
+    exit 2
+  fi
   corpus=$CARGO_TARGET_DIR/corpus/$target
   mkdir -p "$corpus" "$CARGO_TARGET_DIR/artifacts"
   case $target in

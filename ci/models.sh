@@ -25,7 +25,7 @@ trap 'rm -f "$FD_CORE_MODEL_TABLE"' EXIT
 run() {
   local cfg=$1
   shift
-  CARGO_TARGET_DIR=$target/$cfg RUSTFLAGS="--cfg $cfg" cargo test --release -p fd-core --lib --features faults,invariants \
+  CARGO_TARGET_DIR=$target/$cfg RUSTFLAGS="--cfg $cfg -Dwarnings" cargo test --release -p fd-core --lib --features faults,invariants \
     --config 'profile.release.package.fd-core.debug-assertions=true' -- "${filter:-models::}" "$@"
 }
 

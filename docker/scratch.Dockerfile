@@ -6,7 +6,7 @@
 ARG BASE=scratch
 FROM ${BASE}
 COPY pollmatrix /pollmatrix
-# A number: there is no passwd file. Nothing is writable unless mounted, hence --tmpfs.
+# A number: there is no passwd file. Nothing is writable unless mounted, hence --tmpfs. There is no /tmp here: an engine gives what it mounts
+# the mode of the folder in the image, which would be root's alone.
 USER 65532
-WORKDIR /tmp
 ENTRYPOINT ["/pollmatrix"]

@@ -187,6 +187,10 @@ impl Stage {
         rest: &[Clause],
         observed: &mut Vec<Observation>,
     ) -> Result<String, Stopped> {
+        // The parser lets nobody act who was not made before: only a question can have made nobody.
+        if let Some(missing) = clause.act.needs().filter(|name| !self.actors.contains_key(*name)) {
+            return Ok(format!("left out: there is no '{missing}'"));
+        }
         match &clause.act {
             Act::Times(_) => Err(broken("how many times is said first")),
             Act::Title(_) => Ok("ok".into()),

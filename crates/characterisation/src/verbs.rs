@@ -184,6 +184,24 @@ pub enum Limit {
     Back,
 }
 
+impl Act {
+    /// The descriptor that must be there for it.
+    pub fn needs(&self) -> Option<&Name> {
+        match self {
+            Self::Call(who, call) if !call.makes() => Some(who),
+            Self::Change(Change { who, .. }) | Self::Look { at: who, .. } => Some(who),
+            _ => None,
+        }
+    }
+}
+
+impl Call {
+    /// Whether it makes the descriptor that it is made on, if there is none of this name.
+    pub const fn makes(&self) -> bool {
+        matches!(self, Self::Listens { .. } | Self::Connects(_) | Self::Reaches(_) | Self::Opens(_))
+    }
+}
+
 /// What a descriptor can be made as.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Thing {

@@ -1,9 +1,9 @@
-//! That what was measured elsewhere is asked: no recording of FreeBSD is left without a line, unless there is a reason.
+//! That what was measured elsewhere is asked: no recording of FreeBSD or Linux is left without a line, unless there is a reason.
 
 use std::collections::BTreeSet;
 
 use characterisation::verbs::Line;
-use characterisation::{keys, rows, unscripted};
+use characterisation::{Unscripted, keys, rows, unscripted};
 use expectations::{Answers, ROWS, title};
 use matrix::Os;
 use selector::{Interest, Mode, Registered, View};
@@ -13,11 +13,18 @@ const fn view(api: &'static str, interest: Interest, registered: Registered) -> 
     View { api, interest, registered }
 }
 
-/// Through what the pollers of FreeBSD are looked at. They need not run here for this.
-fn pollers() -> [(&'static str, Vec<View>, Vec<View>); 3] {
-    let before = view("kqueue-add-before", Interest::ALL, Registered::Before);
+/// A poller, and through what it is looked at in level and in edge mode.
+type Poller = (&'static str, Vec<View>, Vec<View>);
+
+/// The pollers of a system that was measured. They need not run here for this.
+fn pollers(os: Os) -> [Poller; 3] {
+    let (name, before, after) = match os {
+        Os::Linux => ("epoll", "epoll-add-before", "epoll-add-after"),
+        _ => ("kqueue", "kqueue-add-before", "kqueue-add-after"),
+    };
+    let before = view(before, Interest::ALL, Registered::Before);
     [
-        ("kqueue", vec![before, view("kqueue-add-after", Interest::ALL, Registered::After)], vec![before]),
+        (name, vec![before, view(after, Interest::ALL, Registered::After)], vec![before]),
         (
             "poll",
             vec![
@@ -30,14 +37,14 @@ fn pollers() -> [(&'static str, Vec<View>, Vec<View>); 3] {
     ]
 }
 
-/// `V06 tcp:after-read-0 poll@level`, of everything that a line asks on FreeBSD.
-fn asked() -> BTreeSet<String> {
+/// `V06 tcp:after-read-0 poll@level`, of everything that a line asks there.
+fn asked(os: Os) -> BTreeSet<String> {
     let mut asked = BTreeSet::new();
     for row in rows() {
         let line: Line = row.verbs.parse().unwrap();
         for &transport in row.transports {
             for &mode in row.modes {
-                for (name, level, edge) in pollers() {
+                for (name, level, edge) in pollers(os) {
                     let views = match mode {
                         Mode::Level => level,
                         Mode::Edge => edge,
@@ -55,27 +62,28 @@ fn asked() -> BTreeSet<String> {
 }
 
 #[test]
-fn every_recording_of_freebsd_is_asked_or_has_a_reason() {
+fn every_recording_is_asked_or_has_a_reason() {
     let answers = Answers::built_in().unwrap_or_else(|error| panic!("{error}"));
-    let asked = asked();
-    let (_, recorded) = answers.systems().find(|(os, _)| *os == Os::FreeBsd).unwrap();
     let scripted: BTreeSet<_> = rows().map(|row| row.row).collect();
     let mut used = BTreeSet::new();
     let mut forgotten = Vec::new();
-    for answer in recorded.iter().filter(|answer| scripted.contains(answer.row.as_str())) {
-        let key = format!("{} {} {}", answer.row, answer.variant, answer.asked());
-        let reason = unscripted().iter().position(|excused| WildMatch::new(excused.what).matches(&key));
-        match (asked.contains(&key), reason) {
+    for (os, recorded) in answers.systems().filter(|(os, _)| matches!(os, Os::FreeBsd | Os::Linux)) {
+        let asked = asked(os);
+        for answer in recorded.iter().filter(|answer| scripted.contains(answer.row.as_str())) {
+            let key = format!("{} {} {}", answer.row, answer.variant, answer.asked());
             // A pattern may cover answers that are asked, too; it must be needed for one that is not.
-            (true, _) => {}
-            (false, Some(reason)) => {
-                used.insert(reason);
+            if asked.contains(&key) {
+                continue;
             }
-            (false, None) => forgotten.push(format!("{key}: {}", answer.recorded())),
+            match unscripted().iter().position(|excused| WildMatch::new(excused.what).matches(&key)) {
+                Some(reason) => {
+                    used.insert(reason);
+                }
+                None => forgotten.push(format!("{os} {key}: {}", answer.recorded())),
+            }
         }
     }
-    for (index, excused) in unscripted().iter().enumerate() {
-        let what = excused.what;
+    for (index, Unscripted { what, .. }) in unscripted().iter().enumerate() {
         if what.contains(' ') {
             if !used.contains(&index) {
                 forgotten.push(format!("{what}: excused, and nothing is recorded of it that is not asked"));
@@ -123,7 +131,7 @@ fn every_line_is_canonical_and_asks_something() {
         let line: Line = row.verbs.parse().unwrap_or_else(|error| panic!("{}: {error}", row.id));
         assert_eq!(line.to_string(), row.verbs, "{}", row.id);
         for &mode in row.modes {
-            let (_, level, edge) = &pollers()[0];
+            let (_, level, edge) = &pollers(Os::FreeBsd)[0];
             let views = if mode == Mode::Edge { edge } else { level };
             let asked = keys(&line, row.transports[0], mode, "kqueue", views);
             assert!(!asked.is_empty(), "{} {mode:?}", row.id);

@@ -76,10 +76,10 @@ pub fn catalogue() -> &'static [Scenario] {
         migration::takeover_during_delete::SCENARIO,
         migration::takeover_storm::SCENARIO,
         // The pollers' history.
-        regression::beyond_fd_setsize::SCENARIO,
+        regression::number_beyond_fd_setsize::SCENARIO,
         regression::hangup_forgotten::SCENARIO,
         regression::short_timeout_spins::SCENARIO,
-        regression::child_closes_foreign::SCENARIO,
+        regression::child_closes_foreign_number::SCENARIO,
         regression::poller_leaked::SCENARIO,
         regression::highest_number_unpolled::SCENARIO,
         regression::former_owner_polls_copy::SCENARIO,
@@ -94,7 +94,7 @@ pub fn catalogue() -> &'static [Scenario] {
         regression::failure_without_readiness::SCENARIO,
         regression::insert_flags_lost::SCENARIO,
         regression::inserted_twice::SCENARIO,
-        regression::error_without_wants::SCENARIO,
+        regression::hangup_without_wants_spins::SCENARIO,
         polling::device_always_ready::SCENARIO,
         polling::short_wait::SCENARIO,
         // The history of the core.
@@ -126,4 +126,21 @@ pub fn catalogue() -> &'static [Scenario] {
 /// The scenario with this id.
 pub fn find(id: &str) -> Option<&'static Scenario> {
     catalogue().iter().find(|scenario| scenario.id == id)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    #[test]
+    fn a_scenario_is_in_the_file_of_its_name() {
+        for scenario in catalogue() {
+            let file = format!("src/{}.rs", scenario.id.replace('-', "_"));
+            let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(&file);
+            let text = std::fs::read_to_string(path).unwrap_or_default();
+            assert!(text.contains(&format!("\"{}\"", scenario.id)), "{} is not in {file}", scenario.id);
+        }
+    }
 }

@@ -240,7 +240,7 @@ pub(super) const ROWS: &[Row] = &[
         row: "V14",
         id: "readiness/connect-refused",
         question: "What is reported when a non-blocking connect is refused?",
-        verbs: "own is fresh, watch own, own connects to nobody, look at own, own asks SO_ERROR twice?, \
+        verbs: "own is fresh, watch own, own connects to nobody?, look at own, own asks SO_ERROR twice?, \
                 look at own as after-SO_ERROR, own connects to nobody? as connect-again",
         transports: &[Tcp],
         modes: BOTH,
@@ -694,7 +694,7 @@ pub(super) const ROWS: &[Row] = &[
         id: "readiness/reset-in-accept-queue",
         question: "What is reported when a client has reset its connection before it is accepted?",
         verbs: "own listens, watch own, client reaches own, client resets, look at own as RST-in-queue, \
-                own accepts conn?",
+                own accepts conn?, look at conn as accepted-conn, conn asks SO_ERROR?, conn reads?",
         transports: &[Tcp],
         modes: BOTH,
         bugs: &["https://github.com/MisterTea/EternalTerminal/issues/756"],
@@ -704,7 +704,7 @@ pub(super) const ROWS: &[Row] = &[
         id: "readiness/data-and-reset-in-accept-queue",
         question: "What is reported when a client has sent data and reset its connection before it is accepted?",
         verbs: "own listens, watch own, client reaches own, client sends 3, client resets, \
-                look at own as data+RST-in-queue, own accepts conn?",
+                look at own as data+RST-in-queue, own accepts conn?, conn reads twice?",
         transports: &[Tcp],
         modes: BOTH,
         bugs: &["https://github.com/ofiwg/libfabric/issues/6501"],

@@ -41,8 +41,9 @@ pub(super) const ROWS: &[Row] = &[
         row: "C01",
         id: "sharing/connect-pending",
         question: "What is reported of a connect while the queue of the listener is full?",
-        verbs: "peer listens backlog 0, first reaches peer, own is fresh, watch own, own connects to peer? as \
-                queue-full, look at own, own sends 1?, own reads?, own connects to peer? as queue-full-again",
+        verbs: "peer listens backlog 0, first reaches peer, own is fresh, watch own, own connects to peer, look at \
+                own as connect-pending(accept-queue-full), own sends 1?, own reads?, own connects to peer? as \
+                connect-pending-again",
         transports: &[Tcp],
         modes: BOTH,
         bugs: &[],

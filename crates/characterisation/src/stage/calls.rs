@@ -237,6 +237,12 @@ impl Stage {
     }
 
     fn opens(&mut self, who: &str, direction: Direction) -> Result<Outcome, Stopped> {
+        if self.setting.transport != Transport::Fifo {
+            return Err(Stopped::Unsupported(format!(
+                "{} is no FIFO to open",
+                self.setting.transport.name()
+            )));
+        }
         let flags = match direction {
             Direction::Read => OFlag::O_RDONLY,
             Direction::Write => OFlag::O_WRONLY,
@@ -277,10 +283,9 @@ impl Stage {
         }
         // FIONREAD counts up to an urgent byte, and no further.
         let counted = self.is_delivered_later() && !self.actor(who)?.sent_urgent;
-        if let (true, true, Some(before)) = (counted, done, unread) {
-            if let Some(partner) = self.partner(who).filter(|fd| self.takes_data(fd)) {
-                settle::wait_for_bytes(partner, before + bytes)?;
-            }
+        let partner = self.partner(who).filter(|fd| counted && done && self.takes_data(fd));
+        if let (Some(partner), Some(before)) = (partner, unread) {
+            settle::wait_for_bytes(partner, before + bytes)?;
         }
         Ok(Outcome::counts(&[written], done))
     }

@@ -189,3 +189,135 @@ impl Ears {
         order.iter().map(of).collect::<Vec<_>>().join(" ")
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::VecDeque;
+    use std::io;
+
+    use selector::{Bits, Capabilities, Record, Unsupported, View};
+
+    use super::*;
+
+    /// A poller that says in each wait what it was told to.
+    struct Prompted(Mutex<VecDeque<Vec<Token>>>);
+
+    impl Selector for Prompted {
+        fn name(&self) -> &str {
+            "prompted"
+        }
+
+        fn capabilities(&self) -> Capabilities {
+            Capabilities {
+                modes: vec![Mode::Level],
+                shared_wait: Ok(()),
+                changes_seen_by_waiters: Ok(()),
+                own_numbers: Ok(()),
+                raw_records: true,
+            }
+        }
+
+        fn views(&self, _: Mode) -> &'static [View] {
+            &[]
+        }
+
+        fn add(&self, _: RawFd, _: Token, _: Interest, _: Mode) -> Changed {
+            Changed::Done
+        }
+
+        fn modify(&self, _: RawFd, _: Token, _: Interest, _: Mode) -> Changed {
+            Changed::Done
+        }
+
+        fn remove(&self, _: RawFd) -> Changed {
+            Changed::Done
+        }
+
+        fn wait(&self, _: usize, _: Option<Duration>) -> Result<Vec<Event>, Errno> {
+            let said = self.0.lock().unwrap().pop_front().unwrap_or_default();
+            Ok(said.into_iter().map(|token| Event { token, record: Record::Bits(Bits::default()) }).collect())
+        }
+
+        fn wake(&self) -> Result<(), Unsupported> {
+            Ok(())
+        }
+
+        fn close(&self) -> Result<Result<(), Errno>, Unsupported> {
+            Ok(Ok(()))
+        }
+    }
+
+    fn ears(waits: &[&[Token]]) -> Ears {
+        let prompted = Prompted(Mutex::new(waits.iter().map(|tokens| tokens.to_vec()).collect()));
+        let fence = pipe().unwrap();
+        Ears { selector: Arc::new(prompted), fence, kept: Mutex::default() }
+    }
+
+    fn heard(waits: &[&[Token]]) -> Result<Vec<Token>, Stopped> {
+        let events = ears(waits).hear(ROOM)?.unwrap();
+        Ok(events.iter().map(|event| event.token).collect())
+    }
+
+    #[test]
+    fn what_was_under_way_is_heard_behind_the_fence() {
+        assert_eq!(heard(&[&[], &[7, FENCE]]), Ok(vec![7]));
+        assert_eq!(heard(&[&[], &[7]]), Ok(vec![7]));
+    }
+
+    #[test]
+    fn silence_is_the_fence_alone() {
+        assert_eq!(heard(&[&[], &[FENCE]]), Ok(vec![]));
+    }
+
+    #[test]
+    fn a_poller_that_does_not_report_the_fence_proves_nothing() {
+        assert!(matches!(heard(&[&[], &[]]), Err(Stopped::Broken(_))));
+    }
+
+    #[test]
+    fn what_is_there_is_one_wait() {
+        assert_eq!(heard(&[&[3], &[4]]), Ok(vec![3]));
+    }
+
+    #[test]
+    fn a_fence_is_down_again_after_use() {
+        let ears = ears(&[&[], &[FENCE], &[], &[FENCE]]);
+        for _ in 0..2 {
+            assert_eq!(ears.hear(ROOM).unwrap(), Ok(vec![]));
+        }
+        let mut byte = [0];
+        nix::fcntl::fcntl(&ears.fence.0, nix::fcntl::FcntlArg::F_SETFL(nix::fcntl::OFlag::O_NONBLOCK))
+            .unwrap();
+        assert_eq!(nix::unistd::read(&ears.fence.0, &mut byte), Err(Errno::EAGAIN));
+    }
+
+    #[test]
+    fn taking_ends_with_silence() {
+        let ears = ears(&[&[1], &[1, 2], &[], &[FENCE], &[9]]);
+        assert_eq!(ears.take().unwrap().len(), 1);
+        assert_eq!(ears.hear(ROOM).unwrap().unwrap()[0].token, 9);
+    }
+
+    fn event(token: Token, input: bool) -> Event {
+        Event { token, record: Record::Bits(Bits { input, output: !input, ..Bits::default() }) }
+    }
+
+    #[test]
+    fn names_are_said_where_there_are_several() {
+        let ears = ears(&[]);
+        let own = ears.token("own");
+        assert_eq!(ears.answers(&[event(own, true)]), "IN");
+        let copy = ears.token("copy");
+        assert_ne!(own, copy);
+        let events = [event(copy, true), event(FENCE, true), event(own, true), event(copy, false)];
+        assert_eq!(ears.answers(&events), "copy:IN copy:OUT own:IN");
+        assert_eq!(ears.answers(&events[1..2]), "silent");
+        assert_eq!(ears.answer(3, &events, own), "IN");
+    }
+
+    #[test]
+    fn a_poller_that_cannot_be_made_is_a_broken_set_up() {
+        let make: MakeSelector = || Err(io::ErrorKind::OutOfMemory.into());
+        assert!(matches!(Ears::open(make), Err(Stopped::Broken(why)) if why.contains("memory")));
+    }
+}

@@ -51,9 +51,6 @@ pub(super) const VERBS: &[&str] = &[
     "moves",
 ];
 
-/// Verbs that make the descriptor if there is none of this name.
-const MAKING: [&str; 4] = ["listens", "connects", "reaches", "opens"];
-
 impl FromStr for Line {
     type Err = ParseError;
 
@@ -402,13 +399,13 @@ impl Words {
             self.next += 1;
             return Ok(Act::Answers(who));
         }
-        if MAKING.contains(&verb) {
+        let call = self.call(cast)?;
+        if call.makes() {
             cast.enters(&who);
         } else if !cast.has(&who) {
             self.next = beginning;
             self.known(cast)?;
         }
-        let call = self.call(cast)?;
         if let Call::Accepts(name) = &call {
             cast.enters(name);
         }

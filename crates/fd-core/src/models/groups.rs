@@ -1,8 +1,8 @@
 //! M10: a change of group ∥ the reports, passes, wants and deletes of both groups' threads.
 
+use super::life::report_and_takeover;
 use super::world::{World, spawn, thread};
 use super::{Bound, model};
-use crate::context::Reported;
 use crate::error::MoveError;
 use std::sync::atomic::Ordering;
 
@@ -10,25 +10,7 @@ use std::sync::atomic::Ordering;
 #[test]
 fn m10_takeover_and_report() {
     model("m10_takeover_and_report", 2, Bound::quick(3)).check(|| {
-        let (world, life) = World::one(&[1, 1], 0b01);
-        let reporter = spawn(&world, &life, |world, life| {
-            world.report_as(thread(1, 0), life);
-        });
-        let taker = world.context(thread(2, 0));
-        let taken = taker.takeover(life.handle, life.owner);
-        if taken.is_ok() {
-            assert_eq!(life.seen.inside.load(Ordering::SeqCst), 0, "S3: taken under a running handler");
-            life.seen.only(taker.id());
-            taker.fd(life.handle).want_recv().unwrap();
-            world.report(&taker, &life);
-        }
-        reporter.join().unwrap();
-        world.assert_at_rest(&life);
-        let pin = world.core.table().pin(life.handle).unwrap();
-        assert_eq!(pin.group(), thread(if taken.is_ok() { 2 } else { 1 }, 0).group(), "S9");
-        drop(pin);
-        assert_eq!(taker.takeover(life.handle, life.owner), Ok(()), "L9: refused, and nobody is using it");
-        assert_eq!(world.report_as(thread(1, 0), &life), Reported::Migrated, "S3: the old owner is let in");
+        report_and_takeover(&[1, 1], thread(2, 0));
     });
 }
 
@@ -160,7 +142,7 @@ fn m10_takeover_and_want() {
 /// M10: two threads of different groups take it over at once ∥ the owner's report. S1, S9.
 #[test]
 fn m10_two_takeovers_and_report() {
-    model("m10_two_takeovers_and_report", 3, Bound::of(1, 2)).check(|| {
+    model("m10_two_takeovers_and_report", 3, Bound::THREE_WAIT).check(|| {
         let (world, life) = World::one(&[2, 1], 0b01);
         let other = spawn(&world, &life, |world, life| {
             let context = world.context(thread(1, 1));

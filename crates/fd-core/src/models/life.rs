@@ -7,33 +7,43 @@ use super::world::{World, spawn, thread};
 use super::{Bound, model};
 use crate::context::Reported;
 use crate::error::MoveError;
+use crate::ids::ThreadId;
 use crate::table::FdHandle;
 
 /// M1: report ∥ takeover by another thread of the group. S1, S2, S3, L9.
 #[test]
 fn m1_report_and_takeover() {
     model("m1_report_and_takeover", 2, Bound::quick(4)).check(|| {
-        let (world, life) = World::one(&[2], 0b01);
-        let reporter = spawn(&world, &life, |world, life| {
-            world.report_as(thread(1, 0), life);
-        });
-        let taker = world.context(thread(1, 1));
-        let taken = taker.takeover(life.handle, life.owner);
-        if taken.is_ok() {
-            assert_eq!(life.seen.inside.load(Ordering::SeqCst), 0, "S3: taken under a running handler");
-            // S3: the old owner does not begin any more, though there is something to run for.
-            life.seen.only(taker.id());
-            taker.fd(life.handle).want_recv().unwrap();
-            world.report(&taker, &life);
-        } else {
-            assert_eq!(taken, Err(MoveError::Busy));
-        }
-        reporter.join().unwrap();
-        // L9: no running bit is left behind, so nothing refuses for ever.
-        assert_eq!(taker.takeover(life.handle, life.owner), Ok(()), "L9: refused, and nobody is using it");
-        assert_eq!(world.report_as(thread(1, 0), &life), Reported::Migrated, "S3: the old owner is let in");
-        world.assert_at_rest(&life);
+        report_and_takeover(&[2], thread(1, 1));
     });
+}
+
+/// A report by G1/T0 ∥ takeover by `taker`, in a world of groups with so many threads.
+pub(super) fn report_and_takeover(threads: &[usize], taker: ThreadId) {
+    let (world, life) = World::one(threads, 0b01);
+    let reporter = spawn(&world, &life, |world, life| {
+        world.report_as(thread(1, 0), life);
+    });
+    let taker = world.context(taker);
+    let taken = taker.takeover(life.handle, life.owner);
+    if taken.is_ok() {
+        assert_eq!(life.seen.inside.load(Ordering::SeqCst), 0, "S3: taken under a running handler");
+        // S3: the old owner does not begin any more, though there is something to run for.
+        life.seen.only(taker.id());
+        taker.fd(life.handle).want_recv().unwrap();
+        world.report(&taker, &life);
+    } else {
+        assert_eq!(taken, Err(MoveError::Busy));
+    }
+    reporter.join().unwrap();
+    world.assert_at_rest(&life);
+    let group = world.core.table().pin(life.handle).unwrap().group();
+    let owner = if taken.is_ok() { taker.id() } else { thread(1, 0) };
+    assert_eq!(group, owner.group(), "S9");
+    // L9: no running bit is left behind, so nothing refuses for ever.
+    assert_eq!(taker.takeover(life.handle, life.owner), Ok(()), "L9: refused, and nobody is using it");
+    assert_eq!(world.report_as(thread(1, 0), &life), Reported::Migrated, "S3: the old owner is let in");
+    world.assert_at_rest(&life);
 }
 
 /// M2: report ∥ delete by another thread of the group. S4, S5, S6, L4.

@@ -3,24 +3,23 @@
 
 pub(crate) mod set_up;
 
-pub(crate) mod beyond_fd_setsize;
 pub(crate) mod both_threads_owe_one_update;
 pub(crate) mod busy_thread_keeps_others_awake;
 pub(crate) mod called_while_it_stops;
 pub(crate) mod changes_lost_in_one_pass;
-pub(crate) mod child_closes_foreign;
+pub(crate) mod child_closes_foreign_number;
 pub(crate) mod closed_number_is_somebody_elses;
 pub(crate) mod deinit_without_init;
 pub(crate) mod deleted_while_listed;
 pub(crate) mod dump_stops_users;
 pub(crate) mod end_reported_to_the_old_owner;
-pub(crate) mod error_without_wants;
 pub(crate) mod event_taken_by_change;
 pub(crate) mod failure_without_readiness;
 pub(crate) mod flag_lost_in_a_report;
 pub(crate) mod former_owner_polls_copy;
 pub(crate) mod hangup_after_own_shutdown;
 pub(crate) mod hangup_forgotten;
+pub(crate) mod hangup_without_wants_spins;
 pub(crate) mod highest_number_unpolled;
 pub(crate) mod insert_asks_the_wrong_group;
 pub(crate) mod insert_flags_lost;
@@ -30,6 +29,7 @@ pub(crate) mod last_user_does_not_know;
 pub(crate) mod late_report_changes_the_state;
 pub(crate) mod moved_under_a_report;
 pub(crate) mod neighbours_counted;
+pub(crate) mod number_beyond_fd_setsize;
 pub(crate) mod one_direction_served;
 pub(crate) mod polled_before_all_are_ready;
 pub(crate) mod poller_leaked;
