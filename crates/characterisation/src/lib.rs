@@ -1,9 +1,9 @@
 //! What the raw pollers are asked.
 //!
-//! A scenario is one line of verbs: `own and peer are connected, watch own, peer shuts write, look at own`. The line is what is
-//! performed, what a person reads, and what `pollmatrix probe` runs again: there is no second description.
-//! A line is performed over one transport, in one mode, with one poller, and makes observations: each has the key under which
-//! `expectations/` knows what is to be expected.
+//! A scenario is one line of verbs: `own and peer are connected, watch own, peer shuts write, look at own`. The
+//! line is what is performed, what a person reads, and what `pollmatrix probe` runs again: there is no second
+//! description. A line is performed over one transport, in one mode, with one poller, and makes observations: each
+//! has the key under which `expectations/` knows what is to be expected.
 
 mod keys;
 mod rows;
@@ -28,7 +28,8 @@ pub struct Row {
     pub id: &'static str,
     /// The question, as a sentence that ends with a question mark.
     pub question: &'static str,
-    /// The line of verbs. It may say what only some transports can do: that is unsupported, with the reason, on the others.
+    /// The line of verbs. It may say what only some transports can do: that is unsupported, with the reason, on
+    /// the others.
     pub verbs: &'static str,
     /// Over which transports it is performed.
     pub transports: &'static [Transport],

@@ -56,6 +56,8 @@ struct Actor {
     to_nobody: bool,
     /// Clients whose connections are not accepted yet.
     queue: Vec<Name>,
+    /// How many of them there may be.
+    backlog: usize,
     sent: usize,
     sent_urgent: bool,
     received: usize,
@@ -74,6 +76,7 @@ impl Actor {
             partner: None,
             to_nobody: false,
             queue: Vec::new(),
+            backlog: usize::MAX,
             sent: 0,
             sent_urgent: false,
             received: 0,
@@ -148,6 +151,12 @@ fn is_last_answer(thread: &str, rest: &[Clause]) -> bool {
         _ => None,
     });
     next.unwrap_or(true)
+}
+
+/// Whether these threads are not counted again.
+fn is_last_count(rest: &[Clause]) -> bool {
+    let next = rest.iter().find(|clause| matches!(clause.act, Act::CrowdAnswers | Act::Crowd { .. }));
+    next.is_none_or(|clause| clause.act != Act::CrowdAnswers)
 }
 
 impl Stage {
@@ -243,12 +252,12 @@ impl Stage {
             Act::Sleep { thread, how, poller } => self.sleeps(thread, *how, poller),
             Act::Crowd { count, alone, poller } => self.crowd_sleeps(*count, *alone, poller),
             Act::Answers(thread) => {
-                let only_news = self.reports_once();
+                let reports_once = self.reports_once();
                 self.echo()?;
                 let (Some(sleeper), Some(echo)) = (self.sleepers.get_mut(thread), &self.echo) else {
                     return Err(broken(format!("'{thread}' does not wait")));
                 };
-                let answer = sleeper.said(echo, is_last_answer(thread, rest), only_news)?;
+                let answer = sleeper.said(echo, is_last_answer(thread, rest), reports_once)?;
                 observed.push(observation(self.naming.wait(&self.poller, self.setting.mode), answer.clone()));
                 Ok(answer)
             }
@@ -261,10 +270,10 @@ impl Stage {
                 Ok(answer)
             }
             Act::CrowdAnswers => {
-                let only_news = self.reports_once();
+                let reports_once = self.reports_once();
                 self.echo()?;
                 let Some(echo) = &self.echo else { return Err(broken("nobody answers")) };
-                let answer = sleepers::woken(&mut self.crowd, echo, only_news)?;
+                let answer = sleepers::woken(&mut self.crowd, echo, is_last_count(rest), reports_once)?;
                 observed.push(observation(self.naming.wait(&self.poller, self.setting.mode), answer.clone()));
                 Ok(answer)
             }

@@ -18,8 +18,8 @@ pub(super) const ROWS: &[Row] = &[
         row: "C01",
         id: "sharing/connected",
         question: "What is reported of a connect that succeeds, and before it?",
-        verbs: "peer listens, own is fresh, add own, wait as registered-before-connect, own connects to peer? \
-                as loopback, wait as connected, own asks SO_ERROR?",
+        verbs: "peer listens, own is fresh, add own, wait as registered-before-connect, \
+                own connects to peer? as loopback, wait as connected, own asks SO_ERROR?",
         transports: &[Tcp],
         modes: LEVEL,
         bugs: &[
@@ -31,8 +31,8 @@ pub(super) const ROWS: &[Row] = &[
         row: "C01",
         id: "sharing/connected-edge",
         question: "How often is a connect reported that succeeds?",
-        verbs: "peer listens, own is fresh, add own, wait as registered-before-connect, own connects to peer, \
-                wait 2 times as connected",
+        verbs: "peer listens, own is fresh, add own, wait as registered-before-connect, \
+                own connects to peer, wait 2 times as connected",
         transports: &[Tcp],
         modes: EDGE,
         bugs: &["https://github.com/haproxy/haproxy/issues/1863"],
@@ -41,9 +41,9 @@ pub(super) const ROWS: &[Row] = &[
         row: "C01",
         id: "sharing/connect-pending",
         question: "What is reported of a connect while the queue of the listener is full?",
-        verbs: "peer listens backlog 0, first reaches peer, own is fresh, watch own, own connects to peer, look at \
-                own as connect-pending(accept-queue-full), own sends 1?, own reads?, own connects to peer? as \
-                connect-pending-again",
+        verbs: "peer listens backlog 0, first reaches peer, own is fresh, watch own, own connects to peer, \
+                look at own as connect-pending(accept-queue-full), own sends 1?, own reads?, \
+                own connects to peer? as connect-pending-again",
         transports: &[Tcp],
         modes: BOTH,
         bugs: &[],
@@ -61,8 +61,8 @@ pub(super) const ROWS: &[Row] = &[
         row: "C03",
         id: "sharing/registered-before-connect",
         question: "What is reported of a socket that is registered before it connects?",
-        verbs: "peer listens, own is fresh, add own, wait as registered-before-connect, own connects to peer? \
-                as connecting, wait as connected",
+        verbs: "peer listens, own is fresh, add own, wait as registered-before-connect, \
+                own connects to peer? as connecting, wait as connected",
         transports: &[Unix, Seqpacket],
         modes: BOTH,
         bugs: &["https://github.com/tokio-rs/tokio/issues/3879"],
@@ -71,8 +71,8 @@ pub(super) const ROWS: &[Row] = &[
         row: "C03",
         id: "sharing/fresh-registered",
         question: "What is reported of a TCP socket that has not connected yet?",
-        verbs: "own is fresh, add own, wait as fresh-socket-registered, look at own for reading as \
-                fresh-socket-IN-only",
+        verbs: "own is fresh, add own, wait as fresh-socket-registered, \
+                look at own for reading as fresh-socket-IN-only",
         transports: &[Tcp],
         modes: LEVEL,
         bugs: &["https://github.com/tokio-rs/tokio/issues/3879"],
@@ -81,8 +81,8 @@ pub(super) const ROWS: &[Row] = &[
         row: "C03",
         id: "sharing/connects-while-waiting",
         question: "Is a thread woken that waits already when a socket connects?",
-        verbs: "peer listens, own is fresh, watch own, t waits, own connects to peer, t answers as \
-                waiter-blocked-then-connect",
+        verbs: "peer listens, own is fresh, watch own, t waits, own connects to peer, \
+                t answers as waiter-blocked-then-connect",
         transports: &[Tcp],
         modes: BOTH,
         bugs: &[],
@@ -91,8 +91,8 @@ pub(super) const ROWS: &[Row] = &[
         row: "C06",
         id: "sharing/poller-per-thread",
         question: "How many threads wake up for one connection if each has the listener in a poller of its own?",
-        verbs: "20 times, own listens, add own for reading, 8 threads wait alone, client reaches own, threads \
-                answer as one-poller-per-thread",
+        verbs: "20 times, own listens, add own for reading, 8 threads wait alone, client reaches own, \
+                threads answer as one-poller-per-thread",
         transports: &[Tcp, Unix],
         modes: EVERY,
         bugs: &[
@@ -104,8 +104,8 @@ pub(super) const ROWS: &[Row] = &[
         row: "C07",
         id: "sharing/shared-poller",
         question: "How many threads wake up for one connection if they share the poller that has the listener?",
-        verbs: "20 times, own listens, add own for reading, 8 threads wait, client reaches own, threads answer \
-                as one-shared-poller",
+        verbs: "20 times, own listens, add own for reading, 8 threads wait, client reaches own, \
+                threads answer as one-shared-poller",
         transports: &[Tcp, Unix],
         modes: SHARED,
         bugs: &[],
@@ -114,8 +114,8 @@ pub(super) const ROWS: &[Row] = &[
         row: "C08",
         id: "sharing/threads",
         question: "How many threads wake up for one connection if each calls the poller with the listener?",
-        verbs: "20 times, own listens, add own for reading, 8 threads wait, client reaches own, threads answer \
-                as threads",
+        verbs: "20 times, own listens, add own for reading, 8 threads wait, client reaches own, \
+                threads answer as threads",
         transports: &[Tcp, Unix],
         modes: LEVEL,
         bugs: &[],
@@ -124,8 +124,8 @@ pub(super) const ROWS: &[Row] = &[
         row: "C09",
         id: "sharing/accepted-by-poller-per-thread",
         question: "Is each connection of a burst accepted if each thread has the listener in a poller of its own?",
-        verbs: "own listens backlog 128, add own for reading, 8 threads accept from own alone, 100 clients reach own, \
-                threads answer as one-poller-per-thread-burst",
+        verbs: "own listens backlog 128, add own for reading, 8 threads accept from own alone, \
+                100 clients reach own, threads answer as one-poller-per-thread-burst",
         transports: &[Tcp, Unix],
         modes: EVERY,
         bugs: &[],
@@ -134,8 +134,8 @@ pub(super) const ROWS: &[Row] = &[
         row: "C09",
         id: "sharing/accepted-by-shared-poller",
         question: "Is each connection of a burst accepted if the threads share the poller that has the listener?",
-        verbs: "own listens backlog 128, add own for reading, 8 threads accept from own, 100 clients reach own, \
-                threads answer as one-shared-poller-burst",
+        verbs: "own listens backlog 128, add own for reading, 8 threads accept from own, \
+                100 clients reach own, threads answer as one-shared-poller-burst",
         transports: &[Tcp, Unix],
         modes: SHARED,
         bugs: &[],
@@ -144,10 +144,10 @@ pub(super) const ROWS: &[Row] = &[
         row: "C10",
         id: "sharing/exclusive-rules",
         question: "What may an exclusive registration ask for, and can it be changed?",
-        verbs: "own listens, add own for both? as exclusive, modify own for both? as modified, modify own for \
-                both level? as modified-to-level, remove own? as removed, add own for everything? as \
-                with-RDHUP, add own for both level? as level, modify own for both? as \
-                level-modified-to-exclusive",
+        verbs: "own listens, add own for both? as exclusive, modify own for both? as modified, \
+                modify own for both level? as modified-to-level, remove own? as removed, \
+                add own for everything? as with-RDHUP, add own for both level? as level, \
+                modify own for both? as level-modified-to-exclusive",
         transports: &[Tcp],
         modes: &[Mode::Exclusive, Mode::ExclusiveEdge],
         bugs: &["https://github.com/pjsip/pjproject/pull/2604", "https://github.com/unbit/uwsgi/issues/1252"],
@@ -156,10 +156,10 @@ pub(super) const ROWS: &[Row] = &[
         row: "C12",
         id: "sharing/no-descriptor-left",
         question: "What is reported of a listener whose connections cannot be accepted for want of a descriptor?",
-        verbs: "own listens, first reaches own, second reaches own, watch own for reading, descriptors run \
-                out, own accepts conn?, wait as after-EMFILE, descriptors are back, own accepts one? as \
-                descriptors-back, own accepts two? as descriptors-back-second, own accepts three? as \
-                descriptors-back-third",
+        verbs: "own listens, first reaches own, second reaches own, watch own for reading, \
+                descriptors run out, own accepts conn?, wait as after-EMFILE, descriptors are back, \
+                own accepts one? as descriptors-back, own accepts two? as descriptors-back-second, \
+                own accepts three? as descriptors-back-third",
         transports: &[Tcp],
         modes: BOTH,
         bugs: &[],

@@ -11,8 +11,8 @@ pub(super) const ROWS: &[Row] = &[
         row: "W01",
         id: "waking/coalesce",
         question: "Are a thousand wake-ups one, and is none left over?",
-        verbs: "this is wake-up, wake 1000 times, t waits, t answers as 1000-wakes, t waits, t answers as \
-                1000-wakes-second-wait",
+        verbs: "this is wake-up, wake 1000 times, t waits, t answers as 1000-wakes, t waits, \
+                t answers as 1000-wakes-second-wait",
         transports: &[None],
         modes: BOTH,
         bugs: &[],
@@ -39,8 +39,8 @@ pub(super) const ROWS: &[Row] = &[
         row: "W04",
         id: "waking/from-signal-handler",
         question: "Is a wake-up lost that a signal handler makes while the thread waits?",
-        verbs: "20 times, this is wake-up, t waits, t is signalled and wakes, t answers as in-handler, t waits, \
-                t answers as after-handler",
+        verbs: "20 times, this is wake-up, t waits, t is signalled and wakes, t answers as in-handler, \
+                t waits, t answers as after-handler",
         transports: &[None],
         modes: BOTH,
         bugs: &["https://github.com/haproxy/haproxy/issues/1841"],
@@ -49,20 +49,25 @@ pub(super) const ROWS: &[Row] = &[
         row: "W08",
         id: "waking/rotation",
         question: "Who is reported when more is ready than there is room for?",
-        verbs: "zero and p0 are connected, one and p1 are connected, two and p2 are connected, three and p3 are \
-                connected, p0 sends 1, p1 sends 1, p2 sends 1, p3 sends 1, add zero for reading, add one for \
-                reading, add two for reading, add three for reading, wait 12 times room 1 as 4-ready-1-slot",
+        verbs: "zero and p0 are connected, one and p1 are connected, two and p2 are connected, \
+                three and p3 are connected, p0 sends 1, p1 sends 1, p2 sends 1, p3 sends 1, \
+                add zero for reading, add one for reading, add two for reading, add three for reading, \
+                wait 12 times room 1 as 4-ready-1-slot",
         transports: &[Tcp, Unix, Pipe],
         modes: LEVEL,
-        bugs: &["https://github.com/brazilofmux/tinymux/issues/943"],
+        bugs: &[
+            "https://github.com/rust-lang/miri/issues/3812",
+            "https://github.com/brazilofmux/tinymux/issues/943",
+        ],
     },
     Row {
         row: "W08",
         id: "waking/rotation-three-slots",
         question: "Who is reported when there is room for all but one?",
-        verbs: "zero and p0 are connected, one and p1 are connected, two and p2 are connected, three and p3 are \
-                connected, p0 sends 1, p1 sends 1, p2 sends 1, p3 sends 1, add zero for reading, add one for \
-                reading, add two for reading, add three for reading, wait 6 times room 3 as 4-ready-3-slots",
+        verbs: "zero and p0 are connected, one and p1 are connected, two and p2 are connected, \
+                three and p3 are connected, p0 sends 1, p1 sends 1, p2 sends 1, p3 sends 1, \
+                add zero for reading, add one for reading, add two for reading, add three for reading, \
+                wait 6 times room 3 as 4-ready-3-slots",
         transports: &[Tcp, Unix, Pipe],
         modes: LEVEL,
         bugs: &[],
@@ -71,10 +76,10 @@ pub(super) const ROWS: &[Row] = &[
         row: "W08",
         id: "waking/order-of-readiness",
         question: "In which order is reported what became ready after it was added?",
-        verbs: "zero and p0 are connected, one and p1 are connected, two and p2 are connected, three and p3 are \
-                connected, add zero for reading, add one for reading, add two for reading, add three for \
-                reading, p2 sends 1, p0 sends 1, p3 sends 1, p1 sends 1, wait as \
-                became-ready-two-zero-three-one",
+        verbs: "zero and p0 are connected, one and p1 are connected, two and p2 are connected, \
+                three and p3 are connected, add zero for reading, add one for reading, add two for reading, \
+                add three for reading, p2 sends 1, p0 sends 1, p3 sends 1, p1 sends 1, \
+                wait as became-ready-two-zero-three-one",
         transports: &[Tcp, Unix, Pipe],
         modes: LEVEL,
         bugs: &[],
@@ -83,9 +88,10 @@ pub(super) const ROWS: &[Row] = &[
         row: "W08",
         id: "waking/order-of-addition",
         question: "In which order is reported what was ready when it was added?",
-        verbs: "zero and p0 are connected, one and p1 are connected, two and p2 are connected, three and p3 are \
-                connected, p0 sends 1, p1 sends 1, p2 sends 1, p3 sends 1, add three for reading, add two for \
-                reading, add one for reading, add zero for reading, wait as ready-when-added-three-two-one-zero",
+        verbs: "zero and p0 are connected, one and p1 are connected, two and p2 are connected, \
+                three and p3 are connected, p0 sends 1, p1 sends 1, p2 sends 1, p3 sends 1, \
+                add three for reading, add two for reading, add one for reading, add zero for reading, \
+                wait as ready-when-added-three-two-one-zero",
         transports: &[Tcp, Unix, Pipe],
         modes: LEVEL,
         bugs: &[],
@@ -94,8 +100,8 @@ pub(super) const ROWS: &[Row] = &[
         row: "W09",
         id: "waking/no-room",
         question: "What answers a wait with room for nothing, and for less?",
-        verbs: "own and peer are connected, peer sends 1, add own for reading, wait room 0 as room-0, t waits \
-                with room -1, t answers as room-negative",
+        verbs: "own and peer are connected, peer sends 1, add own for reading, wait room 0 as room-0, \
+                t waits with room -1, t answers as room-negative",
         transports: &[Unix],
         modes: LEVEL,
         bugs: &[],
@@ -104,8 +110,8 @@ pub(super) const ROWS: &[Row] = &[
         row: "W10",
         id: "waking/two-threads-look",
         question: "Is what is ready told to each of two threads that look again and again?",
-        verbs: "own and peer are connected, peer sends 1, add own for reading, 2 threads look 2000 times, threads \
-                answer as 2-threads",
+        verbs: "own and peer are connected, peer sends 1, add own for reading, 2 threads look 2000 times, \
+                threads answer as 2-threads",
         transports: &[Pipe, Unix],
         modes: LEVEL,
         bugs: &[],

@@ -20,10 +20,13 @@ pub(super) struct Pulse {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Look {
     /// It runs, or waits for something else than events.
+    #[cfg_attr(not(any(target_os = "linux", target_os = "freebsd")), allow(dead_code))]
     Busy,
     /// The kernel says that it is blocked.
+    #[cfg(target_os = "linux")]
     Blocked,
     /// It has not run since the look before.
+    #[cfg(any(target_os = "linux", target_os = "freebsd"))]
     Still,
     /// Nothing can be said.
     Unknown,
@@ -34,7 +37,9 @@ impl Look {
     pub(super) const fn enough(self) -> usize {
         match self {
             Self::Busy => usize::MAX,
+            #[cfg(target_os = "linux")]
             Self::Blocked => 3,
+            #[cfg(any(target_os = "linux", target_os = "freebsd"))]
             Self::Still => 300,
             Self::Unknown => 3_000,
         }

@@ -133,6 +133,9 @@ impl Stage {
                 partner_fd.map_or(Ok(()), |fd| settle::wait_for(fd, RESET, "the reset"))
             }
             (Transport::Tcp, Call::Connects(None)) => settle::wait_for(self.fd(who)?, RESET, "the refusal"),
+            (Transport::Tcp, Call::Connects(Some(listener))) if done && !self.is_full(listener) => {
+                settle::wait_for(self.fd(who)?, WRITABLE | RESET, "the end of the handshake")
+            }
             (Transport::Tcp, Call::SendsUrgent) if done => {
                 partner_fd.map_or(Ok(()), |fd| settle::wait_for(fd, URGENT, "the urgent byte"))
             }
@@ -171,7 +174,9 @@ impl Stage {
         if self.actor(who)?.address.is_none() {
             self.binds(who)?;
         }
-        let backlog = backlog.map_or(Ok(16), i32::try_from).ok().and_then(|length| Backlog::new(length).ok());
+        let length = backlog.unwrap_or(16);
+        self.actor(who)?.backlog = length;
+        let backlog = i32::try_from(length).ok().and_then(|length| Backlog::new(length).ok());
         let backlog = backlog.ok_or_else(|| broken("a backlog that this system does not have"))?;
         Ok(Outcome::of(listen(self.fd(who)?, backlog)))
     }
@@ -212,6 +217,11 @@ impl Stage {
         let reached = if error == 0 { Ok(()) } else { Err(Errno::from_raw(error)) };
         self.wait_in_queue(who, whom, reached.is_ok())?;
         Ok(Outcome::of(reached))
+    }
+
+    /// Whether a listener has as many connections to be accepted as it has room for: one more may stay under way.
+    fn is_full(&self, listener: &str) -> bool {
+        self.actors.get(listener).is_some_and(|actor| actor.queue.len() > actor.backlog)
     }
 
     fn wait_in_queue(&mut self, client: &str, listener: &str, reached: bool) -> Result<(), Stopped> {
@@ -438,8 +448,11 @@ impl Stage {
             return Err(broken(format!("the number {number} is not free")));
         }
         let actor = self.actor(who)?;
-        actor.number = number;
+        let old = std::mem::replace(&mut actor.number, number);
         actor.fd = Some(moved);
+        for ears in self.pollers.values() {
+            ears.selector.closed(old);
+        }
         Ok(Outcome::of(Ok(())))
     }
 

@@ -107,7 +107,7 @@ pub(super) fn copy(fd: &impl AsFd, number: RawFd) -> Result<OwnedFd, Stopped> {
 /// The lowest number that is free, and so where the descriptors end if there may be no more.
 pub(super) fn lowest_free() -> Result<libc::rlim_t, Stopped> {
     let file = File::open("/dev/null").map_err(|error| broken(format!("/dev/null: {error}")))?;
-    libc::rlim_t::try_from(file.as_raw_fd()).map_err(|_| broken("a descriptor without a number"))
+    u32::try_from(file.as_raw_fd()).map(Into::into).map_err(|_| broken("a descriptor without a number"))
 }
 
 fn unsupported<T>(transport: Transport, what: &str) -> Result<T, Stopped> {

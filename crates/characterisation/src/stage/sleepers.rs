@@ -295,9 +295,18 @@ pub(super) fn finish(sleepers: &mut [Sleeper], echo: &Echo, reports_once: bool) 
     pollers.iter().try_for_each(|ears| ears.lower_fence())
 }
 
-/// How many of these were woken: `wakes=1/8`.
-pub(super) fn woken(sleepers: &mut [Sleeper], echo: &Echo, reports_once: bool) -> Result<String, Stopped> {
-    finish(sleepers, echo, reports_once)?;
-    let woken = sleepers.iter().filter(|sleeper| !matches!(sleeper.said, Some(Waited::NotWoken))).count();
-    Ok(format!("wakes={woken}/{}", sleepers.len()))
+/// How many of these were woken: `wakes=1/8`. The last time that is asked, they are all ended.
+pub(super) fn woken(
+    sleepers: &mut [Sleeper],
+    echo: &Echo,
+    ends: bool,
+    reports_once: bool,
+) -> Result<String, Stopped> {
+    match ends {
+        true => finish(sleepers, echo, reports_once)?,
+        false => settle(sleepers.iter_mut(), echo)?,
+    }
+    let slept =
+        sleepers.iter().filter(|sleeper| matches!(sleeper.said, None | Some(Waited::NotWoken))).count();
+    Ok(format!("wakes={}/{}", sleepers.len() - slept, sleepers.len()))
 }

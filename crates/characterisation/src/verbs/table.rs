@@ -19,7 +19,7 @@ const fn form(form: &'static str, means: &'static str, example: &'static str) ->
 pub const FORMS: &[Form] = &[
     form(
         "A and B are connected",
-        "a pair of the line's transport; over pipes and FIFOs A reads and B writes, of a pseudo-terminal A is the master",
+        "a pair of the line's transport; of a pipe or FIFO A is the reading end, of a pseudo-terminal the master",
         "own and peer are connected",
     ),
     form(
@@ -145,12 +145,12 @@ pub const FORMS: &[Form] = &[
     ),
     form(
         "look at A [for INTEREST]",
-        "asks every view of the poller: of registrations made before (by `watch`) and now; with an interest, only of one made now",
+        "asks every view of the poller: registered before (by `watch`), and now; with an interest, now only",
         "own and peer are connected, watch own, look at own as idle",
     ),
     form(
         "wait [N times] [room N] [in POLLER]",
-        "waits that do not sleep, one or N after each other; silence is proven by a later event of another descriptor",
+        "N waits that do not sleep, or one; silence is proven by a later event of another descriptor",
         "own and peer are connected, add own, wait 3 times room 1 as first-waits",
     ),
     form(
@@ -160,22 +160,22 @@ pub const FORMS: &[Form] = &[
     ),
     form(
         "T waits at most N s, ms, us or ns [in POLLER]",
-        "the same with a timeout; 'early' is what comes back before it is over with nothing",
+        "the same with a timeout; `timed out`, or `early` if it says nothing before its time",
         "t waits at most 200 us, t answers as 200us",
     ),
     form(
         "T waits with timeout N, timespec N N, timeval N N, room N or nfds N",
-        "the same with that argument of the system call as it is, whatever it means; with room or nfds the timeout is zero",
+        "the same with that argument of the system call as it is; beside room and nfds the timeout is zero",
         "t waits with timeout -7, t answers as timeout-7",
     ),
     form(
         "T answers",
-        "what its wait said; 'woken' if nothing; 'not woken' if it sleeps on, and, the last time it is asked, if only an event that is made then ends its wait",
+        "what its wait said; `woken` if nothing, `not woken` if it sleeps on, which a later event must end",
         "own and peer are connected, add own, t waits, peer sends 1, t answers as blocked",
     ),
     form(
         "T is signalled [restarting] [and wakes]",
-        "a signal to T that has a handler, installed with SA_RESTART; the handler makes the wake-up of T's poller",
+        "a signal that has a handler, with SA_RESTART; the handler makes the wake-up of T's poller",
         "t waits, t is signalled restarting and wakes, t answers as signalled",
     ),
     form(
@@ -185,7 +185,7 @@ pub const FORMS: &[Form] = &[
     ),
     form(
         "N threads accept from A [alone] [in POLLER]",
-        "N threads wait and accept: one connection each time, or all where A is reported once; where it must be, it is modified then",
+        "N threads wait and accept: one connection each time, or all where A is reported once",
         "own listens, add own for reading, 8 threads accept from own alone",
     ),
     form(
@@ -210,7 +210,7 @@ pub const FORMS: &[Form] = &[
     ),
     form(
         "threads answer",
-        "how many of them were woken: wakes=1/8; or what came of their work: accepted=100/100 errors=0, missed=0, lost=0 twice=0",
+        "how many were woken: `wakes=1/8`; or what came of their work: `accepted=100/100 errors=0`",
         "own and peer are connected, add own for reading, 8 threads wait, peer sends 1, threads answer as herd",
     ),
     form(
@@ -259,7 +259,7 @@ pub const FORMS: &[Form] = &[
     form("the child ends", "and what it had open is closed", "a child is forked, the child ends"),
     form(
         "N times",
-        "the rest of the line is done N times, each time with everything made anew; the answer is how often which one came",
+        "the rest of the line is done N times, everything made anew; how often which answer came",
         "20 times, own and peer are connected, add own, 4 threads wait, peer sends 1, threads answer as herd",
     ),
     form(
