@@ -325,7 +325,7 @@ impl Stage {
         }
     }
 
-    /// Whether what is reported again was not reported before: an event that is seen behind the fence has come before it.
+    /// Whether nothing is reported twice: an event that is seen behind the fence has come before it.
     fn reports_once(&self) -> bool {
         !matches!(self.setting.mode, Mode::Level | Mode::Exclusive)
     }

@@ -153,8 +153,8 @@ pub enum Act {
 /// What a thread of several does until nothing is left to do.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Work {
-    /// It waits, and accepts from this listener: one connection each time, or all of them where a listener that is ready is
-    /// reported once. One that is reported once until it is modified is modified then.
+    /// It waits, and accepts from this listener: one connection each time, or all of them where a listener that is
+    /// ready is reported once. One that is reported once until it is modified is modified then.
     Accept(Name),
     /// It waits so many times without sleeping.
     Look(usize),

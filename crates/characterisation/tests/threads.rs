@@ -1,4 +1,4 @@
-//! What is said of threads, exactly: answers that the expectations hold to be the scheduler's are not compared with them.
+//! What is said of threads, exactly: where the expectations leave an answer to the scheduler, it is not compared.
 
 #![cfg(target_os = "linux")]
 
@@ -51,7 +51,8 @@ fn a_waiter_is_counted_once_and_only_if_it_was_woken() {
 
 #[test]
 fn a_thread_that_nothing_wakes_sleeps_on_and_one_that_is_woken_later_is_not_awake_before() {
-    let verbs = "own and peer are connected, add own for reading, t waits, t answers as before, peer sends 1, t answers as after, \
+    let verbs = "own and peer are connected, add own for reading, t waits, t answers as before, peer sends 1, \
+        t answers as after, \
                  t waits, t answers as again";
     for make in [EPOLL, poller_poll::selector, poller_select::selector] {
         let seen = answers(verbs, Mode::Level, make);
@@ -65,7 +66,8 @@ fn a_thread_that_nothing_wakes_sleeps_on_and_one_that_is_woken_later_is_not_awak
 /// What ended one wait is not left over for the next one, nor for another poller.
 #[test]
 fn a_fence_is_taken_away_again() {
-    let verbs = "own and peer are connected, add own for reading, t waits, t answers, wait, t waits, t answers, 4 threads wait, \
+    let verbs = "own and peer are connected, add own for reading, t waits, t answers, wait, t waits, t answers, \
+        4 threads wait, \
                  threads answer, wait, 4 threads wait alone, threads answer, wait";
     let silent = ["not woken", "silent", "not woken", "wakes=0/4", "silent", "wakes=0/4", "silent"];
     assert_eq!(answers(verbs, Mode::Level, EPOLL), silent);
@@ -80,7 +82,8 @@ fn a_wait_that_is_cut_short_is_early_and_not_over() {
 
 #[test]
 fn a_signal_ends_the_wait_that_it_comes_into_and_its_handlers_wake_up_is_kept() {
-    let verbs = "t waits, t is signalled, t answers, t waits, t is signalled restarting and wakes, t answers, t waits, t answers, \
+    let verbs = "t waits, t is signalled, t answers, t waits, t is signalled restarting and wakes, t answers, \
+        t waits, t answers, \
                  t waits, t answers";
     assert_eq!(answers(verbs, Mode::Level, EPOLL), ["EINTR", "EINTR", "woken", "not woken"]);
 }
@@ -94,8 +97,10 @@ fn descriptors_that_ran_out_are_back_even_if_the_line_does_not_say_so() {
 
 #[test]
 fn a_child_answers_for_itself_and_shares_what_its_system_lets_it() {
-    let verbs = "own and peer are connected, add own for reading, in a child wait as nothing, peer sends 1, in a child wait as \
-                 something, in a child own reads?, wait as read-in-child, in a child remove own?, peer sends 1, wait as removed";
+    let verbs = "own and peer are connected, add own for reading, in a child wait as nothing, peer sends 1, \
+        in a child wait as \
+                 something, in a child own reads?, wait as read-in-child, in a child remove own?, peer sends 1, \
+                 wait as removed";
     assert_eq!(answers(verbs, Mode::Level, EPOLL), ["silent", "IN", "1", "silent", "0", "silent"]);
 }
 
@@ -107,7 +112,8 @@ fn a_child_is_not_forked_while_threads_wait() {
 
 #[test]
 fn threads_that_share_work_lose_nothing_of_it_and_what_nobody_does_is_missed() {
-    let accept = "own listens backlog 128, add own for reading, 4 threads accept from own, 30 clients reach own, threads answer";
+    let accept = "own listens backlog 128, add own for reading, 4 threads accept from own, \
+        30 clients reach own, threads answer";
     for mode in [Mode::Level, Mode::Edge, Mode::OneShot] {
         assert_eq!(answers(accept, mode, EPOLL), ["accepted=30/30 errors=0"], "{mode:?}");
     }

@@ -282,8 +282,8 @@ pub(crate) fn kevent(
 /// One call without changes and with arguments as they are: `nevents`, and the timeout, which is none if it is absent.
 ///
 /// # Panics
-/// If there is room for more than the buffer has places. Less than none means no limit to FreeBSD (measured): the buffer must
-/// have a place for every event that there can be.
+/// If there is room for more than the buffer has places. Less than none means no limit to FreeBSD (measured): the
+/// buffer must have a place for every event that there can be.
 pub(crate) fn wait_raw(
     queue: RawFd,
     events: &mut [libc::kevent],

@@ -90,8 +90,8 @@ pub(crate) fn select(sets: [&mut FdSet; 3], timeout: Option<Duration>) -> Result
     Errno::result(result).map(|count| count as usize)
 }
 
-/// One call with arguments as they are: `nfds`, and the timeout, which is left as the kernel leaves it. Without a timeout it is
-/// zero.
+/// One call with arguments as they are: `nfds`, and the timeout, which is left as the kernel leaves it. Without a
+/// timeout it is zero.
 pub(crate) fn select_raw(
     sets: [&mut FdSet; 3],
     count: Option<i32>,

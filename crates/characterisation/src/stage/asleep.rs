@@ -1,9 +1,9 @@
 //! Whether a thread sleeps.
 //!
-//! Linux says in which system call a thread is blocked: that is a proof, once it is the right one. FreeBSD has a clock for
-//! each thread, which stands still while it does not run; macOS has neither. What stands still may only be waiting
-//! for a processor, so that there it is looked many times, and somebody else is woken between two looks: a thread that
-//! can run has had its turn by then.
+//! Linux says in which system call a thread is blocked: that is a proof, once it is the right one. FreeBSD has a clock
+//! for each thread, which stands still while it does not run; macOS has neither. What stands still may only be
+//! waiting for a processor, so that there it is looked many times, and somebody else is woken between two looks: a
+//! thread that can run has had its turn by then.
 
 #[cfg(any(target_os = "linux", target_os = "freebsd"))]
 use nix::time::ClockId;
@@ -71,7 +71,7 @@ impl Pulse {
     pub(super) fn look(&mut self) -> Look {
         #[cfg(target_os = "linux")]
         if let Ok(said) = std::fs::read_to_string(&self.system_call) {
-            // `running`, or the number of the call, which is -1 in a page fault. A futex is a lock on the way to the call.
+            // `running`, or the number of the call, -1 in a page fault. A futex is a lock on the way to the call.
             let number = said.split_whitespace().next().and_then(|number| number.parse().ok());
             let blocked = number.is_some_and(|number: i64| number >= 0 && number != libc::SYS_futex);
             return if blocked { Look::Blocked } else { Look::Busy };

@@ -21,8 +21,8 @@ static HANDLED: AtomicBool = AtomicBool::new(false);
 extern "C" fn handler(_: libc::c_int) {
     let ears = WAKES.swap(null_mut(), Ordering::Acquire);
     if !ears.is_null() {
-        // SAFETY: whoever put it there keeps it alive until the handler has said that it is done. A wake-up is one system
-        // call, and allocates nothing unless it fails.
+        // SAFETY: whoever put it there keeps it alive until the handler has said that it is done. A wake-up is one
+        // system call, and allocates nothing unless it fails.
         let _ = unsafe { &*ears }.selector.wake();
     }
     HANDLED.store(true, Ordering::Release);

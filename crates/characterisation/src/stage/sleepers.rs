@@ -205,8 +205,8 @@ impl Sleeper {
         }
     }
 
-    /// Waits for its answer behind the fence. One that slept has not been woken, whatever the fence made it see; but an edge
-    /// that it tells of has come before.
+    /// Waits for its answer behind the fence. One that slept has not been woken, whatever the fence made it see; but an
+    /// edge that it tells of has come before.
     fn end(&mut self, reports_once: bool) -> Result<(), Stopped> {
         // Not what has come meanwhile: the fence is up, and that may be its doing.
         if self.said.is_some() {
