@@ -113,6 +113,12 @@ impl Naming {
         registers.then(|| self.key(format!("{poller}-{}", change.kind.verb()), None))
     }
 
+    /// The key of making a poller. That of poll and select is their wake-up pipe.
+    pub(crate) fn make_poller(&self, poller: &str) -> Option<Key> {
+        let registers = !matches!(poller, "poll" | "select");
+        registers.then(|| self.key(format!("{poller}-create"), None))
+    }
+
     /// The key of a call's answer.
     pub(crate) fn call(&self, who: &str, call: &Call) -> Key {
         let name = match call {
@@ -130,7 +136,7 @@ impl Naming {
             Call::Shuts(_) => "shutdown".into(),
             Call::Resets | Call::Closes => "close".into(),
             Call::Grows(_) => "append".into(),
-            Call::TakesNumberOf(_) => "dup".into(),
+            Call::TakesNumberOf(_) | Call::MovesTo(_) => "dup".into(),
             Call::Sets(option) => format!("setsockopt({})", option.name()),
             Call::AsksError(_) => "SO_ERROR".into(),
         };
@@ -162,7 +168,10 @@ pub fn keys(line: &Line, transport: Transport, mode: Mode, poller: &str, views: 
             Act::Look { interest: Some(interest), .. } if mode == Mode::Level => {
                 keys.push(naming.look_for(poller, *interest));
             }
-            Act::Wait { .. } | Act::Answers(_) | Act::CrowdAnswers => keys.push(naming.wait(poller, mode)),
+            Act::Wait { .. } | Act::Answers(_) | Act::CrowdAnswers | Act::ChildAnswers => {
+                keys.push(naming.wait(poller, mode))
+            }
+            Act::MakePoller if clause.asked => keys.extend(naming.make_poller(poller)),
             Act::Call(who, call) if clause.asked => keys.push(naming.call(who, call)),
             Act::Change(change) if clause.asked => keys.extend(naming.change(poller, change)),
             _ => {}

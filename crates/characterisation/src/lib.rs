@@ -112,6 +112,8 @@ pub enum Stopped {
 
 /// Performs a line of verbs.
 ///
+/// Limits, signal handlers and children are the process's: a process performs one line at a time.
+///
 /// # Errors
 /// [`Stopped`], with the performance up to there.
 pub fn perform(verbs: &str, setting: Setting) -> (Performance, Result<(), Stopped>) {

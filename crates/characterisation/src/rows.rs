@@ -2,11 +2,14 @@
 
 mod edges;
 mod files;
+mod limits;
 mod readiness;
 mod registration;
 mod sharing;
 mod states;
+mod time;
 mod unscripted;
+mod waiting;
 mod waking;
 
 use selector::Mode;
@@ -26,8 +29,11 @@ const FAMILIES: &[&[Row]] = &[
     files::ROWS,
     edges::ROWS,
     registration::ROWS,
+    waiting::ROWS,
     sharing::ROWS,
     waking::ROWS,
+    time::ROWS,
+    limits::ROWS,
 ];
 
 /// Everything that is no scenario, with the reason.

@@ -1,9 +1,15 @@
 //! Performs a line: real descriptors, one poller, clause by clause.
 
+mod asleep;
 mod calls;
+mod children;
+mod crew;
 mod descriptors;
 mod ears;
+mod limits;
+mod rounds;
 mod settle;
+mod signals;
 mod sleepers;
 
 use std::collections::BTreeMap;
@@ -15,11 +21,14 @@ use std::time::Duration;
 use selector::{Changed, Interest, Mode, Registered, Unsupported, View};
 
 use crate::keys::{Key, Naming, applies, is_plain};
-use crate::verbs::{Act, Change, ChangeKind, Clause, FIRST, Line, Name, Thing};
+use crate::verbs::{Act, Change, ChangeKind, Clause, FIRST, How, Line, Name, Thing};
 use crate::{LEFT_OUT, Observation, Performance, Setting, Stopped};
 use calls::Outcome;
+use children::Child;
+use crew::Crew;
 use descriptors::{Address, Place};
 use ears::{Ears, ROOM};
+use limits::Limits;
 use settle::Settle;
 use sleepers::{Echo, Sleeper};
 
@@ -47,6 +56,8 @@ struct Actor {
     to_nobody: bool,
     /// Clients whose connections are not accepted yet.
     queue: Vec<Name>,
+    /// How many of them there may be.
+    backlog: usize,
     sent: usize,
     sent_urgent: bool,
     received: usize,
@@ -65,6 +76,7 @@ impl Actor {
             partner: None,
             to_nobody: false,
             queue: Vec::new(),
+            backlog: usize::MAX,
             sent: 0,
             sent_urgent: false,
             received: 0,
@@ -81,7 +93,10 @@ struct Stage {
     /// Threads that wait: they end before the pollers and the descriptors do.
     sleepers: BTreeMap<Name, Sleeper>,
     crowd: Vec<Sleeper>,
+    crew: Crew,
     echo: Option<Echo>,
+    child: Option<Child>,
+    limits: Limits,
     actors: BTreeMap<Name, Actor>,
     pollers: BTreeMap<Name, Arc<Ears>>,
     /// Through which poller a view looks at a descriptor, and what its registration is called there.
@@ -100,12 +115,23 @@ const NUMBERS: RawFd = 100;
 
 /// Performs a parsed line.
 pub(crate) fn play(line: &Line, setting: Setting) -> (Performance, Result<(), Stopped>) {
+    match line.clauses.split_first() {
+        Some((Clause { act: Act::Times(times), .. }, clauses)) => rounds::play(*times, clauses, setting),
+        _ => play_once(&line.clauses, setting),
+    }
+}
+
+fn play_once(clauses: &[Clause], setting: Setting) -> (Performance, Result<(), Stopped>) {
     let mut performance = Performance::default();
     let ended = Stage::open(setting).and_then(|mut stage| {
-        line.clauses.iter().try_for_each(|clause| {
+        clauses.iter().enumerate().try_for_each(|(place, clause)| {
             stage.naming.enter(clause);
             let before = performance.observations.len();
-            let mut done = stage.perform(clause, &mut performance.observations);
+            let rest = &clauses[place + 1..];
+            let mut done = match clause.in_child {
+                false => stage.perform(clause, rest, &mut performance.observations),
+                true => stage.perform_in_child(clause, &mut performance.observations),
+            };
             if let Some(why) = stage.failure() {
                 // What it has just answered is no answer.
                 performance.observations.truncate(before);
@@ -115,11 +141,28 @@ pub(crate) fn play(line: &Line, setting: Setting) -> (Performance, Result<(), St
                 Ok(said) => said.clone(),
                 Err(stopped) => stopped.to_string(),
             };
-            performance.trace.push(format!("{} -> {said}", clause.act));
+            let child = if clause.in_child { "in a child " } else { "" };
+            performance.trace.push(format!("{child}{} -> {said}", clause.act));
             done.map(drop)
         })
     });
     (performance, ended)
+}
+
+/// Whether a thread's answer is the last one that is asked of this wait.
+fn is_last_answer(thread: &str, rest: &[Clause]) -> bool {
+    let next = rest.iter().find_map(|clause| match &clause.act {
+        Act::Answers(other) if other == thread => Some(false),
+        Act::Sleep { thread: other, .. } if other == thread => Some(true),
+        _ => None,
+    });
+    next.unwrap_or(true)
+}
+
+/// Whether these threads are not counted again.
+fn is_last_count(rest: &[Clause]) -> bool {
+    let next = rest.iter().find(|clause| matches!(clause.act, Act::CrowdAnswers | Act::Crowd { .. }));
+    next.is_none_or(|clause| clause.act != Act::CrowdAnswers)
 }
 
 impl Stage {
@@ -137,7 +180,10 @@ impl Stage {
             views: first.selector.views(setting.mode),
             sleepers: BTreeMap::new(),
             crowd: Vec::new(),
+            crew: Crew::default(),
             echo: None,
+            child: None,
+            limits: Limits::now()?,
             actors: BTreeMap::new(),
             pollers: BTreeMap::from([(FIRST.to_owned(), Arc::new(first))]),
             watched: BTreeMap::new(),
@@ -155,12 +201,18 @@ impl Stage {
     }
 
     /// Does a clause. Returns what it came to, for the trace.
-    fn perform(&mut self, clause: &Clause, observed: &mut Vec<Observation>) -> Result<String, Stopped> {
+    fn perform(
+        &mut self,
+        clause: &Clause,
+        rest: &[Clause],
+        observed: &mut Vec<Observation>,
+    ) -> Result<String, Stopped> {
         // The parser lets nobody act who was not made before: only a question can have made nobody.
         if let Some(missing) = clause.act.needs().filter(|name| !self.actors.contains_key(*name)) {
             return Ok(format!("{LEFT_OUT}there is no '{missing}'"));
         }
         match &clause.act {
+            Act::Times(_) => Err(broken("how many times is said first")),
             Act::Title(_) => Ok("ok".into()),
             Act::Make(name, thing) => self.make(name, thing),
             Act::Connect(one, other) => {
@@ -208,43 +260,85 @@ impl Stage {
                 observed.extend(seen.iter().cloned());
                 Ok(seen.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "))
             }
-            Act::Sleep { thread, poller } => self.sleeps(thread, poller),
+            Act::Sleep { thread, how, poller } => self.sleeps(thread, *how, poller),
             Act::Crowd { count, alone, poller } => self.crowd_sleeps(*count, *alone, poller),
             Act::Answers(thread) => {
+                let reports_once = self.reports_once();
                 self.echo()?;
                 let (Some(sleeper), Some(echo)) = (self.sleepers.get_mut(thread), &self.echo) else {
                     return Err(broken(format!("'{thread}' does not wait")));
                 };
-                let answer = sleeper.said(echo)?;
+                let answer = sleeper.said(echo, is_last_answer(thread, rest), reports_once)?;
+                observed.push(observation(self.naming.wait(&self.poller, self.setting.mode), answer.clone()));
+                Ok(answer)
+            }
+            Act::Crew { count, work, alone, poller } => self.begins_work(*count, work, *alone, poller),
+            Act::Clients(count, whom) => self.clients_reach(*count, whom),
+            Act::Pairs(count) => self.pairs_are_written(*count),
+            Act::CrowdAnswers if self.crew.is_at_work() => {
+                let answer = self.work_is_done()?;
                 observed.push(observation(self.naming.wait(&self.poller, self.setting.mode), answer.clone()));
                 Ok(answer)
             }
             Act::CrowdAnswers => {
+                let reports_once = self.reports_once();
                 self.echo()?;
                 let Some(echo) = &self.echo else { return Err(broken("nobody answers")) };
-                let answer = sleepers::awake(&mut self.crowd, echo)?;
+                let answer = sleepers::woken(&mut self.crowd, echo, is_last_count(rest), reports_once)?;
                 observed.push(observation(self.naming.wait(&self.poller, self.setting.mode), answer.clone()));
                 Ok(answer)
             }
-            Act::Wake(poller) => {
-                let woken = self.ears(poller)?.selector.wake();
-                woken.map(|()| "ok".into()).map_err(|Unsupported(why)| Stopped::Unsupported(why))
+            Act::Signal { thread, restarting, wakes } => self.signals(thread, *restarting, *wakes),
+            Act::Wake { times, poller } => {
+                let ears = self.ears(poller)?;
+                for _ in 0..*times {
+                    ears.selector.wake().map_err(|Unsupported(why)| Stopped::Unsupported(why))?;
+                }
+                Ok("ok".into())
             }
             Act::ClosePoller(poller) => match self.ears(poller)?.selector.close() {
                 Ok(Ok(())) => Ok("0".into()),
                 Ok(Err(errno)) => Err(broken(format!("close: {errno:?}"))),
                 Err(Unsupported(why)) => Err(Stopped::Unsupported(why)),
             },
-            Act::Wait { room, poller } => {
+            Act::MakePoller => {
+                let answer = limits::made(self.setting.make);
+                let key = if clause.asked { self.naming.make_poller(&self.poller) } else { None };
+                observed.extend(key.map(|key| observation(key, answer.clone())));
+                Ok(answer)
+            }
+            Act::Limit(limit) => self.limits.set(*limit),
+            Act::Fork => self.forks(),
+            Act::ChildEnds => self.child()?.end(),
+            Act::ChildWaits(timeout) => self.child_waits(*timeout),
+            Act::ChildIsStopped => {
+                let child = self.child.as_ref().ok_or_else(|| broken("there is no child"))?;
+                child.stop_and_continue()
+            }
+            Act::ChildAnswers => {
+                let answer = self.child()?.answers()?;
+                observed.push(observation(self.naming.wait(&self.poller, self.setting.mode), answer.clone()));
+                Ok(answer)
+            }
+            Act::Wait { times, room, poller } => {
                 let ears = self.ears(poller)?;
-                let answer = match ears.hear(room.unwrap_or(ROOM))? {
-                    Ok(events) => ears.answers(&events),
-                    Err(errno) => format!("{errno:?}"),
-                };
+                let mut answers = Vec::new();
+                for _ in 0..*times {
+                    answers.push(match ears.hear(room.unwrap_or(ROOM))? {
+                        Ok(events) => ears.answers(&events),
+                        Err(errno) => format!("{errno:?}"),
+                    });
+                }
+                let answer = answers.join(" then ");
                 observed.push(observation(self.naming.wait(&self.poller, self.setting.mode), answer.clone()));
                 Ok(answer)
             }
         }
+    }
+
+    /// Whether nothing is reported twice: an event that is seen behind the fence has come before it.
+    fn reports_once(&self) -> bool {
+        !matches!(self.setting.mode, Mode::Level | Mode::Exclusive)
     }
 
     fn reports_only_news(&self) -> bool {
@@ -295,16 +389,22 @@ impl Stage {
         self.echo.as_ref().ok_or_else(|| broken("nobody answers"))
     }
 
-    /// Whether a thread waits: it may hold a file that the line has closed.
-    fn somebody_sleeps(&self) -> bool {
-        !self.sleepers.is_empty() || !self.crowd.is_empty()
+    /// The child, which ends.
+    fn child(&mut self) -> Result<Child, Stopped> {
+        self.child.take().ok_or_else(|| broken("there is no child"))
     }
 
-    fn sleeps(&mut self, thread: &str, poller: &str) -> Result<String, Stopped> {
+    /// Whether a thread waits: it may hold a file that the line has closed.
+    fn somebody_sleeps(&self) -> bool {
+        !self.sleepers.is_empty() || !self.crowd.is_empty() || self.crew.is_at_work()
+    }
+
+    fn sleeps(&mut self, thread: &str, how: How, poller: &str) -> Result<String, Stopped> {
         let ears = self.ears(poller)?;
         // The one that it replaces ends first.
         self.sleepers.remove(thread);
-        let sleeper = Sleeper::new(ears, self.echo()?)?;
+        let mut sleeper = Sleeper::new(ears, how)?;
+        sleepers::settle([&mut sleeper], self.echo()?)?;
         self.sleepers.insert(thread.to_owned(), sleeper);
         Ok("ok".into())
     }
@@ -315,9 +415,11 @@ impl Stage {
         self.crowd.clear();
         for _ in 0..count {
             let own = if alone { Arc::new(ears.alike(self.setting.make)?) } else { Arc::clone(&ears) };
-            let sleeper = Sleeper::new(own, self.echo()?)?;
-            self.crowd.push(sleeper);
+            self.crowd.push(Sleeper::new(own, How::ForEver)?);
         }
+        self.echo()?;
+        let Some(echo) = &self.echo else { return Err(broken("nobody answers")) };
+        sleepers::settle(&mut self.crowd, echo)?;
         Ok("ok".into())
     }
 

@@ -10,7 +10,9 @@ mod parse;
 mod print;
 mod table;
 
-use selector::{Interest, Mode};
+use std::time::Duration;
+
+use selector::{Interest, Mode, RawArgument};
 
 pub use parse::ParseError;
 pub use table::{FORMS, Form};
@@ -40,11 +42,15 @@ pub struct Clause {
     pub asked: bool,
     /// The state that begins with it: what follows `as`.
     pub state: Option<String>,
+    /// `in a child`: a forked child does it and ends, with a copy of everything that the line has made.
+    pub in_child: bool,
 }
 
 /// What a clause does.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Act {
+    /// `N times`: the rest of the line is done so many times, each time with everything made anew.
+    Times(usize),
     /// `this is NAME`: what the observed thing is called from here on, in place of the transport.
     Title(String),
     /// `NAME is WHAT`: a descriptor is made.
@@ -64,8 +70,10 @@ pub enum Act {
         /// Only this is asked for, by registrations made now.
         interest: Option<Interest>,
     },
-    /// `wait`: one wait that does not sleep.
+    /// `wait`: waits that do not sleep.
     Wait {
+        /// How many, one after the other.
+        times: usize,
         /// How many events there is room for.
         room: Option<usize>,
         /// Which poller.
@@ -75,8 +83,19 @@ pub enum Act {
     Sleep {
         /// The thread.
         thread: Name,
+        /// With which arguments.
+        how: How,
         /// Which poller.
         poller: Name,
+    },
+    /// `THREAD is signalled`: a signal that has a handler.
+    Signal {
+        /// The thread.
+        thread: Name,
+        /// With `SA_RESTART`.
+        restarting: bool,
+        /// The handler makes the poller's own wake-up, of the poller in which the thread waits.
+        wakes: bool,
     },
     /// `THREAD answers`: what its wait said, or that it sleeps on.
     Answers(Name),
@@ -89,12 +108,80 @@ pub enum Act {
         /// Which poller.
         poller: Name,
     },
+    /// `N threads accept from A`, `look`, `collect`: threads that work until nothing is left to do.
+    Crew {
+        /// How many.
+        count: usize,
+        /// What each of them does.
+        work: Work,
+        /// Each in a poller of its own with the same registrations.
+        alone: bool,
+        /// Which poller.
+        poller: Name,
+    },
+    /// `N clients reach A`: so many connections, one after the other.
+    Clients(usize, Name),
+    /// `N pairs are added and written`: each first end is added for reading, then a byte is sent to each.
+    Pairs(usize),
     /// `threads answer`: how many of them are awake.
     CrowdAnswers,
     /// `wake`: the poller's own wake-up.
-    Wake(Name),
+    Wake {
+        /// So many times.
+        times: usize,
+        /// Which poller.
+        poller: Name,
+    },
+    /// `a poller is made`: and given up again.
+    MakePoller,
+    /// `descriptors end at N`, `descriptors run out`, `descriptors are back`: `RLIMIT_NOFILE`.
+    Limit(Limit),
+    /// `a child is forked`: it does nothing, and has everything open that the line has.
+    Fork,
+    /// `the child ends`.
+    ChildEnds,
+    /// `a child waits at most …`: in a poller of its own, with nothing registered.
+    ChildWaits(Duration),
+    /// `the child is stopped and continued`: `SIGSTOP`, and `SIGCONT` once it has stopped.
+    ChildIsStopped,
+    /// `the child answers`: what its wait said.
+    ChildAnswers,
     /// `close`: closes the poller's own descriptor.
     ClosePoller(Name),
+}
+
+/// What a thread of several does until nothing is left to do.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Work {
+    /// It waits, and accepts from this listener: one connection each time, or all of them where a listener that is
+    /// ready is reported once. One that is reported once until it is modified is modified then.
+    Accept(Name),
+    /// It waits so many times without sleeping.
+    Look(usize),
+    /// It waits, and keeps what is reported.
+    Collect,
+}
+
+/// With which arguments a thread waits.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum How {
+    /// Without a timeout.
+    ForEver,
+    /// `at most N s`, `ms`, `us` or `ns`.
+    AtMost(Duration),
+    /// With one argument as it is.
+    Raw(RawArgument),
+}
+
+/// How many descriptors there may be.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Limit {
+    /// No more than there are.
+    RunOut,
+    /// Numbers below this one.
+    At(usize),
+    /// As many as when the line began.
+    Back,
 }
 
 impl Act {
@@ -208,6 +295,8 @@ pub enum Call {
     Closes,
     /// It moves to the number that a closed descriptor had.
     TakesNumberOf(Name),
+    /// It moves to this number.
+    MovesTo(usize),
     /// setsockopt(2).
     Sets(SocketOption),
     /// getsockopt(2) of `SO_ERROR`, so many times.
@@ -277,6 +366,9 @@ impl ChangeKind {
         }
     }
 }
+
+/// The units of a timeout, and how many nanoseconds they are, the largest first.
+const UNITS: [(u128, &str); 4] = [(1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "us"), (1, "ns")];
 
 /// The interests that have a word.
 const INTERESTS: [(&str, Interest); 6] = [

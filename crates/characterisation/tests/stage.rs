@@ -172,7 +172,10 @@ fn a_thread_that_sleeps_on_is_told_from_one_that_wakes() {
     );
     let line = "own and peer are connected, add own for reading, 3 threads wait, threads answer as before, \
                 peer sends 1, threads answer as after";
-    assert_eq!(seen(Transport::Unix, line), ["unix:before poll@level: 0/3", "unix:after poll@level: 3/3"]);
+    assert_eq!(
+        seen(Transport::Unix, line),
+        ["unix:before poll@level: wakes=0/3", "unix:after poll@level: wakes=3/3"]
+    );
     let line = "t waits, wake, t answers as woken";
     assert_eq!(seen(Transport::None, line), ["none:woken poll@level: woken"]);
 }

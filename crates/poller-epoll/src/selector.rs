@@ -11,15 +11,15 @@ use std::sync::atomic::{AtomicI32, Ordering};
 use std::time::Duration;
 
 use ::selector::{
-    Bits, Capabilities, Changed, Event, Interest, Mode, Record, Registered, Selector, Token, Unsupported,
-    View,
+    Bits, Capabilities, Changed, Event, Interest, Mode, RawArgument, RawWaited, Record, Registered, Selector,
+    Token, Unsupported, View,
 };
 use nix::errno::Errno;
 use nix::sys::epoll::{Epoll, EpollCreateFlags};
 use nix::sys::eventfd::{EfdFlags, EventFd};
 
 use crate::changes::Operation;
-use crate::sys;
+use crate::sys::{self, RawTimeout};
 
 /// epoll behind the raw interface.
 ///
@@ -36,6 +36,8 @@ struct EpollSelector {
 }
 
 const CLOSED: RawFd = -1;
+/// The room of a raw wait whose argument is another one.
+const RAW_ROOM: i32 = 64;
 /// The eventfd's.
 const WAKE: Token = Token::MAX;
 
@@ -121,8 +123,23 @@ impl Selector for EpollSelector {
     fn wait(&self, room: usize, timeout: Option<Duration>) -> Result<Vec<Event>, Errno> {
         let mut buffer = vec![libc::epoll_event { events: 0, u64: 0 }; room];
         let count = sys::wait(self.number(), &mut buffer, timeout)?;
-        let events = buffer[..count].iter().filter(|raw| raw.u64 != WAKE);
-        Ok(events.map(|raw| Event { token: raw.u64, record: record(raw.events) }).collect())
+        Ok(events_of(&buffer[..count]))
+    }
+
+    fn wait_raw(&self, argument: RawArgument) -> Result<Result<RawWaited, Errno>, Unsupported> {
+        let (room, timeout) = match argument {
+            RawArgument::Milliseconds(milliseconds) => (RAW_ROOM, RawTimeout::Milliseconds(milliseconds)),
+            RawArgument::Timespec { seconds, nanoseconds } => {
+                sys::fine_timeouts().map_err(|why| Unsupported(why.into()))?;
+                (RAW_ROOM, RawTimeout::Timespec { seconds, nanoseconds })
+            }
+            RawArgument::Room(room) => (room, RawTimeout::Milliseconds(0)),
+            other => return Err(Unsupported(format!("epoll_wait(2) has no such argument: {other:?}"))),
+        };
+        let places = usize::try_from(room).unwrap_or(0).max(RAW_ROOM as usize);
+        let mut buffer = vec![libc::epoll_event { events: 0, u64: 0 }; places];
+        let count = sys::wait_raw(self.number(), &mut buffer, room, timeout);
+        Ok(count.map(|count| RawWaited { events: events_of(&buffer[..count]), time_left_is_told: None }))
     }
 
     fn wake(&self) -> Result<(), Unsupported> {
@@ -146,6 +163,12 @@ impl Drop for EpollSelector {
             let _ = self.close();
         }
     }
+}
+
+/// Without the wake-up's.
+fn events_of(buffer: &[libc::epoll_event]) -> Vec<Event> {
+    let events = buffer.iter().filter(|raw| raw.u64 != WAKE);
+    events.map(|raw| Event { token: raw.u64, record: record(raw.events) }).collect()
 }
 
 fn events(interest: Interest, mode: Mode) -> Result<u32, Unsupported> {
@@ -251,6 +274,24 @@ mod tests {
     #[test]
     fn room_for_nothing_is_an_answer() {
         assert_eq!(EpollSelector::new().unwrap().wait(0, Some(Duration::ZERO)), Err(Errno::EINVAL));
+    }
+
+    /// T03, W09.
+    #[test]
+    fn raw_arguments_reach_the_kernel() {
+        let (selector, (_reader, _writer, fd)) = (EpollSelector::new().unwrap(), readable_pipe());
+        selector.add(fd, 1, Interest::READ, Mode::Level);
+        let waited = |argument| selector.wait_raw(argument).unwrap().map(|waited| waited.events.len());
+        assert_eq!(waited(RawArgument::Room(0)), Err(Errno::EINVAL));
+        assert_eq!(waited(RawArgument::Room(-1)), Err(Errno::EINVAL));
+        assert_eq!(waited(RawArgument::Room(1)), Ok(1));
+        assert_eq!(waited(RawArgument::Milliseconds(-2)), Ok(1));
+        if sys::fine_timeouts().is_ok() {
+            let timespec = |nanoseconds| RawArgument::Timespec { seconds: 0, nanoseconds };
+            assert_eq!(waited(timespec(-1)), Err(Errno::EINVAL));
+            assert_eq!(waited(timespec(1)), Ok(1));
+        }
+        assert!(selector.wait_raw(RawArgument::Count(1)).is_err());
     }
 
     #[test]

@@ -94,28 +94,61 @@ pub(crate) fn wait(
     buffer: &mut [libc::epoll_event],
     timeout: Option<Duration>,
 ) -> Result<usize, Errno> {
-    let Some(timeout) = timeout else { return epoll_wait(epoll, buffer, -1) };
+    let room = i32::try_from(buffer.len()).unwrap_or(i32::MAX);
+    let Some(timeout) = timeout else { return epoll_wait(epoll, buffer, room, -1) };
     let whole = timeout.subsec_nanos().is_multiple_of(1_000_000);
     if whole || fine_timeouts().is_err() || fault::on(Fault::TimeoutRoundedDown) {
-        epoll_wait(epoll, buffer, milliseconds(timeout))
+        epoll_wait(epoll, buffer, room, milliseconds(timeout))
     } else {
-        epoll_pwait2(epoll, buffer, timeout)
+        epoll_pwait2(epoll, buffer, room, KernelTimespec::of(timeout))
     }
 }
 
-fn epoll_wait(epoll: RawFd, buffer: &mut [libc::epoll_event], milliseconds: i32) -> Result<usize, Errno> {
-    let room = i32::try_from(buffer.len()).unwrap_or(i32::MAX);
-    // SAFETY: the kernel writes at most `room` elements into the buffer, which has as many.
+/// A timeout as it is handed over.
+pub(crate) enum RawTimeout {
+    /// To epoll_wait(2).
+    Milliseconds(i32),
+    /// To epoll_pwait2(2).
+    Timespec { seconds: i64, nanoseconds: i64 },
+}
+
+/// One call with arguments as they are.
+///
+/// # Panics
+/// If there is room for more than the buffer has places.
+pub(crate) fn wait_raw(
+    epoll: RawFd,
+    buffer: &mut [libc::epoll_event],
+    room: i32,
+    timeout: RawTimeout,
+) -> Result<usize, Errno> {
+    match timeout {
+        RawTimeout::Milliseconds(milliseconds) => epoll_wait(epoll, buffer, room, milliseconds),
+        RawTimeout::Timespec { seconds, nanoseconds } => {
+            epoll_pwait2(epoll, buffer, room, KernelTimespec { seconds, nanoseconds })
+        }
+    }
+}
+
+fn epoll_wait(
+    epoll: RawFd,
+    buffer: &mut [libc::epoll_event],
+    room: i32,
+    milliseconds: i32,
+) -> Result<usize, Errno> {
+    assert!(usize::try_from(room).is_ok_and(|room| room <= buffer.len()) || room < 0);
+    // SAFETY: the kernel writes at most `room` elements into the buffer, which has as many, and none if it is negative.
     let result = unsafe { libc::epoll_wait(epoll, buffer.as_mut_ptr(), room, milliseconds) };
     Errno::result(result).map(|count| count as usize)
 }
 
-fn epoll_pwait2(epoll: RawFd, buffer: &mut [libc::epoll_event], timeout: Duration) -> Result<usize, Errno> {
-    let room = i32::try_from(buffer.len()).unwrap_or(i32::MAX);
-    let timeout = KernelTimespec {
-        seconds: i64::try_from(timeout.as_secs()).unwrap_or(i64::MAX),
-        nanoseconds: timeout.subsec_nanos().into(),
-    };
+fn epoll_pwait2(
+    epoll: RawFd,
+    buffer: &mut [libc::epoll_event],
+    room: i32,
+    timeout: KernelTimespec,
+) -> Result<usize, Errno> {
+    assert!(usize::try_from(room).is_ok_and(|room| room <= buffer.len()) || room < 0);
     // SAFETY: as for epoll_wait; the kernel reads the timeout, and no signal mask.
     let result = unsafe {
         libc::syscall(
@@ -141,13 +174,22 @@ struct KernelTimespec {
     nanoseconds: i64,
 }
 
+impl KernelTimespec {
+    fn of(timeout: Duration) -> Self {
+        let seconds = i64::try_from(timeout.as_secs()).unwrap_or(i64::MAX);
+        Self { seconds, nanoseconds: timeout.subsec_nanos().into() }
+    }
+}
+
 /// Whether epoll_pwait2(2) is there, or why waits are rounded up to milliseconds. The kernel is asked once.
 pub(crate) fn fine_timeouts() -> Result<(), &'static str> {
     static THERE: OnceLock<bool> = OnceLock::new();
     let there = THERE.get_or_init(|| {
         let mut buffer = [libc::epoll_event { events: 0, u64: 0 }];
-        Slot::new()
-            .is_ok_and(|slot| epoll_pwait2(slot.epoll.as_raw_fd(), &mut buffer, Duration::ZERO).is_ok())
+        let mut ask = |slot: Slot| {
+            epoll_pwait2(slot.epoll.as_raw_fd(), &mut buffer, 1, KernelTimespec::of(Duration::ZERO))
+        };
+        Slot::new().is_ok_and(|slot| ask(slot).is_ok())
     });
     if *there {
         Ok(())

@@ -279,6 +279,26 @@ pub(crate) fn kevent(
     Errno::result(result).map(|count| count as usize)
 }
 
+/// One call without changes and with arguments as they are: `nevents`, and the timeout, which is none if it is absent.
+///
+/// # Panics
+/// If there is room for more than the buffer has places. Less than none means no limit to FreeBSD (measured): the
+/// buffer must have a place for every event that there can be.
+pub(crate) fn wait_raw(
+    queue: RawFd,
+    events: &mut [libc::kevent],
+    room: i32,
+    timeout: Option<(i64, i64)>,
+) -> Result<usize, Errno> {
+    assert!(usize::try_from(room).is_ok_and(|room| room <= events.len()) || room < 0);
+    let timeout = timeout
+        .map(|(seconds, nanoseconds)| libc::timespec { tv_sec: seconds as _, tv_nsec: nanoseconds as _ });
+    let timeout = timeout.as_ref().map_or(null(), ptr::from_ref);
+    // SAFETY: there are no changes, and as many places as the kernel may write to; the timeout lives.
+    let result = unsafe { libc::kevent(queue, null(), 0, events.as_mut_ptr(), room as _, timeout) };
+    Errno::result(result).map(|count| count as usize)
+}
+
 /// The entry of the change list that is an operation, asking for a receipt.
 fn entry(operation: &Operation) -> libc::kevent {
     let action = match operation.action {

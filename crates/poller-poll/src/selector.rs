@@ -13,8 +13,8 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use ::selector::{
-    Answer, Bits, Capabilities, Changed, Event, Interest, Mode, Record, Registered, Selector, Token,
-    Unsupported, View, WakePipe,
+    Answer, Bits, Capabilities, Changed, Event, Interest, Mode, RawArgument, RawWaited, Record, Registered,
+    Selector, Token, Unsupported, View, WakePipe,
 };
 use fd_core::poller::milliseconds;
 use libc::c_short;
@@ -70,12 +70,16 @@ impl PollSelector {
         timeout: Option<Duration>,
     ) -> Result<Vec<Event>, Errno> {
         sys::poll(&mut slots, timeout.map_or(-1, milliseconds))?;
-        if slots.last().is_some_and(|pipe| pipe.revents != 0) {
+        Ok(self.answered(tokens, &slots, room))
+    }
+
+    fn answered(&self, tokens: Vec<Token>, slots: &[libc::pollfd], room: usize) -> Vec<Event> {
+        if slots.get(tokens.len()).is_some_and(|pipe| pipe.revents != 0) {
             self.pipe.drain();
         }
-        let answered = tokens.into_iter().zip(&slots).filter(|(_, slot)| slot.revents != 0);
+        let answered = tokens.into_iter().zip(slots).filter(|(_, slot)| slot.revents != 0);
         let event = |(token, slot): (Token, &libc::pollfd)| Event { token, record: record(slot.revents) };
-        Ok(answered.take(room).map(event).collect())
+        answered.take(room).map(event).collect()
     }
 }
 
@@ -139,6 +143,26 @@ impl Selector for PollSelector {
 
     fn wait(&self, room: usize, timeout: Option<Duration>) -> Result<Vec<Event>, Errno> {
         self.show(self.copy(), room, timeout)
+    }
+
+    fn wait_raw(&self, argument: RawArgument) -> Result<Result<RawWaited, Errno>, Unsupported> {
+        let (tokens, mut slots) = self.copy();
+        let waited = match argument {
+            RawArgument::Milliseconds(milliseconds) => sys::poll(&mut slots, milliseconds),
+            #[cfg(not(any(target_os = "macos", target_os = "ios")))]
+            RawArgument::Timespec { seconds, nanoseconds } => sys::ppoll(&mut slots, seconds, nanoseconds),
+            RawArgument::Count(count) => {
+                let Some(count) = usize::try_from(count).ok().filter(|count| *count >= slots.len()) else {
+                    let least = slots.len();
+                    return Err(Unsupported(format!("there are {least} entries: {count} is less")));
+                };
+                slots.resize(count, libc::pollfd { fd: -1, events: 0, revents: 0 });
+                sys::poll(&mut slots, 0)
+            }
+            other => return Err(Unsupported(format!("poll(2) has no such argument: {other:?}"))),
+        };
+        let events = |_| self.answered(tokens, &slots, usize::MAX);
+        Ok(waited.map(events).map(|events| RawWaited { events, time_left_is_told: None }))
     }
 
     fn wake(&self) -> Result<(), Unsupported> {
@@ -269,6 +293,24 @@ mod tests {
         add(&selector, -1, 1, Interest::ALL);
         add(&selector, CLOSED, 2, Interest::NONE);
         assert_eq!(seen(&selector), [(2, "NVAL".into())]);
+    }
+
+    /// T11.
+    #[test]
+    fn raw_arguments_reach_the_kernel() {
+        let (selector, (_reader, _writer, fd)) = (PollSelector::new().unwrap(), readable_pipe());
+        add(&selector, fd, 1, Interest::READ);
+        let waited = |argument| selector.wait_raw(argument).unwrap().map(|waited| waited.events.len());
+        assert_eq!(waited(RawArgument::Milliseconds(-1)), Ok(1));
+        assert_eq!(waited(RawArgument::Count(2)), Ok(1));
+        assert_eq!(waited(RawArgument::Count(200)), Ok(1), "entries of no descriptor are passed over");
+        assert!(selector.wait_raw(RawArgument::Count(1)).is_err(), "the pipe has an entry too");
+        #[cfg(target_os = "linux")]
+        {
+            let timespec = |nanoseconds| RawArgument::Timespec { seconds: 0, nanoseconds };
+            assert_eq!(waited(timespec(-1)), Err(Errno::EINVAL));
+            assert_eq!(waited(timespec(0)), Ok(1));
+        }
     }
 
     /// `events == 0` still tells what comes unasked.

@@ -21,6 +21,16 @@ pub(crate) fn poll(slots: &mut [libc::pollfd], milliseconds: i32) -> Result<usiz
     Errno::result(result).map(|count| count as usize)
 }
 
+/// One call of ppoll(2) with a timeout as it is; the signal mask is left alone.
+#[cfg(not(any(target_os = "macos", target_os = "ios")))]
+pub(crate) fn ppoll(slots: &mut [libc::pollfd], seconds: i64, nanoseconds: i64) -> Result<usize, Errno> {
+    let timeout = libc::timespec { tv_sec: seconds as _, tv_nsec: nanoseconds as _ };
+    let count = slots.len() as libc::nfds_t;
+    // SAFETY: as for poll; the timeout is valid for the call, and there is no signal mask.
+    let result = unsafe { libc::ppoll(slots.as_mut_ptr(), count, &raw const timeout, std::ptr::null()) };
+    Errno::result(result).map(|count| count as usize)
+}
+
 /// One call of poll(2), to which a signal is a success with nothing seen.
 pub(crate) fn poll_or_signal(slots: &mut [libc::pollfd], milliseconds: i32) -> io::Result<usize> {
     match poll(slots, milliseconds) {

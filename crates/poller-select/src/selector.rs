@@ -14,8 +14,8 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use ::selector::{
-    Answer, Capabilities, Changed, Event, Interest, Mode, Record, Registered, Selector, Token, Unsupported,
-    View, WakePipe,
+    Answer, Capabilities, Changed, Event, Interest, Mode, RawArgument, RawWaited, Record, Registered,
+    Selector, Token, Unsupported, View, WakePipe,
 };
 use nix::errno::Errno;
 
@@ -63,6 +63,16 @@ impl SelectSelector {
         room: usize,
         timeout: Option<Duration>,
     ) -> Result<Vec<Event>, Errno> {
+        self.ask(entries, room, |sets| sys::select(sets, timeout))
+    }
+
+    /// Fills the sets, makes the call, and reads what it left in them.
+    fn ask(
+        &self,
+        entries: BTreeMap<RawFd, Entry>,
+        room: usize,
+        call: impl FnOnce([&mut FdSet; 3]) -> Result<usize, Errno>,
+    ) -> Result<Vec<Event>, Errno> {
         let [mut read, mut write, mut except] = [(); 3].map(|()| FdSet::default());
         for (fd, Entry { interest, .. }) in &entries {
             let wanted =
@@ -71,7 +81,10 @@ impl SelectSelector {
         }
         let pipe = self.pipe.number();
         read.insert(pipe);
-        sys::select([&mut read, &mut write, &mut except], timeout)?;
+        if call([&mut read, &mut write, &mut except])? == 0 {
+            // Sets that the call was not told to look at are as they were.
+            return Ok(Vec::new());
+        }
         if read.contains(pipe) {
             self.pipe.drain();
         }
@@ -139,6 +152,21 @@ impl Selector for SelectSelector {
 
     fn wait(&self, room: usize, timeout: Option<Duration>) -> Result<Vec<Event>, Errno> {
         self.show(self.copy(), room, timeout)
+    }
+
+    fn wait_raw(&self, argument: RawArgument) -> Result<Result<RawWaited, Errno>, Unsupported> {
+        let (mut timeout, count) = match argument {
+            RawArgument::Timeval { seconds, microseconds } => {
+                (Some(libc::timeval { tv_sec: seconds as _, tv_usec: microseconds as _ }), None)
+            }
+            RawArgument::Count(count) => (None, Some(count)),
+            other => return Err(Unsupported(format!("select(2) has no such argument: {other:?}"))),
+        };
+        let before = timeout.map(|timeout| (timeout.tv_sec, timeout.tv_usec));
+        let waited = self.ask(self.copy(), usize::MAX, |sets| sys::select_raw(sets, count, timeout.as_mut()));
+        let after = timeout.map(|timeout| (timeout.tv_sec, timeout.tv_usec));
+        let time_left_is_told = timeout.map(|_| before != after);
+        Ok(waited.map(|events| RawWaited { events, time_left_is_told }))
     }
 
     fn wake(&self) -> Result<(), Unsupported> {
@@ -265,6 +293,29 @@ mod tests {
         assert_eq!(selector.wait(8, Some(Duration::ZERO)), Err(Errno::EBADF));
         assert_eq!(selector.remove(closed), Changed::Done);
         assert_eq!(seen(&selector), input([1]));
+    }
+
+    /// T05, T10.
+    #[test]
+    fn raw_arguments_reach_the_kernel() {
+        let (selector, (_reader, _writer, fd)) = (SelectSelector::new().unwrap(), readable_pipe());
+        add(&selector, fd, 1, Interest::READ);
+        let waited = |argument| selector.wait_raw(argument).unwrap();
+        let timeval = |seconds, microseconds| RawArgument::Timeval { seconds, microseconds };
+        assert_eq!(waited(timeval(-1, 0)), Err(Errno::EINVAL));
+        assert_eq!(waited(RawArgument::Count(-1)), Err(Errno::EINVAL));
+        assert_eq!(
+            events_of(waited(RawArgument::Count(0)).map(|waited| waited.events)),
+            [],
+            "nobody is looked at"
+        );
+        assert_eq!(events_of(waited(timeval(5, 0)).map(|waited| waited.events)), input([1]));
+        #[cfg(target_os = "linux")]
+        {
+            assert_eq!(waited(timeval(5, 0)).unwrap().time_left_is_told, Some(true));
+            let beyond = waited(RawArgument::Count(5000)).map(|waited| waited.events);
+            assert_eq!(events_of(beyond), input([1]));
+        }
     }
 
     #[test]

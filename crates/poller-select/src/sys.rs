@@ -90,6 +90,35 @@ pub(crate) fn select(sets: [&mut FdSet; 3], timeout: Option<Duration>) -> Result
     Errno::result(result).map(|count| count as usize)
 }
 
+/// One call with arguments as they are: `nfds`, and the timeout, which is left as the kernel leaves it. Without a
+/// timeout it is zero.
+pub(crate) fn select_raw(
+    sets: [&mut FdSet; 3],
+    count: Option<i32>,
+    timeout: Option<&mut libc::timeval>,
+) -> Result<usize, Errno> {
+    let end = sets.iter().map(|set| set.end).max().unwrap_or(0);
+    let count = count.unwrap_or(end);
+    // The kernel may look at and write to `count` bits of each set.
+    let more = usize::try_from(count).unwrap_or(0) / libc::FD_SETSIZE;
+    let mut large = [&sets[0].set, &sets[1].set, &sets[2].set].map(|set| {
+        let mut large = vec![*set];
+        large.resize_with(1 + more, || FdSet::default().set);
+        large
+    });
+    let mut zero = libc::timeval { tv_sec: 0, tv_usec: 0 };
+    let timeout = timeout.unwrap_or(&mut zero);
+    let [read, write, except] = &mut large;
+    // SAFETY: each set has `count` bits or more, and lives, as does the timeout; the kernel refuses a negative count.
+    let result =
+        unsafe { libc::select(count, read.as_mut_ptr(), write.as_mut_ptr(), except.as_mut_ptr(), timeout) };
+    let answered = Errno::result(result)?;
+    for (set, large) in sets.into_iter().zip(large) {
+        set.set = large[0];
+    }
+    Ok(answered as usize)
+}
+
 /// Whether `fd` is an open descriptor.
 pub(crate) fn is_open(fd: RawFd) -> bool {
     // SAFETY: F_GETFD takes any number and touches no memory.

@@ -6,6 +6,7 @@
 
 mod answer;
 mod changed;
+mod raw_wait;
 mod wake_pipe;
 
 use std::os::fd::RawFd;
@@ -15,6 +16,7 @@ use nix::errno::Errno;
 
 pub use crate::answer::{Answer, Bits, Filter, Record};
 pub use crate::changed::{Changed, Refusal, Unsupported};
+pub use crate::raw_wait::{RawArgument, RawWaited};
 pub use crate::wake_pipe::WakePipe;
 
 /// What the caller knows a registration by. It comes back with every event.
@@ -150,6 +152,15 @@ pub trait Selector: Send + Sync {
     /// # Errors
     /// What the system call answers.
     fn wait(&self, room: usize, timeout: Option<Duration>) -> Result<Vec<Event>, Errno>;
+
+    /// Waits with one argument as it is: a timeout that is negative or no timeout at all, room for less than nothing. Everything
+    /// else is as in [`Selector::wait`]. What the kernel may write to is always there.
+    ///
+    /// # Errors
+    /// That the call has no such argument. What it answers is inside.
+    fn wait_raw(&self, argument: RawArgument) -> Result<Result<RawWaited, Errno>, Unsupported> {
+        Err(Unsupported(format!("{} has no such argument: {argument:?}", self.name())))
+    }
 
     /// Makes a wait, the current or the next one, end: one of them, if there are several. What it does is the poller's own: an
     /// eventfd, a pipe, a user event. A wait that it ends has no event of it, and may have others. Wake-ups that no wait has

@@ -135,8 +135,8 @@ pub(super) const ROWS: &[Row] = &[
         row: "E11",
         id: "edges/shared-by-threads",
         question: "How many of eight threads in one poller wake up for one event?",
-        verbs: "own and peer are connected, add own for reading, 8 threads wait, peer sends 1, \
-                threads answer as 8-threads",
+        verbs: "20 times, own and peer are connected, add own for reading, 8 threads wait, peer sends 1, threads \
+                answer as 8-threads-one-poller",
         transports: &[Pipe, Unix],
         modes: &[Mode::Level, Mode::Edge, Mode::OneShot, Mode::Dispatch],
         bugs: &[],

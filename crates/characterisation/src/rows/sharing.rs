@@ -1,51 +1,87 @@
-//! C01 to C10: connecting, and one listener for several threads.
+//! C01 to C14: connecting, accepting, and listeners that threads share.
 
 use selector::Mode;
 
-use super::{BOTH, LEVEL};
+use super::{BOTH, EDGE, LEVEL};
 use crate::Row;
-use crate::Transport::{Tcp, Unix};
+use crate::Transport::{Seqpacket, Tcp, Unix};
+
+/// Every mode.
+const EVERY: &[Mode] =
+    &[Mode::Level, Mode::Edge, Mode::OneShot, Mode::Dispatch, Mode::Exclusive, Mode::ExclusiveEdge];
+
+/// Every mode in which several threads can wait in one poller.
+const SHARED: &[Mode] = &[Mode::Level, Mode::Edge, Mode::OneShot, Mode::Dispatch];
 
 pub(super) const ROWS: &[Row] = &[
     Row {
         row: "C01",
         id: "sharing/connected",
-        question: "What is reported of a socket that was registered before it connects?",
-        verbs: "listener listens, own is fresh, add own for writing, wait as registered-before-connect, \
-                own connects to listener, wait as then-connected, wait as then-connected-second-wait, \
-                own asks SO_ERROR?",
+        question: "What is reported of a connect that succeeds, and before it?",
+        verbs: "peer listens, own is fresh, add own, wait as registered-before-connect, \
+                own connects to peer? as loopback, wait as connected, own asks SO_ERROR?",
         transports: &[Tcp],
-        modes: BOTH,
+        modes: LEVEL,
         bugs: &[
             "https://github.com/haproxy/haproxy/issues/1863",
-            "https://github.com/tokio-rs/tokio/issues/3879",
+            "https://github.com/haproxy/haproxy/issues/2368",
         ],
     },
     Row {
+        row: "C01",
+        id: "sharing/connected-edge",
+        question: "How often is a connect reported that succeeds?",
+        verbs: "peer listens, own is fresh, add own, wait as registered-before-connect, \
+                own connects to peer, wait 2 times as connected",
+        transports: &[Tcp],
+        modes: EDGE,
+        bugs: &["https://github.com/haproxy/haproxy/issues/1863"],
+    },
+    Row {
+        row: "C01",
+        id: "sharing/connect-pending",
+        question: "What is reported of a connect while the queue of the listener is full?",
+        verbs: "peer listens backlog 0, first reaches peer, own is fresh, watch own, own connects to peer, \
+                look at own as connect-pending(accept-queue-full), own sends 1?, own reads?, \
+                own connects to peer? as connect-pending-again",
+        transports: &[Tcp],
+        modes: BOTH,
+        bugs: &[],
+    },
+    Row {
         row: "C03",
-        id: "sharing/connected-unix",
-        question: "What is reported of a UNIX socket that was registered before it connects?",
-        verbs: "listener listens, own is fresh, add own for writing, wait as registered-before-connect, \
-                own connects to listener? as connected, wait",
-        transports: &[Unix],
+        id: "sharing/unix-connected",
+        question: "What is reported of a UNIX connect, which is over at once?",
+        verbs: "peer listens, own is fresh, own connects to peer?, add own, wait as connected-added-after",
+        transports: &[Unix, Seqpacket],
+        modes: LEVEL,
+        bugs: &[],
+    },
+    Row {
+        row: "C03",
+        id: "sharing/registered-before-connect",
+        question: "What is reported of a socket that is registered before it connects?",
+        verbs: "peer listens, own is fresh, add own, wait as registered-before-connect, \
+                own connects to peer? as connecting, wait as connected",
+        transports: &[Unix, Seqpacket],
         modes: BOTH,
         bugs: &["https://github.com/tokio-rs/tokio/issues/3879"],
     },
     Row {
         row: "C03",
-        id: "sharing/fresh-asked-for-one",
-        question: "What is reported of a TCP socket that was never connected if only one direction is asked for?",
-        verbs: "own is fresh, look at own for reading as fresh-socket-IN-only, add own for writing, \
-                wait as fresh-socket-registered",
+        id: "sharing/fresh-registered",
+        question: "What is reported of a TCP socket that has not connected yet?",
+        verbs: "own is fresh, add own, wait as fresh-socket-registered, \
+                look at own for reading as fresh-socket-IN-only",
         transports: &[Tcp],
         modes: LEVEL,
         bugs: &["https://github.com/tokio-rs/tokio/issues/3879"],
     },
     Row {
         row: "C03",
-        id: "sharing/waiter-then-connect",
-        question: "Is a thread woken that waits when its socket connects?",
-        verbs: "listener listens, own is fresh, watch own for writing, t waits, own connects to listener, \
+        id: "sharing/connects-while-waiting",
+        question: "Is a thread woken that waits already when a socket connects?",
+        verbs: "peer listens, own is fresh, watch own, t waits, own connects to peer, \
                 t answers as waiter-blocked-then-connect",
         transports: &[Tcp],
         modes: BOTH,
@@ -53,19 +89,12 @@ pub(super) const ROWS: &[Row] = &[
     },
     Row {
         row: "C06",
-        id: "sharing/herd-of-pollers",
-        question: "How many of eight threads wake up for one connection if each has a poller of its own?",
-        verbs: "own listens, add own for reading, 8 threads wait alone, client reaches own, \
-                threads answer as 8-pollers",
+        id: "sharing/poller-per-thread",
+        question: "How many threads wake up for one connection if each has the listener in a poller of its own?",
+        verbs: "20 times, own listens, add own for reading, 8 threads wait alone, client reaches own, \
+                threads answer as one-poller-per-thread",
         transports: &[Tcp, Unix],
-        modes: &[
-            Mode::Level,
-            Mode::Edge,
-            Mode::OneShot,
-            Mode::Dispatch,
-            Mode::Exclusive,
-            Mode::ExclusiveEdge,
-        ],
+        modes: EVERY,
         bugs: &[
             "https://github.com/puma/puma/issues/3934",
             "https://github.com/apache/trafficserver/issues/6031",
@@ -73,28 +102,66 @@ pub(super) const ROWS: &[Row] = &[
     },
     Row {
         row: "C07",
-        id: "sharing/herd-in-one-poller",
-        question: "How many of eight threads wake up for one connection if they share a poller?",
-        verbs: "own listens, add own for reading, 8 threads wait, client reaches own, \
-                threads answer as 8-threads",
+        id: "sharing/shared-poller",
+        question: "How many threads wake up for one connection if they share the poller that has the listener?",
+        verbs: "20 times, own listens, add own for reading, 8 threads wait, client reaches own, \
+                threads answer as one-shared-poller",
         transports: &[Tcp, Unix],
-        modes: &[Mode::Level, Mode::Edge, Mode::OneShot, Mode::Dispatch],
+        modes: SHARED,
+        bugs: &[],
+    },
+    Row {
+        row: "C08",
+        id: "sharing/threads",
+        question: "How many threads wake up for one connection if each calls the poller with the listener?",
+        verbs: "20 times, own listens, add own for reading, 8 threads wait, client reaches own, \
+                threads answer as threads",
+        transports: &[Tcp, Unix],
+        modes: LEVEL,
+        bugs: &[],
+    },
+    Row {
+        row: "C09",
+        id: "sharing/accepted-by-poller-per-thread",
+        question: "Is each connection of a burst accepted if each thread has the listener in a poller of its own?",
+        verbs: "own listens backlog 128, add own for reading, 8 threads accept from own alone, \
+                100 clients reach own, threads answer as one-poller-per-thread-burst",
+        transports: &[Tcp, Unix],
+        modes: EVERY,
+        bugs: &[],
+    },
+    Row {
+        row: "C09",
+        id: "sharing/accepted-by-shared-poller",
+        question: "Is each connection of a burst accepted if the threads share the poller that has the listener?",
+        verbs: "own listens backlog 128, add own for reading, 8 threads accept from own, \
+                100 clients reach own, threads answer as one-shared-poller-burst",
+        transports: &[Tcp, Unix],
+        modes: SHARED,
         bugs: &[],
     },
     Row {
         row: "C10",
         id: "sharing/exclusive-rules",
-        question: "What may be changed of an exclusive registration, and what may it ask for?",
-        verbs: "own listens, add own for reading exclusive? as ADD-EXCLUSIVE, \
-                modify own for reading exclusive? as MOD-of-exclusive, \
-                modify own for reading level? as MOD-plain-of-exclusive, remove own, \
-                add own for everything exclusive? as ADD-EXCLUSIVE-everything, add own for reading level, \
-                modify own for reading exclusive? as MOD-to-exclusive",
+        question: "What may an exclusive registration ask for, and can it be changed?",
+        verbs: "own listens, add own for both? as exclusive, modify own for both? as modified, \
+                modify own for both level? as modified-to-level, remove own? as removed, \
+                add own for everything? as with-RDHUP, add own for both level? as level, \
+                modify own for both? as level-modified-to-exclusive",
         transports: &[Tcp],
-        modes: LEVEL,
-        bugs: &[
-            "https://github.com/pjsip/pjproject/issues/2604",
-            "https://github.com/unbit/uwsgi/issues/1252",
-        ],
+        modes: &[Mode::Exclusive, Mode::ExclusiveEdge],
+        bugs: &["https://github.com/pjsip/pjproject/pull/2604", "https://github.com/unbit/uwsgi/issues/1252"],
+    },
+    Row {
+        row: "C12",
+        id: "sharing/no-descriptor-left",
+        question: "What is reported of a listener whose connections cannot be accepted for want of a descriptor?",
+        verbs: "own listens, first reaches own, second reaches own, watch own for reading, \
+                descriptors run out, own accepts conn?, wait as after-EMFILE, descriptors are back, \
+                own accepts one? as descriptors-back, own accepts two? as descriptors-back-second, \
+                own accepts three? as descriptors-back-third",
+        transports: &[Tcp],
+        modes: BOTH,
+        bugs: &[],
     },
 ];

@@ -24,6 +24,17 @@ const KQUEUE_ONLY: &str = "a flag or a filter of kqueue's own, for which the pol
 const SIZE: &str =
     "how many bytes fit depends on the system's settings: the row's lines ask whether it is writable";
 
+/// What goes before or beside the wait of a child.
+const CHILD: &str = "that a child has no poller is what its wait answers";
+
+/// Modes of a wake-up.
+const WAKE_UP: &str =
+    "a poller's wake-up ends one wait, as an edge does: E11 asks how many threads other modes wake";
+
+/// kqueue's list of changes.
+const CHANGE_LIST: &str =
+    "a list of changes is kqueue's own: the pollers' interface makes one change at a time";
+
 /// The same question under the name that the interface has for it.
 const OTHER_NAME: &str = "asked under the name that the verbs have for it, the same for every poller";
 
@@ -75,7 +86,6 @@ pub(super) const UNSCRIPTED: &[Unscripted] = &[
     none("E10 *:R+W *", TAKEN_APART),
     none("E10 *:W-fires-first *", TAKEN_APART),
     none("E10 *:after-that *", KQUEUE_ONLY),
-    none("E11 *:8-threads-one-poller *", TAKEN_APART),
     none("E12 * kqueue@level", TAKEN_APART),
     none("E12 * epoll@level", TAKEN_APART),
     none("E12 *:one-slot-three-waits *", TAKEN_APART),
@@ -132,12 +142,7 @@ pub(super) const UNSCRIPTED: &[Unscripted] = &[
         "A14 unix:number-reused-while-waiter-parked *",
         "pollers do not give away the numbers of their descriptors",
     ),
-    none(
-        "A15",
-        "pollers are asked by number: a descriptor replaced under a number is A08's, closed in between",
-    ),
     none("A16", "a race of many rounds, in the FD core's own scenarios: deletion/"),
-    none("A17", "needs a second process: deletion/cloned-fork in the FD core's own scenarios"),
     none("A18", "needs a program to be executed"),
     none("A19", "the array of poll(2) is its poller's own: an entry that is to be ignored is never in it"),
     none("A20 unix poll@level", TAKEN_APART),
@@ -146,29 +151,60 @@ pub(super) const UNSCRIPTED: &[Unscripted] = &[
     none("A22 *:blocked-then-peer-*", TAKEN_APART),
     none("A23", "pollers do not give away their descriptors, so that one cannot be watched by another"),
     none("A24 unix:IN+* poll@level", TAKEN_APART),
-    none("C01 tcp *", TAKEN_APART),
+    none("A15 * *@level", TAKEN_APART),
+    none("A17 *:child-F_GETFD *", CHILD),
+    none("A17 *:child-next-open *", CHILD),
+    none("A17 *:child-delete *", OTHER_NAME),
+    none("C01 tcp connect", OTHER_NAME),
+    none("C01 tcp poll-at-once@level", "how far a handshake is right after the call is the scheduler's"),
+    none("C01 tcp:connect-pending(accept-queue-full) connect*", TAKEN_APART),
+    none("C02", "V14 asks who gets the error of a refused connect"),
+    none("C04", "V11, V12 and V14 ask for SO_ERROR twice"),
+    none("C05", "V34 asks for it"),
+    none("C09 tcp:*,* *", "who accepts how many is the scheduler's: the row's lines count all of them"),
     none(
-        "C01 tcp:connect-pending(accept-queue-full) *",
-        "one system's loopback only: on the other no connect stays pending",
+        "C11",
+        "which of the waiting threads is woken first is the scheduler's: there is no answer to expect",
     ),
-    none("C01 tcp:connected *", TAKEN_APART),
-    none("C01 tcp:loopback connect", "how often of twenty: V14 records what one connect answers"),
-    none("C02", "V14 asks for it: readiness/connect-refused-for-reading"),
-    none("C03 unix connect", OTHER_NAME),
-    none("C03 unix:connected-added-after *", "V05 looks through a registration made after the connect"),
-    none("C04", "V11 asks for it: readiness/reset"),
-    none("C05", "V34 asks for it: readiness/reset-in-accept-queue"),
-    none("C06 *:one-poller-per-thread *", TAKEN_APART),
-    none("C07 *:one-shared-poller *", TAKEN_APART),
-    none("C08", "the lines of C06 and C07, performed with poll and select"),
-    none("C10 tcp *", OTHER_NAME),
-    none("W02 * *@edge", TAKEN_APART),
-    none("W08 *:4-ready,* *", TAKEN_APART),
-    none("W08 *:8-ready,* *", "a count over many waits: the lines ask in which order the first ones come"),
-    none("W08 *-order *", OTHER_NAME),
-    none("W09 unix:max* *", OTHER_NAME),
-    none(
-        "W09 unix:n* kqueue",
-        "kevent(2)'s negative sizes cannot be said in Rust, and no room is asked as `wait room 0`",
-    ),
+    none("C10 tcp epoll-ADD-EXCLUSIVE-of-epoll-fd", "pollers do not give away their descriptors"),
+    none("C10 tcp epoll-ADD-EXCLUSIVE|ONESHOT", "a registration has one mode"),
+    none("C10 tcp epoll-*", OTHER_NAME),
+    none("C12 tcp:limit-raised accept", TAKEN_APART),
+    none("C13", "what a core that shares descriptors does: the FD core's own scenarios, listener/"),
+    none("C14", "which listener gets a connection is decided before any poller is asked"),
+    none("T01 - *", OTHER_NAME),
+    none("T02 -:* *", OTHER_NAME),
+    none("T03 -:* *", OTHER_NAME),
+    none("T04 -:* *", OTHER_NAME),
+    none("T05 - select", OTHER_NAME),
+    none("T05 -:* select", OTHER_NAME),
+    none("T06 -:* *", OTHER_NAME),
+    none("T07 -:* *", OTHER_NAME),
+    none("T08 -:* *", OTHER_NAME),
+    none("T09", "what a loop does that waits again: its own arithmetic"),
+    none("T10 - *", OTHER_NAME),
+    none("T10 -:* *", OTHER_NAME),
+    none("T11 -:* *", OTHER_NAME),
+    none("T12 - *", OTHER_NAME),
+    none("T12 -:* *", OTHER_NAME),
+    none("T13 - *-create", OTHER_NAME),
+    none("T14", "the limit is the whole system's, and only the superuser can lower it"),
+    none("W01 * *@edge", OTHER_NAME),
+    none("W02 * *@edge", OTHER_NAME),
+    none("W03 *:4-waiters *", WAKE_UP),
+    none("W04 * *@edge", TAKEN_APART),
+    none("W05", "the order of a core's own sleeping bits: its models"),
+    none("W06", "the number of EVFILT_USER is the poller's own, and no descriptor's"),
+    none("W07", "what is odd about EVFILT_USER on macOS is hidden by the poller's `wake`"),
+    none("W08 *:*,* *@level", TAKEN_APART),
+    none("W08 *-order *@level", OTHER_NAME),
+    none("W09 unix:* *", OTHER_NAME),
+    none("W10 ???? *@level", TAKEN_APART),
+    none("W11 unix *", TAKEN_APART),
+    none("W12", CHANGE_LIST),
+    none("W13", "how a core counts the changes that are left: its own tests"),
+    none("W14", CHANGE_LIST),
+    none("W15", CHANGE_LIST),
+    none("W16", CHANGE_LIST),
+    none("W17", "a constant: the filters of kqueue are numbers and not bits"),
 ];

@@ -1,29 +1,59 @@
-//! W02 to W09: wake-ups, and who comes first.
+//! W01 to W17: wake-ups, threads, and more events than there is room for.
 
-use super::LEVEL;
+use selector::Mode;
+
+use super::{BOTH, EDGE, LEVEL};
 use crate::Row;
 use crate::Transport::{None, Pipe, Tcp, Unix};
 
 pub(super) const ROWS: &[Row] = &[
     Row {
-        row: "W02",
-        id: "waking/before-the-wait",
-        question: "Does a wake-up end the wait that begins after it?",
-        verbs: "wake, t waits, t answers as woken-before",
+        row: "W01",
+        id: "waking/coalesce",
+        question: "Are a thousand wake-ups one, and is none left over?",
+        verbs: "this is wake-up, wake 1000 times, t waits, t answers as 1000-wakes, t waits, \
+                t answers as 1000-wakes-second-wait",
         transports: &[None],
-        modes: LEVEL,
+        modes: BOTH,
         bugs: &[],
     },
     Row {
+        row: "W02",
+        id: "waking/before-wait",
+        question: "Is a wake-up lost that comes before the wait?",
+        verbs: "20 times, this is wake-up, wake, t waits, t answers as before-wait",
+        transports: &[None],
+        modes: BOTH,
+        bugs: &["https://github.com/haproxy/haproxy/issues/1841"],
+    },
+    Row {
+        row: "W03",
+        id: "waking/shared-poller",
+        question: "How many threads does one wake-up of a shared poller wake?",
+        verbs: "20 times, this is wake-up, 4 threads wait, wake, threads answer as 4-waiters",
+        transports: &[None],
+        modes: EDGE,
+        bugs: &[],
+    },
+    Row {
+        row: "W04",
+        id: "waking/from-signal-handler",
+        question: "Is a wake-up lost that a signal handler makes while the thread waits?",
+        verbs: "20 times, this is wake-up, t waits, t is signalled and wakes, t answers as in-handler, \
+                t waits, t answers as after-handler",
+        transports: &[None],
+        modes: BOTH,
+        bugs: &["https://github.com/haproxy/haproxy/issues/1841"],
+    },
+    Row {
         row: "W08",
-        id: "waking/rotation-one-slot",
-        question: "Who is reported when four are ready and there is room for one event?",
-        verbs: "a and pa are connected, b and pb are connected, c and pc are connected, \
-                d and pd are connected, add a for reading, add b for reading, add c for reading, \
-                add d for reading, pa sends 1, pb sends 1, pc sends 1, pd sends 1, \
-                wait room 1 as 1-slot-wait-1, wait room 1 as 1-slot-wait-2, wait room 1 as 1-slot-wait-3, \
-                wait room 1 as 1-slot-wait-4, wait room 1 as 1-slot-wait-5, wait room 1 as 1-slot-wait-6",
-        transports: &[Pipe, Tcp, Unix],
+        id: "waking/rotation",
+        question: "Who is reported when more is ready than there is room for?",
+        verbs: "zero and p0 are connected, one and p1 are connected, two and p2 are connected, \
+                three and p3 are connected, p0 sends 1, p1 sends 1, p2 sends 1, p3 sends 1, \
+                add zero for reading, add one for reading, add two for reading, add three for reading, \
+                wait 12 times room 1 as 4-ready-1-slot",
+        transports: &[Tcp, Unix, Pipe],
         modes: LEVEL,
         bugs: &[
             "https://github.com/rust-lang/miri/issues/3812",
@@ -33,45 +63,66 @@ pub(super) const ROWS: &[Row] = &[
     Row {
         row: "W08",
         id: "waking/rotation-three-slots",
-        question: "Who is reported when four are ready and there is room for three events?",
-        verbs: "a and pa are connected, b and pb are connected, c and pc are connected, \
-                d and pd are connected, add a for reading, add b for reading, add c for reading, \
-                add d for reading, pa sends 1, pb sends 1, pc sends 1, pd sends 1, \
-                wait room 3 as 3-slots-wait-1, wait room 3 as 3-slots-wait-2, wait room 3 as 3-slots-wait-3, \
-                wait room 3 as 3-slots-wait-4",
-        transports: &[Pipe, Tcp, Unix],
+        question: "Who is reported when there is room for all but one?",
+        verbs: "zero and p0 are connected, one and p1 are connected, two and p2 are connected, \
+                three and p3 are connected, p0 sends 1, p1 sends 1, p2 sends 1, p3 sends 1, \
+                add zero for reading, add one for reading, add two for reading, add three for reading, \
+                wait 6 times room 3 as 4-ready-3-slots",
+        transports: &[Tcp, Unix, Pipe],
         modes: LEVEL,
         bugs: &[],
     },
     Row {
         row: "W08",
-        id: "waking/order-of-becoming-ready",
-        question: "In which order are descriptors reported that became ready one after the other?",
-        verbs: "a and pa are connected, b and pb are connected, c and pc are connected, \
-                d and pd are connected, add a for reading, add b for reading, add c for reading, \
-                add d for reading, pc sends 1, pa sends 1, pd sends 1, pb sends 1, wait as became-ready-cadb",
-        transports: &[Pipe, Tcp, Unix],
+        id: "waking/order-of-readiness",
+        question: "In which order is reported what became ready after it was added?",
+        verbs: "zero and p0 are connected, one and p1 are connected, two and p2 are connected, \
+                three and p3 are connected, add zero for reading, add one for reading, add two for reading, \
+                add three for reading, p2 sends 1, p0 sends 1, p3 sends 1, p1 sends 1, \
+                wait as became-ready-two-zero-three-one",
+        transports: &[Tcp, Unix, Pipe],
         modes: LEVEL,
         bugs: &[],
     },
     Row {
         row: "W08",
-        id: "waking/order-of-adding",
-        question: "In which order are descriptors reported that were ready when they were added?",
-        verbs: "a and pa are connected, b and pb are connected, c and pc are connected, \
-                d and pd are connected, pa sends 1, pb sends 1, pc sends 1, pd sends 1, add d for reading, \
-                add c for reading, add b for reading, add a for reading, wait as added-dcba",
-        transports: &[Pipe, Tcp, Unix],
+        id: "waking/order-of-addition",
+        question: "In which order is reported what was ready when it was added?",
+        verbs: "zero and p0 are connected, one and p1 are connected, two and p2 are connected, \
+                three and p3 are connected, p0 sends 1, p1 sends 1, p2 sends 1, p3 sends 1, \
+                add three for reading, add two for reading, add one for reading, add zero for reading, \
+                wait as ready-when-added-three-two-one-zero",
+        transports: &[Tcp, Unix, Pipe],
         modes: LEVEL,
         bugs: &[],
     },
     Row {
         row: "W09",
         id: "waking/no-room",
-        question: "What does a wait answer that has no room for events?",
-        verbs: "own and peer are connected, add own for reading, peer sends 1, wait room 0 as room-0",
+        question: "What answers a wait with room for nothing, and for less?",
+        verbs: "own and peer are connected, peer sends 1, add own for reading, wait room 0 as room-0, \
+                t waits with room -1, t answers as room-negative",
         transports: &[Unix],
         modes: LEVEL,
+        bugs: &[],
+    },
+    Row {
+        row: "W10",
+        id: "waking/two-threads-look",
+        question: "Is what is ready told to each of two threads that look again and again?",
+        verbs: "own and peer are connected, peer sends 1, add own for reading, 2 threads look 2000 times, \
+                threads answer as 2-threads",
+        transports: &[Pipe, Unix],
+        modes: LEVEL,
+        bugs: &[],
+    },
+    Row {
+        row: "W11",
+        id: "waking/told-once",
+        question: "Is each of many events told to exactly one of the threads that share a poller?",
+        verbs: "20 times, 4 threads collect, 50 pairs are added and written, threads answer as 4-threads",
+        transports: &[Pipe, Unix],
+        modes: &[Mode::Edge, Mode::OneShot, Mode::Dispatch],
         bugs: &[],
     },
 ];

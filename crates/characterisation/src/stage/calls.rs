@@ -90,6 +90,7 @@ impl Stage {
                 self.closes(who)?
             }
             Call::Closes => self.closes(who)?,
+            Call::MovesTo(number) => self.moves_to(who, *number)?,
             Call::TakesNumberOf(whose) => self.takes_number_of(who, whose)?,
             Call::Sets(option) => self.sets(who, *option)?,
             Call::AsksError(times) => {
@@ -132,7 +133,7 @@ impl Stage {
                 partner_fd.map_or(Ok(()), |fd| settle::wait_for(fd, RESET, "the reset"))
             }
             (Transport::Tcp, Call::Connects(None)) => settle::wait_for(self.fd(who)?, RESET, "the refusal"),
-            (Transport::Tcp, Call::Connects(Some(_))) if done => {
+            (Transport::Tcp, Call::Connects(Some(listener))) if done && !self.is_full(listener) => {
                 settle::wait_for(self.fd(who)?, WRITABLE | RESET, "the end of the handshake")
             }
             (Transport::Tcp, Call::SendsUrgent) if done => {
@@ -173,7 +174,9 @@ impl Stage {
         if self.actor(who)?.address.is_none() {
             self.binds(who)?;
         }
-        let backlog = backlog.map_or(Ok(16), i32::try_from).ok().and_then(|length| Backlog::new(length).ok());
+        let length = backlog.unwrap_or(16);
+        self.actor(who)?.backlog = length;
+        let backlog = i32::try_from(length).ok().and_then(|length| Backlog::new(length).ok());
         let backlog = backlog.ok_or_else(|| broken("a backlog that this system does not have"))?;
         Ok(Outcome::of(listen(self.fd(who)?, backlog)))
     }
@@ -214,6 +217,11 @@ impl Stage {
         let reached = if error == 0 { Ok(()) } else { Err(Errno::from_raw(error)) };
         self.wait_in_queue(who, whom, reached.is_ok())?;
         Ok(Outcome::of(reached))
+    }
+
+    /// Whether a listener has as many connections to be accepted as it has room for: one more may stay under way.
+    fn is_full(&self, listener: &str) -> bool {
+        self.actors.get(listener).is_some_and(|actor| actor.queue.len() > actor.backlog)
     }
 
     fn wait_in_queue(&mut self, client: &str, listener: &str, reached: bool) -> Result<(), Stopped> {
@@ -430,9 +438,14 @@ impl Stage {
         if self.actor(whose)?.fd.is_some() {
             return Err(broken(format!("'{whose}' is open: its number is not free")));
         }
+        self.moves_to(who, number as usize)
+    }
+
+    fn moves_to(&mut self, who: &str, number: usize) -> Result<Outcome, Stopped> {
+        let number = i32::try_from(number).map_err(|_| broken("a number that no descriptor has"))?;
         let moved = descriptors::copy(self.fd(who)?, number)?;
         if moved.as_raw_fd() != number {
-            return Err(broken(format!("the number of '{whose}' is not free")));
+            return Err(broken(format!("the number {number} is not free")));
         }
         let actor = self.actor(who)?;
         let old = std::mem::replace(&mut actor.number, number);

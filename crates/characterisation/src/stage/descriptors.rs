@@ -104,6 +104,12 @@ pub(super) fn copy(fd: &impl AsFd, number: RawFd) -> Result<OwnedFd, Stopped> {
     copied.map(|fd| unsafe { OwnedFd::from_raw_fd(fd) }).map_err(|errno| broken(format!("fcntl: {errno:?}")))
 }
 
+/// The lowest number that is free, and so where the descriptors end if there may be no more.
+pub(super) fn lowest_free() -> Result<libc::rlim_t, Stopped> {
+    let file = File::open("/dev/null").map_err(|error| broken(format!("/dev/null: {error}")))?;
+    u32::try_from(file.as_raw_fd()).map(Into::into).map_err(|_| broken("a descriptor without a number"))
+}
+
 fn unsupported<T>(transport: Transport, what: &str) -> Result<T, Stopped> {
     Err(Stopped::Unsupported(format!("{} is no {what}", transport.name())))
 }

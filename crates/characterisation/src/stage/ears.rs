@@ -16,7 +16,7 @@ use crate::verbs::Name;
 pub(super) const ROOM: usize = 64;
 
 /// The fence's registration: more than a line has, and not the largest, which a poller may use itself.
-const FENCE: Token = u32::MAX as Token;
+pub(super) const FENCE: Token = u32::MAX as Token;
 
 /// A poller with a fence: a pipe of its own that nobody else knows.
 pub(super) struct Ears {
@@ -97,10 +97,19 @@ impl Ears {
         Ok(other)
     }
 
-    /// Puts the fence up for good: whoever sleeps in this poller, or will, wakes up.
-    pub(super) fn end_of_waits(&self) {
-        // A fence that cannot be put up leaves a thread asleep, which ends with the process.
-        let _ = (&self.fence.1).write_all(&[0]);
+    /// Puts the fence up: whoever sleeps in this poller wakes up.
+    pub(super) fn raise_fence(&self) -> Result<(), Stopped> {
+        (&self.fence.1).write_all(&[0]).map_err(|error| broken(format!("the fence: {error}")))
+    }
+
+    /// Takes the fence away again.
+    pub(super) fn lower_fence(&self) -> Result<(), Stopped> {
+        (&self.fence.0).read_exact(&mut [0]).map_err(|error| broken(format!("the fence: {error}")))
+    }
+
+    /// Whether there is the fence, and nothing else.
+    pub(super) fn is_only_fence(&self, events: &[Event]) -> bool {
+        events.iter().all(|event| event.token == FENCE)
     }
 
     /// One wait that does not sleep. If it says nothing, it is asked again behind a fence: whatever was under way has
@@ -111,9 +120,9 @@ impl Ears {
             Ok(events) if events.is_empty() && room > 0 => {}
             answered => return Ok(answered),
         }
-        (&self.fence.1).write_all(&[0]).map_err(|error| broken(format!("the fence: {error}")))?;
+        self.raise_fence()?;
         let events = self.wait(room, PATIENCE);
-        (&self.fence.0).read_exact(&mut [0]).map_err(|error| broken(format!("the fence: {error}")))?;
+        self.lower_fence()?;
         let events = match events {
             Ok(events) => events,
             Err(errno) => return Ok(Err(errno)),

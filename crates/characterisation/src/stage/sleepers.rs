@@ -1,26 +1,21 @@
-//! Threads that sleep in a poller, and who of them wakes up.
-//!
-//! No system tells portably whether a thread sleeps, and no clock proves that it will not wake. Both are decided
-//! by what others do meanwhile: another thread is woken and answers many times over. A thread that has begun its
-//! wait before and is runnable has had its turn by then.
+//! Threads that sleep in a poller, and who of them is woken.
 
+use std::os::unix::thread::JoinHandleExt;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel};
 use std::thread::JoinHandle;
+use std::time::Instant;
 
 use nix::errno::Errno;
-use selector::{Event, Selector};
+use nix::sys::pthread::Pthread;
+use selector::{Event, Selector, Unsupported};
 
+use super::asleep::{Look, Pulse};
+use super::crew::Done;
 use super::ears::{Ears, ROOM};
 use super::{PATIENCE, broken};
 use crate::Stopped;
-
-/// So often somebody else is woken before a thread that has begun to wait counts as asleep.
-const TURNS_TO_FALL_ASLEEP: usize = 1_000;
-
-/// So often somebody else is woken before a thread that could wake up counts as sleeping on. It is more than that:
-/// it may be in the queue of a processor that others keep busy.
-const TURNS_TO_WAKE: usize = 20_000;
+use crate::verbs::How;
 
 /// A thread that answers whenever it is asked to.
 pub(super) struct Echo {
@@ -51,17 +46,6 @@ impl Echo {
         let answered = asked && self.answer.recv_timeout(PATIENCE).is_ok();
         if answered { Ok(()) } else { Err(broken("the thread that answers did not")) }
     }
-
-    /// Gives others their turns until `done`, or until they have had so many.
-    fn turns(&self, count: usize, mut done: impl FnMut() -> bool) -> Result<(), Stopped> {
-        for _ in 0..count {
-            if done() {
-                break;
-            }
-            self.turn()?;
-        }
-        Ok(())
-    }
 }
 
 impl Drop for Echo {
@@ -74,32 +58,105 @@ impl Drop for Echo {
     }
 }
 
+/// What a thread's wait came to.
+pub(super) enum Waited {
+    /// It ended with these events.
+    Said(Vec<Event>),
+    /// It ended with none, before its time.
+    Early,
+    /// It ended with none when its time was over.
+    TimedOut,
+    /// A wait with an argument as it is, and whether the time left was told.
+    Raw(Vec<Event>, Option<bool>),
+    Failed(Errno),
+    Unsupported(String),
+    /// It slept on, until the fence was put up.
+    NotWoken,
+    /// It has worked, until the fence was put up or the work was done.
+    Worked(Done),
+}
+
+pub(super) fn wait(selector: &dyn Selector, how: How) -> Waited {
+    match how {
+        How::ForEver => selector.wait(ROOM, None).map_or_else(Waited::Failed, Waited::Said),
+        How::AtMost(timeout) => {
+            let begun = Instant::now();
+            let waited = selector.wait(ROOM, Some(timeout));
+            let over = begun.elapsed() >= timeout;
+            match waited {
+                Ok(events) if events.is_empty() && over => Waited::TimedOut,
+                Ok(events) if events.is_empty() => Waited::Early,
+                answered => answered.map_or_else(Waited::Failed, Waited::Said),
+            }
+        }
+        How::Raw(argument) => match selector.wait_raw(argument) {
+            Ok(Ok(waited)) => Waited::Raw(waited.events, waited.time_left_is_told),
+            Ok(Err(errno)) => Waited::Failed(errno),
+            Err(Unsupported(why)) => Waited::Unsupported(why),
+        },
+    }
+}
+
+impl Waited {
+    /// In the notation of the answers.
+    pub(super) fn written(&self, ears: &Ears) -> Result<String, Stopped> {
+        Ok(match self {
+            Self::NotWoken => "not woken".into(),
+            Self::Failed(errno) => format!("{errno:?}"),
+            Self::TimedOut => "timed out".into(),
+            Self::Early => "early".into(),
+            Self::Unsupported(why) => return Err(Stopped::Unsupported(why.clone())),
+            Self::Said(events) if events.is_empty() => "woken".into(),
+            Self::Said(events) => ears.answers(events),
+            Self::Worked(_) => return Err(broken("this thread works: ask for what all of them have done")),
+            Self::Raw(events, time_left_is_told) => {
+                let answer = if events.is_empty() { "0".into() } else { ears.answers(events) };
+                answer
+                    + match time_left_is_told {
+                        None => "",
+                        Some(true) => ", the time left is told",
+                        Some(false) => ", the timeout is untouched",
+                    }
+            }
+        })
+    }
+}
+
 /// A thread that sleeps in a poller.
 pub(super) struct Sleeper {
-    ears: Arc<Ears>,
-    answer: Receiver<Result<Vec<Event>, Errno>>,
-    said: Option<Result<Vec<Event>, Errno>>,
+    pub(super) ears: Arc<Ears>,
+    how: How,
+    pulse: Pulse,
+    answer: Receiver<Waited>,
+    said: Option<Waited>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Sleeper {
-    /// Begins to wait, and gives it the time to fall asleep.
-    pub(super) fn new(ears: Arc<Ears>, echo: &Echo) -> Result<Self, Stopped> {
+    /// Begins to wait. [`settle`] says when it sleeps.
+    pub(super) fn new(ears: Arc<Ears>, how: How) -> Result<Self, Stopped> {
+        Self::working(ears, how, move |selector| wait(selector, how))
+    }
+
+    /// Begins to work, which ends when the fence is up.
+    pub(super) fn working(
+        ears: Arc<Ears>,
+        how: How,
+        work: impl FnOnce(&dyn Selector) -> Waited + Send + 'static,
+    ) -> Result<Self, Stopped> {
         let (answers, answer) = channel();
         let (begins, begun) = channel();
         let selector: Arc<dyn Selector> = Arc::clone(&ears.selector);
         let sleep = move || {
-            if begins.send(()).is_ok() {
+            if begins.send(Pulse::own()).is_ok() {
                 // Nobody to tell: the line is over.
-                let _ = answers.send(selector.wait(ROOM, None));
+                let _ = answers.send(work(&*selector));
             }
         };
         let thread = std::thread::Builder::new().name("sleeper".into()).spawn(sleep);
         let thread = thread.map_err(|error| broken(format!("a thread: {error}")))?;
-        begun.recv_timeout(PATIENCE).map_err(|_| broken("a thread did not begin"))?;
-        let mut sleeper = Self { ears, answer, said: None, thread: Some(thread) };
-        echo.turns(TURNS_TO_FALL_ASLEEP, || sleeper.is_awake())?;
-        Ok(sleeper)
+        let pulse = begun.recv_timeout(PATIENCE).map_err(|_| broken("a thread did not begin"))?;
+        Ok(Self { ears, how, pulse, answer, said: None, thread: Some(thread) })
     }
 
     fn is_awake(&mut self) -> bool {
@@ -107,21 +164,65 @@ impl Sleeper {
             self.said = match self.answer.try_recv() {
                 Ok(said) => Some(said),
                 Err(TryRecvError::Empty) => None,
-                Err(TryRecvError::Disconnected) => Some(Err(Errno::UnknownErrno)),
+                Err(TryRecvError::Disconnected) => Some(Waited::Failed(Errno::UnknownErrno)),
             };
         }
         self.said.is_some()
     }
 
-    /// What its wait said, or that it has not come to an end.
-    pub(super) fn said(&mut self, echo: &Echo) -> Result<String, Stopped> {
-        echo.turns(TURNS_TO_WAKE, || self.is_awake())?;
-        Ok(match &self.said {
-            None => "not woken".into(),
-            Some(Err(errno)) => format!("{errno:?}"),
-            Some(Ok(events)) if events.is_empty() => "woken".into(),
-            Some(Ok(events)) => self.ears.answers(events),
-        })
+    /// For signals.
+    pub(super) fn thread(&self) -> Option<Pthread> {
+        self.thread.as_ref().map(JoinHandleExt::as_pthread_t)
+    }
+
+    /// What its wait said, or that it has not come to an end. The last time it is asked, the fence ends it: a sleep that
+    /// does not end then was none.
+    pub(super) fn said(&mut self, echo: &Echo, ends: bool, reports_once: bool) -> Result<String, Stopped> {
+        if let How::AtMost(timeout) = self.how {
+            if !self.is_awake() {
+                let said = self.answer.recv_timeout(timeout.saturating_add(PATIENCE));
+                self.said = Some(said.map_err(|_| broken("a wait did not end with its timeout"))?);
+            }
+        } else {
+            settle([&mut *self], echo)?;
+        }
+        if ends && self.said.is_none() {
+            self.ears.raise_fence()?;
+            self.end(reports_once)?;
+            self.ears.lower_fence()?;
+        }
+        match &self.said {
+            None => Ok("not woken".into()),
+            Some(waited) => waited.written(&self.ears),
+        }
+    }
+
+    /// What it has done, once it has.
+    pub(super) fn done(&self) -> Option<&Done> {
+        match &self.said {
+            Some(Waited::Worked(done)) => Some(done),
+            _ => None,
+        }
+    }
+
+    /// Waits for its answer behind the fence. One that slept has not been woken, whatever the fence made it see; but an
+    /// edge that it tells of has come before.
+    fn end(&mut self, reports_once: bool) -> Result<(), Stopped> {
+        // Not what has come meanwhile: the fence is up, and that may be its doing.
+        if self.said.is_some() {
+            return Ok(());
+        }
+        let said = match self.answer.recv_timeout(PATIENCE) {
+            Ok(said) => said,
+            Err(RecvTimeoutError::Timeout) => return Err(broken("a later event did not end a wait")),
+            Err(RecvTimeoutError::Disconnected) => return Err(broken("a thread that waits has died")),
+        };
+        self.said = Some(match said {
+            Waited::Said(events) if reports_once && !self.ears.is_only_fence(&events) => Waited::Said(events),
+            Waited::Said(_) | Waited::Raw(..) => Waited::NotWoken,
+            other => other,
+        });
+        Ok(())
     }
 }
 
@@ -129,25 +230,83 @@ impl Drop for Sleeper {
     fn drop(&mut self) {
         let Some(thread) = self.thread.take() else { return };
         if !self.is_awake() {
-            // Its wait has an end once the fence is up.
-            self.ears.end_of_waits();
+            // A fence that cannot be put up, or ends nothing, leaves the thread asleep. It ends with the process.
+            if self.ears.raise_fence().is_err() || self.answer.recv_timeout(PATIENCE).is_err() {
+                return;
+            }
+            let _ = self.ears.lower_fence();
         }
         let _ = thread.join();
     }
 }
 
-/// How many of these are awake: `1/8`. One that wakes up may be what wakes the next one.
-pub(super) fn awake(sleepers: &mut [Sleeper], echo: &Echo) -> Result<String, Stopped> {
-    let mut awake = 0;
-    loop {
-        let count = |sleepers: &mut [Sleeper]| {
-            sleepers.iter_mut().map(Sleeper::is_awake).filter(|awake| *awake).count()
-        };
-        echo.turns(TURNS_TO_WAKE, || count(sleepers) > awake)?;
-        let now = count(sleepers);
-        if now == awake || now == sleepers.len() {
-            return Ok(format!("{now}/{}", sleepers.len()));
+/// Waits until somebody else than a sleeper sleeps.
+pub(super) fn falls_asleep(pulse: &mut Pulse, echo: &Echo) -> Result<(), Stopped> {
+    let begun = Instant::now();
+    let mut in_a_row = 0;
+    while begun.elapsed() < PATIENCE {
+        echo.turn()?;
+        let look = pulse.look();
+        in_a_row = if look == Look::Busy { 0 } else { in_a_row + 1 };
+        if in_a_row >= look.enough() {
+            return Ok(());
         }
-        awake = now;
     }
+    Err(broken(format!("the child does not fall asleep within {PATIENCE:?}")))
+}
+
+/// Waits until each of these sleeps, or has answered.
+pub(super) fn settle<'a>(
+    sleepers: impl IntoIterator<Item = &'a mut Sleeper>,
+    echo: &Echo,
+) -> Result<(), Stopped> {
+    let mut sleepers: Vec<_> = sleepers.into_iter().collect();
+    let begun = Instant::now();
+    let mut in_a_row = 0;
+    loop {
+        echo.turn()?;
+        let asleep = sleepers.iter_mut().filter_map(|sleeper| {
+            let asleep = !sleeper.is_awake();
+            asleep.then(|| sleeper.pulse.look())
+        });
+        let enough = asleep.map(Look::enough).max().unwrap_or(0);
+        in_a_row = if enough == Look::Busy.enough() { 0 } else { in_a_row + 1 };
+        if in_a_row >= enough {
+            return Ok(());
+        }
+        if begun.elapsed() > PATIENCE {
+            return Err(broken(format!("a thread neither sleeps nor answers for {PATIENCE:?}")));
+        }
+    }
+}
+
+/// Waits until each of these sleeps or has answered, and then ends them all.
+pub(super) fn finish(sleepers: &mut [Sleeper], echo: &Echo, reports_once: bool) -> Result<(), Stopped> {
+    settle(sleepers.iter_mut(), echo)?;
+    // Who shares a poller shares its fence.
+    let mut pollers: Vec<Arc<Ears>> = Vec::new();
+    for sleeper in &*sleepers {
+        if !pollers.iter().any(|known| Arc::ptr_eq(known, &sleeper.ears)) {
+            pollers.push(Arc::clone(&sleeper.ears));
+        }
+    }
+    pollers.iter().try_for_each(|ears| ears.raise_fence())?;
+    sleepers.iter_mut().try_for_each(|sleeper| sleeper.end(reports_once))?;
+    pollers.iter().try_for_each(|ears| ears.lower_fence())
+}
+
+/// How many of these were woken: `wakes=1/8`. The last time that is asked, they are all ended.
+pub(super) fn woken(
+    sleepers: &mut [Sleeper],
+    echo: &Echo,
+    ends: bool,
+    reports_once: bool,
+) -> Result<String, Stopped> {
+    match ends {
+        true => finish(sleepers, echo, reports_once)?,
+        false => settle(sleepers.iter_mut(), echo)?,
+    }
+    let slept =
+        sleepers.iter().filter(|sleeper| matches!(sleeper.said, None | Some(Waited::NotWoken))).count();
+    Ok(format!("wakes={}/{}", sleepers.len() - slept, sleepers.len()))
 }

@@ -2,13 +2,14 @@
 
 use std::collections::BTreeSet;
 use std::str::FromStr;
+use std::time::Duration;
 
-use selector::{Interest, Mode};
+use selector::{Interest, Mode, RawArgument};
 use strsim::damerau_levenshtein;
 
 use super::{
-    Act, Call, Change, ChangeKind, Clause, Direction, FIRST, INTERESTS, Line, MODES, Name, Reading, Size,
-    SocketOption, Thing,
+    Act, Call, Change, ChangeKind, Clause, Direction, FIRST, How, INTERESTS, Limit, Line, MODES, Name,
+    Reading, Size, SocketOption, Thing, UNITS, Work,
 };
 
 /// What is wrong in a line, and where.
@@ -25,13 +26,29 @@ pub struct ParseError {
 impl std::error::Error for ParseError {}
 
 /// The verbs that a clause can begin with.
-pub(super) const ORDERS: &[&str] =
-    &["watch", "add", "modify", "remove", "take", "look", "wait", "this", "threads", "wake", "close"];
+pub(super) const ORDERS: &[&str] = &[
+    "watch",
+    "add",
+    "modify",
+    "remove",
+    "take",
+    "look",
+    "wait",
+    "this",
+    "threads",
+    "wake",
+    "close",
+    "descriptors",
+    "in",
+    "a",
+    "the",
+];
 
 /// The verbs that follow a descriptor's name.
 pub(super) const VERBS: &[&str] = &[
     "is", "and", "binds", "listens", "connects", "reaches", "accepts", "opens", "sends", "fills", "reads",
     "drains", "receives", "shuts", "resets", "closes", "takes", "sets", "asks", "grows", "waits", "answers",
+    "moves",
 ];
 
 impl FromStr for Line {
@@ -42,7 +59,12 @@ impl FromStr for Line {
         let mut cast = Cast::default();
         let mut column = 1;
         for part in text.split(',') {
-            clauses.push(Words::of(part, column).clause(&mut cast)?);
+            let clause = Words::of(part, column).clause(&mut cast)?;
+            if matches!(clause.act, Act::Times(_)) && !clauses.is_empty() {
+                let message = "how many times is said first: the rest of the line is repeated".to_owned();
+                return Err(ParseError { column, message, help: None });
+            }
+            clauses.push(clause);
             column += part.chars().count() + 1;
         }
         Ok(Self { clauses })
@@ -63,6 +85,10 @@ impl Cast {
 
     fn has(&self, name: &str) -> bool {
         self.descriptors.contains(name)
+    }
+
+    fn threads(&self) -> Vec<&str> {
+        self.threads.iter().map(String::as_str).collect()
     }
 }
 
@@ -141,6 +167,14 @@ impl Words {
         has
     }
 
+    /// Whether the next two words are these; then they are gone.
+    fn begins(&mut self, two: [&str; 2]) -> bool {
+        let next = self.words.iter().skip(self.next).take(2);
+        let begins = next.map(|word| word.text.as_str()).eq(two);
+        self.next += if begins { 2 } else { 0 };
+        begins
+    }
+
     fn must_have(&mut self, word: &'static str) -> Result<(), ParseError> {
         if self.has(word) { Ok(()) } else { self.wrong(&format!("'{word}'"), &[word]) }
     }
@@ -186,13 +220,18 @@ impl Words {
     }
 
     fn clause(mut self, cast: &mut Cast) -> Result<Clause, ParseError> {
+        let in_child = self.has("in");
+        if in_child {
+            self.must_have("a")?;
+            self.must_have("child")?;
+        }
         let act = self.act(cast)?;
         let asked = self.has("?");
         let state = if self.has("as") { Some(self.take("the name of a state")?) } else { None };
         if self.peek().is_some() {
             return self.wrong("the end of the clause", &["as"]);
         }
-        Ok(Clause { act, asked, state })
+        Ok(Clause { act, asked, state, in_child })
     }
 
     fn act(&mut self, cast: &mut Cast) -> Result<Act, ParseError> {
@@ -217,15 +256,49 @@ impl Words {
             return Ok(Act::Look { at: self.known(cast)?, interest: self.interest()? });
         }
         if self.has("wait") {
+            let times = self.times_or_once()?;
             let room = if self.has("room") { Some(self.number("events")?) } else { None };
-            return Ok(Act::Wait { room, poller: self.poller()? });
+            return Ok(Act::Wait { times, room, poller: self.poller()? });
         }
         if self.has("this") {
             self.must_have("is")?;
             return Ok(Act::Title(self.take("a name for what is observed")?));
         }
         if self.has("wake") {
-            return Ok(Act::Wake(self.poller()?));
+            return Ok(Act::Wake { times: self.times_or_once()?, poller: self.poller()? });
+        }
+        if self.has("descriptors") {
+            return self.limit().map(Act::Limit);
+        }
+        // Descriptors may be called `a` and `the`.
+        if self.begins(["a", "child"]) {
+            if self.has("waits") {
+                return match self.how()? {
+                    How::AtMost(timeout) => Ok(Act::ChildWaits(timeout)),
+                    _ => self.wrong("'at most'", &["at"]),
+                };
+            }
+            self.must_have("is")?;
+            self.must_have("forked")?;
+            return Ok(Act::Fork);
+        }
+        if self.begins(["a", "poller"]) {
+            self.must_have("is")?;
+            self.must_have("made")?;
+            return Ok(Act::MakePoller);
+        }
+        if self.begins(["the", "child"]) {
+            if self.has("answers") {
+                return Ok(Act::ChildAnswers);
+            }
+            if self.has("is") {
+                for word in ["stopped", "and", "continued"] {
+                    self.must_have(word)?;
+                }
+                return Ok(Act::ChildIsStopped);
+            }
+            self.must_have("ends")?;
+            return Ok(Act::ChildEnds);
         }
         if self.has("close") {
             return Ok(Act::ClosePoller(self.poller()?));
@@ -235,7 +308,33 @@ impl Words {
             return Ok(Act::CrowdAnswers);
         }
         if let Some(count) = self.maybe_number() {
+            if self.has("times") {
+                return Ok(Act::Times(count));
+            }
+            if self.has("clients") {
+                self.must_have("reach")?;
+                return Ok(Act::Clients(count, self.known(cast)?));
+            }
+            if self.has("pairs") {
+                for word in ["are", "added", "and", "written"] {
+                    self.must_have(word)?;
+                }
+                return Ok(Act::Pairs(count));
+            }
             self.must_have("threads")?;
+            let work = if self.has("accept") {
+                self.must_have("from")?;
+                Some(Work::Accept(self.known(cast)?))
+            } else if self.has("look") {
+                Some(Work::Look(self.times_or_once()?))
+            } else if self.has("collect") {
+                Some(Work::Collect)
+            } else {
+                None
+            };
+            if let Some(work) = work {
+                return Ok(Act::Crew { count, work, alone: self.has("alone"), poller: self.poller()? });
+            }
             self.must_have("wait")?;
             return Ok(Act::Crowd { count, alone: self.has("alone"), poller: self.poller()? });
         }
@@ -255,6 +354,18 @@ impl Words {
             return Ok(Act::Connect(who, other));
         }
         if self.has("is") {
+            if self.has("signalled") {
+                if !cast.threads.contains(&who) {
+                    self.next = beginning;
+                    return self.wrong("a thread that waits", &cast.threads());
+                }
+                let restarting = self.has("restarting");
+                let wakes = self.has("and");
+                if wakes {
+                    self.must_have("wakes")?;
+                }
+                return Ok(Act::Signal { thread: who, restarting, wakes });
+            }
             let thing = self.thing(cast)?;
             cast.enters(&who);
             return Ok(Act::Make(who, thing));
@@ -278,13 +389,12 @@ impl Words {
         if verb == "waits" {
             self.next += 1;
             cast.threads.insert(who.clone());
-            return Ok(Act::Sleep { thread: who, poller: self.poller()? });
+            return Ok(Act::Sleep { thread: who, how: self.how()?, poller: self.poller()? });
         }
         if verb == "answers" {
             if !cast.threads.contains(&who) {
                 self.next = beginning;
-                let known: Vec<_> = cast.threads.iter().map(String::as_str).collect();
-                return self.wrong("a thread that waits", &known);
+                return self.wrong("a thread that waits", &cast.threads());
             }
             self.next += 1;
             return Ok(Act::Answers(who));
@@ -380,6 +490,10 @@ impl Words {
                 self.must_have("of")?;
                 Call::TakesNumberOf(self.known(cast)?)
             }
+            "moves" => {
+                self.must_have("to")?;
+                Call::MovesTo(self.number("a descriptor")?)
+            }
             "sets" => Call::Sets(self.option()?),
             "asks" => {
                 self.must_have("SO_ERROR")?;
@@ -390,6 +504,73 @@ impl Words {
                 return self.wrong("what it does", VERBS);
             }
         })
+    }
+
+    fn limit(&mut self) -> Result<Limit, ParseError> {
+        if self.has("run") {
+            self.must_have("out")?;
+            return Ok(Limit::RunOut);
+        }
+        if self.has("end") {
+            self.must_have("at")?;
+            return Ok(Limit::At(self.number("descriptors")?));
+        }
+        if self.has("are") {
+            self.must_have("back")?;
+            return Ok(Limit::Back);
+        }
+        self.wrong("'run out', 'end at' or 'are back'", &["run", "end", "are"])
+    }
+
+    /// `12 times`, if it is said.
+    fn times_or_once(&mut self) -> Result<usize, ParseError> {
+        let Some(times) = self.maybe_number() else { return Ok(1) };
+        self.must_have("times")?;
+        Ok(times)
+    }
+
+    /// The arguments of a wait.
+    fn how(&mut self) -> Result<How, ParseError> {
+        if self.has("at") {
+            self.must_have("most")?;
+            let count: u64 = self.parsed("a number of seconds or parts of them")?;
+            let units = UNITS.map(|(nanoseconds, unit)| (unit, nanoseconds));
+            let nanoseconds = u128::from(count) * self.one_of("a unit of time", &units)?;
+            return match u64::try_from(nanoseconds) {
+                Ok(nanoseconds) => Ok(How::AtMost(Duration::from_nanos(nanoseconds))),
+                Err(_) => self.wrong("a shorter time", &[]),
+            };
+        }
+        if !self.has("with") {
+            return Ok(How::ForEver);
+        }
+        const ARGUMENTS: [&str; 5] = ["timeout", "timespec", "timeval", "room", "nfds"];
+        let named = ARGUMENTS.map(|name| (name, name));
+        let argument = match self.one_of("an argument of the system call", &named)? {
+            "timeout" => RawArgument::Milliseconds(self.parsed("milliseconds")?),
+            "timespec" => {
+                let seconds = self.parsed("tv_sec")?;
+                RawArgument::Timespec { seconds, nanoseconds: self.parsed("tv_nsec")? }
+            }
+            "timeval" => {
+                let seconds = self.parsed("tv_sec")?;
+                RawArgument::Timeval { seconds, microseconds: self.parsed("tv_usec")? }
+            }
+            "room" => RawArgument::Room(self.parsed("maxevents or nevents")?),
+            _ => RawArgument::Count(self.parsed("nfds")?),
+        };
+        Ok(How::Raw(argument))
+    }
+
+    /// A number of any sign.
+    fn parsed<T: FromStr>(&mut self, of: &str) -> Result<T, ParseError> {
+        match self.peek().and_then(|word| word.parse().ok()) {
+            Some(number) => {
+                self.next += 1;
+                Ok(number)
+            }
+            None => self.wrong(&format!("a number: {of}"), &[]),
+        }
     }
 
     fn times(&mut self) -> usize {

@@ -2,9 +2,11 @@
 
 use std::fmt::{self, Display, Formatter, Result};
 
+use selector::RawArgument;
+
 use super::{
-    Act, Call, Change, ChangeKind, Clause, Direction, FIRST, INTERESTS, Line, MODES, Reading, Size,
-    SocketOption, Thing,
+    Act, Call, Change, ChangeKind, Clause, Direction, FIRST, How, INTERESTS, Limit, Line, MODES, Reading,
+    Size, SocketOption, Thing, Work,
 };
 
 impl Display for Line {
@@ -19,6 +21,7 @@ impl Display for Line {
 
 impl Display for Clause {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        f.write_str(if self.in_child { "in a child " } else { "" })?;
         self.act.fmt(f)?;
         f.write_str(if self.asked { "?" } else { "" })?;
         match &self.state {
@@ -31,6 +34,7 @@ impl Display for Clause {
 impl Display for Act {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         match self {
+            Self::Times(times) => write!(f, "{times} times"),
             Self::Title(title) => write!(f, "this is {title}"),
             Self::Make(who, what) => write!(f, "{who} is {what}"),
             Self::Connect(a, b) => write!(f, "{a} and {b} are connected"),
@@ -41,20 +45,39 @@ impl Display for Act {
                 write!(f, "look at {at}")?;
                 interest.map_or(Ok(()), |interest| write!(f, " for {}", word(&INTERESTS, &interest)))
             }
-            Self::Wait { room, poller } => {
-                f.write_str("wait")?;
+            Self::Wait { times, room, poller } => {
+                write!(f, "wait{}", Times(*times))?;
                 if let Some(room) = room {
                     write!(f, " room {room}")?;
                 }
                 In(poller).fmt(f)
             }
-            Self::Sleep { thread, poller } => write!(f, "{thread} waits{}", In(poller)),
+            Self::Sleep { thread, how, poller } => write!(f, "{thread} waits{how}{}", In(poller)),
+            Self::Signal { thread, restarting, wakes } => {
+                write!(f, "{thread} is signalled")?;
+                f.write_str(if *restarting { " restarting" } else { "" })?;
+                f.write_str(if *wakes { " and wakes" } else { "" })
+            }
             Self::Answers(thread) => write!(f, "{thread} answers"),
             Self::Crowd { count, alone, poller } => {
                 write!(f, "{count} threads wait{}{}", if *alone { " alone" } else { "" }, In(poller))
             }
+            Self::Crew { count, work, alone, poller } => {
+                write!(f, "{count} threads {work}{}{}", if *alone { " alone" } else { "" }, In(poller))
+            }
+            Self::Clients(count, whom) => write!(f, "{count} clients reach {whom}"),
+            Self::Pairs(count) => write!(f, "{count} pairs are added and written"),
             Self::CrowdAnswers => f.write_str("threads answer"),
-            Self::Wake(poller) => write!(f, "wake{}", In(poller)),
+            Self::Wake { times, poller } => write!(f, "wake{}{}", Times(*times), In(poller)),
+            Self::MakePoller => f.write_str("a poller is made"),
+            Self::Limit(Limit::RunOut) => f.write_str("descriptors run out"),
+            Self::Limit(Limit::At(end)) => write!(f, "descriptors end at {end}"),
+            Self::Limit(Limit::Back) => f.write_str("descriptors are back"),
+            Self::Fork => f.write_str("a child is forked"),
+            Self::ChildWaits(timeout) => write!(f, "a child waits{}", How::AtMost(*timeout)),
+            Self::ChildIsStopped => f.write_str("the child is stopped and continued"),
+            Self::ChildAnswers => f.write_str("the child answers"),
+            Self::ChildEnds => f.write_str("the child ends"),
             Self::ClosePoller(poller) => write!(f, "close{}", In(poller)),
         }
     }
@@ -66,6 +89,50 @@ struct In<'a>(&'a str);
 impl Display for In<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         if self.0 == FIRST { Ok(()) } else { write!(f, " in {}", self.0) }
+    }
+}
+
+/// ` 12 times`; nothing for once.
+struct Times(usize);
+
+impl Display for Times {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        if self.0 == 1 { Ok(()) } else { write!(f, " {} times", self.0) }
+    }
+}
+
+impl Display for Work {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        match self {
+            Self::Accept(listener) => write!(f, "accept from {listener}"),
+            Self::Look(times) => write!(f, "look {times} times"),
+            Self::Collect => f.write_str("collect"),
+        }
+    }
+}
+
+impl Display for How {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        let timeout = match self {
+            Self::ForEver => return Ok(()),
+            Self::Raw(argument) => {
+                return match argument {
+                    RawArgument::Milliseconds(timeout) => write!(f, " with timeout {timeout}"),
+                    RawArgument::Timespec { seconds, nanoseconds } => {
+                        write!(f, " with timespec {seconds} {nanoseconds}")
+                    }
+                    RawArgument::Timeval { seconds, microseconds } => {
+                        write!(f, " with timeval {seconds} {microseconds}")
+                    }
+                    RawArgument::Room(room) => write!(f, " with room {room}"),
+                    RawArgument::Count(count) => write!(f, " with nfds {count}"),
+                };
+            }
+            Self::AtMost(timeout) => timeout.as_nanos(),
+        };
+        let (per_unit, unit) =
+            super::UNITS.iter().find(|(per_unit, _)| timeout % per_unit == 0).unwrap_or(&(1, "ns"));
+        write!(f, " at most {} {unit}", timeout / per_unit)
     }
 }
 
@@ -159,6 +226,7 @@ impl Display for Call {
             Self::Shuts(direction) => write!(f, "shuts {direction}"),
             Self::Resets => f.write_str("resets"),
             Self::Closes => f.write_str("closes"),
+            Self::MovesTo(number) => write!(f, "moves to {number}"),
             Self::TakesNumberOf(whose) => write!(f, "takes the number of {whose}"),
             Self::Sets(option) => match option {
                 SocketOption::OobInline => write!(f, "sets {}", option.name()),

@@ -117,6 +117,7 @@ pub const FORMS: &[Form] = &[
         "own is fresh, own sets SO_RCVLOWAT 10",
     ),
     form("A asks SO_ERROR [twice, thrice]", "getsockopt(2)", "own is fresh, own asks SO_ERROR twice?"),
+    form("A moves to N", "A moves to the number N", "own is /dev/null, own moves to 900"),
     form(
         "watch A [for INTEREST] [MODE] [in POLLER] [called NAME]",
         "registers A; what only news is told of is told at once and taken: what is seen later happened later",
@@ -148,19 +149,34 @@ pub const FORMS: &[Form] = &[
         "own and peer are connected, watch own, look at own as idle",
     ),
     form(
-        "wait [room N] [in POLLER]",
-        "one wait that does not sleep; silence is proven by a later event of another descriptor",
-        "own and peer are connected, add own, wait room 1 as first-wait",
+        "wait [N times] [room N] [in POLLER]",
+        "N waits that do not sleep, or one; silence is proven by a later event of another descriptor",
+        "own and peer are connected, add own, wait 3 times room 1 as first-waits",
     ),
     form(
         "T waits [in POLLER]",
-        "a thread T begins a wait and falls asleep in it",
+        "a thread T begins a wait without an end and falls asleep in it",
         "own and peer are connected, add own, t waits",
     ),
     form(
+        "T waits at most N s, ms, us or ns [in POLLER]",
+        "the same with a timeout; `timed out`, or `early` if it says nothing before its time",
+        "t waits at most 200 us, t answers as 200us",
+    ),
+    form(
+        "T waits with timeout N, timespec N N, timeval N N, room N or nfds N",
+        "the same with that argument of the system call as it is; beside room and nfds the timeout is zero",
+        "t waits with timeout -7, t answers as timeout-7",
+    ),
+    form(
         "T answers",
-        "what its wait said; `woken` if nothing, `not woken` if it sleeps on while others are woken again and again",
+        "what its wait said; `woken` if nothing, `not woken` if it sleeps on, which a later event must end",
         "own and peer are connected, add own, t waits, peer sends 1, t answers as blocked",
+    ),
+    form(
+        "T is signalled [restarting] [and wakes]",
+        "a signal that has a handler, with SA_RESTART; the handler makes the wake-up of T's poller",
+        "t waits, t is signalled restarting and wakes, t answers as signalled",
     ),
     form(
         "N threads wait [alone] [in POLLER]",
@@ -168,15 +184,83 @@ pub const FORMS: &[Form] = &[
         "own and peer are connected, add own for reading, 8 threads wait alone",
     ),
     form(
+        "N threads accept from A [alone] [in POLLER]",
+        "N threads wait and accept: one connection each time, or all where A is reported once",
+        "own listens, add own for reading, 8 threads accept from own alone",
+    ),
+    form(
+        "N clients reach A",
+        "N connections, one after the other",
+        "own listens backlog 128, 100 clients reach own",
+    ),
+    form(
+        "N threads look M times [in POLLER]",
+        "N threads wait M times each without sleeping",
+        "own and peer are connected, peer sends 1, add own for reading, 2 threads look 2000 times",
+    ),
+    form(
+        "N threads collect [in POLLER]",
+        "N threads wait again and again, and keep what is reported",
+        "4 threads collect, 50 pairs are added and written, threads answer as collected",
+    ),
+    form(
+        "N pairs are added and written",
+        "the first end of each is added for reading, then a byte is sent to each",
+        "50 pairs are added and written",
+    ),
+    form(
         "threads answer",
-        "how many of them are awake: 1/8",
+        "how many were woken: `wakes=1/8`; or what came of their work: `accepted=100/100 errors=0`",
         "own and peer are connected, add own for reading, 8 threads wait, peer sends 1, threads answer as herd",
     ),
-    form("wake [in POLLER]", "the poller's own wake-up", "t waits, wake, t answers as woken"),
+    form(
+        "wake [N times] [in POLLER]",
+        "the poller's own wake-up",
+        "t waits, wake 1000 times, t answers as woken",
+    ),
     form(
         "close [in POLLER]",
         "closes the poller's own descriptor",
         "t waits, close, t answers as poller-closed",
+    ),
+    form("a poller is made", "and given up again", "a poller is made?"),
+    form(
+        "descriptors run out",
+        "RLIMIT_NOFILE is lowered to what is in use",
+        "descriptors run out, a poller is made?",
+    ),
+    form("descriptors end at N", "RLIMIT_NOFILE is N", "descriptors end at 256"),
+    form("descriptors are back", "RLIMIT_NOFILE is what it was", "descriptors run out, descriptors are back"),
+    form(
+        "in a child CLAUSE",
+        "fork(2): the child does it, answers, and ends",
+        "own and peer are connected, add own for reading, in a child wait as child-wait",
+    ),
+    form(
+        "a child is forked",
+        "fork(2): the child does nothing, and has open what the line has",
+        "own and peer are connected, a child is forked, own closes",
+    ),
+    form(
+        "a child waits at most N s, ms, us or ns",
+        "fork(2): the child falls asleep in a poller of its own",
+        "a child waits at most 2 s",
+    ),
+    form(
+        "the child is stopped and continued",
+        "SIGSTOP, and SIGCONT once it has stopped",
+        "a child waits at most 2 s, the child is stopped and continued",
+    ),
+    form(
+        "the child answers",
+        "what its wait said",
+        "a child waits at most 10 ms, the child answers as in-child",
+    ),
+    form("the child ends", "and what it had open is closed", "a child is forked, the child ends"),
+    form(
+        "N times",
+        "the rest of the line is done N times, everything made anew; how often which answer came",
+        "20 times, own and peer are connected, add own, 4 threads wait, peer sends 1, threads answer as herd",
     ),
     form(
         "this is NAME",

@@ -38,7 +38,7 @@ fn the_canonical_form_has_one_space_and_no_defaults() {
 #[test]
 fn a_clause_has_its_question_mark_and_its_state() {
     let line = parsed("own and peer are connected, own reads 1? as read-before, look at own as idle");
-    let Clause { act, asked, state } = &line.clauses[1];
+    let Clause { act, asked, state, .. } = &line.clauses[1];
     assert_eq!(*act, Act::Call(OWN.into(), Call::Reads(Reading::Bytes(1))));
     assert!(*asked);
     assert_eq!(state.as_deref(), Some("read-before"));

@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicI32, Ordering};
 use std::time::Duration;
 
 use ::selector::{
-    Capabilities, Changed, Event, Filter, Interest, Mode, Registered, Selector, Token, Unsupported, View,
-    WakePipe,
+    Capabilities, Changed, Event, Filter, Interest, Mode, RawArgument, RawWaited, Registered, Selector,
+    Token, Unsupported, View, WakePipe,
 };
 use nix::errno::Errno;
 
@@ -36,6 +36,9 @@ struct KqueueSelector {
 }
 
 const CLOSED: RawFd = -1;
+/// The room of a raw wait whose argument is another one, and at least the places that there are: more than one queue has
+/// registrations in any line.
+const RAW_ROOM: i32 = 256;
 const HAS_EXCEPT: bool = cfg!(evfilt_except);
 
 const BOTH: Interest = Interest { read: true, write: true, ..Interest::NONE };
@@ -191,6 +194,19 @@ impl Selector for KqueueSelector {
         let mut buffer = vec![sys::EMPTY; room];
         let count = sys::kevent(self.number(), &[], &mut buffer, timeout)?;
         Ok(buffer[..count].iter().filter_map(|raw| self.event(raw)).collect())
+    }
+
+    fn wait_raw(&self, argument: RawArgument) -> Result<Result<RawWaited, Errno>, Unsupported> {
+        let (room, timeout) = match argument {
+            RawArgument::Timespec { seconds, nanoseconds } => (RAW_ROOM, Some((seconds, nanoseconds))),
+            RawArgument::Room(room) => (room, Some((0, 0))),
+            other => return Err(Unsupported(format!("kevent(2) has no such argument: {other:?}"))),
+        };
+        let places = usize::try_from(room).unwrap_or(0).max(RAW_ROOM as usize);
+        let mut buffer = vec![sys::EMPTY; places];
+        let count = sys::wait_raw(self.number(), &mut buffer, room, timeout);
+        let events = |count| buffer[..count].iter().filter_map(|raw| self.event(raw)).collect();
+        Ok(count.map(|count| RawWaited { events: events(count), time_left_is_told: None }))
     }
 
     fn wake(&self) -> Result<(), Unsupported> {

@@ -1,0 +1,186 @@
+//! Whether a thread sleeps.
+//!
+//! Linux says in which system call a thread is blocked: that is a proof, once it is the right one. FreeBSD has a clock
+//! for each thread, which stands still while it does not run; macOS has neither. What stands still may only be
+//! waiting for a processor, so that there it is looked many times, and somebody else is woken between two looks: a
+//! thread that can run has had its turn by then.
+
+#[cfg(any(target_os = "linux", target_os = "freebsd"))]
+use nix::time::ClockId;
+
+/// Where a thread's sleep can be seen. Made by the thread itself, and looked at by others while it lives.
+pub(super) struct Pulse {
+    #[cfg(target_os = "linux")]
+    system_call: std::path::PathBuf,
+    #[cfg(any(target_os = "linux", target_os = "freebsd"))]
+    clock: Option<(ClockId, std::time::Duration)>,
+}
+
+/// What one look at a thread says.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Look {
+    /// It runs, or waits for something else than events.
+    #[cfg_attr(not(any(target_os = "linux", target_os = "freebsd")), allow(dead_code))]
+    Busy,
+    /// The kernel says that it is blocked.
+    #[cfg(target_os = "linux")]
+    Blocked,
+    /// It has not run since the look before.
+    #[cfg(any(target_os = "linux", target_os = "freebsd"))]
+    Still,
+    /// Nothing can be said.
+    Unknown,
+}
+
+impl Look {
+    /// How many such looks in a row mean that it sleeps.
+    pub(super) const fn enough(self) -> usize {
+        match self {
+            Self::Busy => usize::MAX,
+            #[cfg(target_os = "linux")]
+            Self::Blocked => 3,
+            #[cfg(any(target_os = "linux", target_os = "freebsd"))]
+            Self::Still => 300,
+            Self::Unknown => 3_000,
+        }
+    }
+}
+
+impl Pulse {
+    /// The calling thread's.
+    pub(super) fn own() -> Self {
+        Self {
+            #[cfg(target_os = "linux")]
+            system_call: format!("/proc/self/task/{}/syscall", nix::unistd::gettid()).into(),
+            #[cfg(any(target_os = "linux", target_os = "freebsd"))]
+            clock: own_clock().map(|clock| (clock, std::time::Duration::MAX)),
+        }
+    }
+
+    /// A child's, of one thread.
+    pub(super) fn of_child(child: nix::unistd::Pid) -> Self {
+        Self {
+            #[cfg(target_os = "linux")]
+            system_call: format!("/proc/{child}/syscall").into(),
+            #[cfg(any(target_os = "linux", target_os = "freebsd"))]
+            clock: nix::time::clock_getcpuclockid(child).ok().map(|clock| (clock, std::time::Duration::MAX)),
+        }
+    }
+
+    /// Looks once. Two looks are to have a turn of somebody else's between them.
+    pub(super) fn look(&mut self) -> Look {
+        #[cfg(target_os = "linux")]
+        if let Ok(said) = std::fs::read_to_string(&self.system_call) {
+            // `running`, or the number of the call, -1 in a page fault. A futex is a lock on the way to the call.
+            let number = said.split_whitespace().next().and_then(|number| number.parse().ok());
+            let blocked = number.is_some_and(|number: i64| number >= 0 && number != libc::SYS_futex);
+            return if blocked { Look::Blocked } else { Look::Busy };
+        }
+        #[cfg(any(target_os = "linux", target_os = "freebsd"))]
+        if let Some((clock, before)) = &mut self.clock {
+            return match nix::time::clock_gettime(*clock) {
+                Ok(now) => {
+                    let now = now.into();
+                    if std::mem::replace(before, now) == now { Look::Still } else { Look::Busy }
+                }
+                // It has ended: its answer is on the way.
+                Err(_) => Look::Busy,
+            };
+        }
+        Look::Unknown
+    }
+}
+
+/// The clock of the calling thread, for other threads.
+#[cfg(any(target_os = "linux", target_os = "freebsd"))]
+fn own_clock() -> Option<ClockId> {
+    let mut clock = libc::CLOCK_THREAD_CPUTIME_ID;
+    // SAFETY: the thread is the calling one, and lives; the clock's number is written to a variable that does, too.
+    let answer = unsafe { libc::pthread_getcpuclockid(libc::pthread_self(), &raw mut clock) };
+    (answer == 0).then(|| ClockId::from_raw(clock))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::sync::mpsc::channel;
+
+    use super::*;
+
+    /// A thread in a pipe's read sleeps, one that computes does not, and nor does one that waits for a lock.
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn blocked_is_told_from_busy() {
+        use std::io::{Read, Write};
+        let (mut reader, mut writer) = std::io::pipe().unwrap();
+        let (pulses, pulse) = channel();
+        let over = Arc::new(AtomicBool::new(false));
+        let computes = Arc::clone(&over);
+        let thread = std::thread::spawn(move || {
+            pulses.send(Pulse::own()).unwrap();
+            while !computes.load(Ordering::Relaxed) {}
+            reader.read_exact(&mut [0]).unwrap();
+        });
+        let mut pulse = pulse.recv().unwrap();
+        for _ in 0..100 {
+            assert_eq!(pulse.look(), Look::Busy);
+        }
+        over.store(true, Ordering::Relaxed);
+        while pulse.look() != Look::Blocked {
+            std::thread::yield_now();
+        }
+        writer.write_all(&[0]).unwrap();
+        thread.join().unwrap();
+
+        let (wakes, waits) = channel::<()>();
+        let (pulses, pulse) = channel();
+        let thread = std::thread::spawn(move || {
+            pulses.send(Pulse::own()).unwrap();
+            waits.recv().unwrap();
+        });
+        let mut pulse = pulse.recv().unwrap();
+        for _ in 0..1000 {
+            assert_eq!(pulse.look(), Look::Busy, "a lock is not the call");
+            std::thread::yield_now();
+        }
+        wakes.send(()).unwrap();
+        thread.join().unwrap();
+    }
+
+    /// Where the kernel does not say it: a thread that computes is seen to, and one that does not is still.
+    #[test]
+    #[cfg(any(target_os = "linux", target_os = "freebsd"))]
+    fn a_clock_that_runs_is_no_sleep() {
+        let (pulses, pulse) = channel();
+        let (wakes, waits) = channel::<()>();
+        let over = Arc::new(AtomicBool::new(false));
+        let computes = Arc::clone(&over);
+        let thread = std::thread::spawn(move || {
+            #[allow(unused_mut)]
+            let mut pulse = Pulse::own();
+            #[cfg(target_os = "linux")]
+            {
+                pulse.system_call = "there is no such file".into();
+            }
+            pulses.send(pulse).unwrap();
+            while !computes.load(Ordering::Relaxed) {}
+            waits.recv().unwrap();
+        });
+        let mut pulse = pulse.recv().unwrap();
+        let begun = std::time::Instant::now();
+        let mut busy = 0;
+        while busy < 100 {
+            busy += usize::from(pulse.look() == Look::Busy);
+            assert!(begun.elapsed().as_secs() < 60, "its clock stands still");
+        }
+        over.store(true, Ordering::Relaxed);
+        let mut still = 0;
+        while still < Look::Still.enough() {
+            still = if pulse.look() == Look::Still { still + 1 } else { 0 };
+            std::thread::yield_now();
+        }
+        wakes.send(()).unwrap();
+        thread.join().unwrap();
+    }
+}

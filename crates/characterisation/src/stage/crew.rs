@@ -1,0 +1,202 @@
+//! Threads that share some work, and what came of it.
+
+use std::os::fd::{BorrowedFd, OwnedFd, RawFd};
+use std::sync::Arc;
+use std::time::Duration;
+
+use nix::errno::Errno;
+use nix::unistd::write;
+use selector::{Changed, Event, Interest, Mode, Selector, Token};
+
+use super::ears::{Ears, FENCE, ROOM};
+use super::sleepers::{self, Sleeper, Waited};
+use super::{Stage, broken, descriptors, settle};
+use crate::Stopped;
+use crate::verbs::{How, Name, Work};
+
+/// What one thread has done.
+#[derive(Default)]
+pub(super) struct Done {
+    accepted: usize,
+    /// Answers of accept(2) that are neither a connection nor `EAGAIN`, and of a modification.
+    errors: usize,
+    /// Waits that said nothing of what was ready all the time.
+    missed: usize,
+    collected: Vec<Token>,
+}
+
+/// Several threads with the same work.
+#[derive(Default)]
+pub(super) struct Crew {
+    work: Option<Work>,
+    threads: Vec<Sleeper>,
+    clients: Vec<OwnedFd>,
+    pairs: Vec<(OwnedFd, OwnedFd)>,
+    /// The tokens of the pairs.
+    tokens: Vec<Token>,
+}
+
+impl Crew {
+    /// Whether there are threads at work.
+    pub(super) fn is_at_work(&self) -> bool {
+        !self.threads.is_empty()
+    }
+}
+
+/// Waits and does what there is to do, until the fence is up.
+fn until_the_fence(selector: &dyn Selector, mut work: impl FnMut(&Event)) -> Result<(), Errno> {
+    loop {
+        let events = selector.wait(ROOM, None)?;
+        events.iter().filter(|event| event.token != FENCE).for_each(&mut work);
+        if events.iter().any(|event| event.token == FENCE) {
+            return Ok(());
+        }
+    }
+}
+
+fn ended(result: Result<(), Errno>, done: Done) -> Waited {
+    result.map_or_else(Waited::Failed, |()| Waited::Worked(done))
+}
+
+fn accept(selector: &dyn Selector, listener: RawFd, mode: Mode) -> Waited {
+    // SAFETY: the line's listener outlives the line's threads.
+    let borrowed = unsafe { BorrowedFd::borrow_raw(listener) };
+    let mut done = Done::default();
+    let result = until_the_fence(selector, |event| {
+        loop {
+            match descriptors::accept_one(&borrowed) {
+                Ok(Ok(_)) => done.accepted += 1,
+                Ok(Err(Errno::EAGAIN)) => break,
+                _ => {
+                    done.errors += 1;
+                    break;
+                }
+            }
+            if matches!(mode, Mode::Level | Mode::Exclusive) {
+                break;
+            }
+        }
+        if matches!(mode, Mode::OneShot | Mode::Dispatch) {
+            let armed = selector.modify(listener, event.token, Interest::READ, mode);
+            done.errors += usize::from(armed != Changed::Done);
+        }
+    });
+    ended(result, done)
+}
+
+fn look(selector: &dyn Selector, times: usize) -> Waited {
+    let mut done = Done::default();
+    for _ in 0..times {
+        match selector.wait(ROOM, Some(Duration::ZERO)) {
+            Ok(events) => done.missed += usize::from(events.is_empty()),
+            Err(errno) => return Waited::Failed(errno),
+        }
+    }
+    Waited::Worked(done)
+}
+
+fn collect(selector: &dyn Selector) -> Waited {
+    let mut done = Done::default();
+    let result = until_the_fence(selector, |event| done.collected.push(event.token));
+    ended(result, done)
+}
+
+impl Stage {
+    pub(super) fn begins_work(
+        &mut self,
+        count: usize,
+        work: &Work,
+        alone: bool,
+        poller: &str,
+    ) -> Result<String, Stopped> {
+        let ears = self.ears(poller)?;
+        let capabilities = ears.selector.capabilities();
+        capabilities.shared_wait.map_err(|why| Stopped::Unsupported(why.into()))?;
+        if *work == Work::Collect {
+            capabilities.changes_seen_by_waiters.map_err(|why| Stopped::Unsupported(why.into()))?;
+        }
+        let mode = self.setting.mode;
+        let listener = match work {
+            Work::Accept(listener) => self.number(listener)?,
+            Work::Look(_) | Work::Collect => -1,
+        };
+        for _ in 0..count {
+            let own = if alone { Arc::new(ears.alike(self.setting.make)?) } else { Arc::clone(&ears) };
+            let task = work.clone();
+            let thread = Sleeper::working(own, How::ForEver, move |selector| match task {
+                Work::Accept(_) => accept(selector, listener, mode),
+                Work::Look(times) => look(selector, times),
+                Work::Collect => collect(selector),
+            })?;
+            self.crew.threads.push(thread);
+        }
+        self.crew.work = Some(work.clone());
+        Ok("ok".into())
+    }
+
+    pub(super) fn clients_reach(&mut self, count: usize, whom: &Name) -> Result<String, Stopped> {
+        let address = self.actor(whom)?.address.clone();
+        let address = address.ok_or_else(|| broken(format!("'{whom}' does not listen")))?;
+        for _ in 0..count {
+            let client = descriptors::fresh(self.setting.transport)?;
+            match descriptors::connect_to(&client, &address) {
+                Ok(()) => {}
+                Err(Errno::EINPROGRESS) => {
+                    settle::wait_for(&client, settle::WRITABLE, "the end of the handshake")?;
+                }
+                Err(errno) => return Err(broken(format!("connect: {errno:?}"))),
+            }
+            self.crew.clients.push(client);
+        }
+        self.settle.round_trip()?;
+        Ok("ok".into())
+    }
+
+    pub(super) fn pairs_are_written(&mut self, count: usize) -> Result<String, Stopped> {
+        let (mode, transport) = (self.setting.mode, self.setting.transport);
+        let ears: Arc<Ears> = self.ears(crate::verbs::FIRST)?;
+        for place in 0..count {
+            let pair = descriptors::pair(transport, &mut self.place)?;
+            let label = format!("pair-{place}");
+            match ears.add(std::os::fd::AsRawFd::as_raw_fd(&pair.0), &label, Interest::READ, mode) {
+                Changed::Done => self.crew.tokens.push(ears.token(&label)),
+                Changed::Unsupported(why) => return Err(Stopped::Unsupported(why.to_string())),
+                refused => return Err(broken(format!("add: {refused}"))),
+            }
+            self.crew.pairs.push(pair);
+        }
+        for (_, far) in &self.crew.pairs {
+            write(far, &[0]).map_err(|errno| broken(format!("write: {errno:?}")))?;
+        }
+        self.settle.round_trip()?;
+        Ok("ok".into())
+    }
+
+    /// What came of the work.
+    pub(super) fn work_is_done(&mut self) -> Result<String, Stopped> {
+        let reports_once = self.reports_once();
+        let mut threads = std::mem::take(&mut self.crew.threads);
+        sleepers::finish(&mut threads, self.echo()?, reports_once)?;
+        let mut all = Done::default();
+        for thread in &threads {
+            let Some(done) = thread.done() else { return Err(broken("a thread has not worked to its end")) };
+            all.accepted += done.accepted;
+            all.errors += done.errors;
+            all.missed += done.missed;
+            all.collected.extend(&done.collected);
+        }
+        Ok(match &self.crew.work {
+            Some(Work::Accept(_)) => {
+                format!("accepted={}/{} errors={}", all.accepted, self.crew.clients.len(), all.errors)
+            }
+            Some(Work::Look(_)) => format!("missed={}", all.missed),
+            Some(Work::Collect) | None => {
+                let times = |token| all.collected.iter().filter(|seen| *seen == token).count();
+                let counts: Vec<_> = self.crew.tokens.iter().map(times).collect();
+                let lost = counts.iter().filter(|count| **count == 0).count();
+                let twice = counts.iter().filter(|count| **count > 1).count();
+                format!("lost={lost} twice={twice} of {}", counts.len())
+            }
+        })
+    }
+}

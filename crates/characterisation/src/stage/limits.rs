@@ -1,0 +1,55 @@
+//! How many descriptors there may be.
+
+use std::io;
+
+use libc::rlim_t;
+use nix::errno::Errno;
+use nix::sys::resource::{Resource, getrlimit, setrlimit};
+use selector::MakeSelector;
+
+use super::{broken, descriptors};
+use crate::Stopped;
+use crate::verbs::Limit;
+
+/// The process's limit, which is put back when the line ends.
+pub(super) struct Limits {
+    soft: rlim_t,
+    hard: rlim_t,
+}
+
+impl Limits {
+    pub(super) fn now() -> Result<Self, Stopped> {
+        let limits = getrlimit(Resource::RLIMIT_NOFILE);
+        let (soft, hard) = limits.map_err(|errno| broken(format!("getrlimit: {errno:?}")))?;
+        Ok(Self { soft, hard })
+    }
+
+    pub(super) fn set(&self, limit: Limit) -> Result<String, Stopped> {
+        let soft = match limit {
+            Limit::At(end) => rlim_t::try_from(end).map_err(|_| broken("a limit that is no limit"))?,
+            Limit::Back => self.soft,
+            // The lowest free number is where they end.
+            Limit::RunOut => descriptors::lowest_free()?,
+        };
+        let set = setrlimit(Resource::RLIMIT_NOFILE, soft, self.hard);
+        set.map_err(|errno| broken(format!("setrlimit(RLIMIT_NOFILE, {soft}): {errno:?}")))?;
+        Ok(soft.to_string())
+    }
+}
+
+impl Drop for Limits {
+    fn drop(&mut self) {
+        let _ = setrlimit(Resource::RLIMIT_NOFILE, self.soft, self.hard);
+    }
+}
+
+/// What making a poller answers. It is given up at once.
+pub(super) fn made(make: MakeSelector) -> String {
+    match make() {
+        Ok(_) => "ok".into(),
+        Err(error) => match error.raw_os_error() {
+            Some(number) => format!("{:?}", Errno::from_raw(number)),
+            None => io::Error::to_string(&error),
+        },
+    }
+}

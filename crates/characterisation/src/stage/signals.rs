@@ -1,0 +1,57 @@
+//! Signals to a thread that waits.
+
+use std::ptr::null_mut;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
+use std::time::Instant;
+
+use nix::sys::pthread::pthread_kill;
+use nix::sys::signal::{SaFlags, SigAction, SigHandler, SigSet, Signal, sigaction};
+
+use super::ears::Ears;
+use super::{PATIENCE, Stage, broken};
+use crate::Stopped;
+
+/// In which poller the handler makes the wake-up.
+static WAKES: AtomicPtr<Ears> = AtomicPtr::new(null_mut());
+
+/// The handler has returned, but for its last instruction.
+static HANDLED: AtomicBool = AtomicBool::new(false);
+
+extern "C" fn handler(_: libc::c_int) {
+    let ears = WAKES.swap(null_mut(), Ordering::Acquire);
+    if !ears.is_null() {
+        // SAFETY: whoever put it there keeps it alive until the handler has said that it is done. A wake-up is one
+        // system call, and allocates nothing unless it fails.
+        let _ = unsafe { &*ears }.selector.wake();
+    }
+    HANDLED.store(true, Ordering::Release);
+}
+
+impl Stage {
+    /// Sends a thread a signal, and waits until its handler has run.
+    pub(super) fn signals(&mut self, thread: &str, restarting: bool, wakes: bool) -> Result<String, Stopped> {
+        let sleeper = self.sleepers.get(thread).ok_or_else(|| broken(format!("'{thread}' does not wait")))?;
+        let whom = sleeper.thread().ok_or_else(|| broken(format!("'{thread}' has ended")))?;
+        let ears = Arc::clone(&sleeper.ears);
+        let flags = if restarting { SaFlags::SA_RESTART } else { SaFlags::empty() };
+        let action = SigAction::new(SigHandler::Handler(handler), flags, SigSet::empty());
+        // SAFETY: the handler makes one system call, and uses atomics.
+        let before = unsafe { sigaction(Signal::SIGUSR1, &action) };
+        let before = before.map_err(|errno| broken(format!("sigaction: {errno:?}")))?;
+        HANDLED.store(false, Ordering::Relaxed);
+        WAKES.store(if wakes { Arc::as_ptr(&ears).cast_mut() } else { null_mut() }, Ordering::Release);
+        let sent = pthread_kill(whom, Signal::SIGUSR1);
+        let begun = Instant::now();
+        while sent.is_ok() && !HANDLED.load(Ordering::Acquire) && begun.elapsed() < PATIENCE {
+            std::thread::yield_now();
+        }
+        let handled = HANDLED.load(Ordering::Acquire);
+        WAKES.store(null_mut(), Ordering::Relaxed);
+        // SAFETY: what was there before is put back.
+        let put_back = unsafe { sigaction(Signal::SIGUSR1, &before) };
+        put_back.map_err(|errno| broken(format!("sigaction: {errno:?}")))?;
+        sent.map_err(|errno| broken(format!("pthread_kill: {errno:?}")))?;
+        if handled { Ok("handled".into()) } else { Err(broken("the signal was not handled")) }
+    }
+}
