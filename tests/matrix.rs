@@ -4575,3 +4575,99 @@ mod registration {
         listed_twice_for_both "registration/listed-twice-for-both"
     }
 }
+
+mod sharing {
+    answers! {
+        #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+        epoll;
+        connected "sharing/connected"
+        connected_unix "sharing/connected-unix"
+        fresh_asked_for_one "sharing/fresh-asked-for-one"
+        waiter_then_connect "sharing/waiter-then-connect"
+        herd_of_pollers "sharing/herd-of-pollers"
+        herd_in_one_poller "sharing/herd-in-one-poller"
+        exclusive_rules "sharing/exclusive-rules"
+    }
+
+    answers! {
+        #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+        kqueue;
+        connected "sharing/connected"
+        connected_unix "sharing/connected-unix"
+        fresh_asked_for_one "sharing/fresh-asked-for-one"
+        waiter_then_connect "sharing/waiter-then-connect"
+        herd_of_pollers "sharing/herd-of-pollers"
+        herd_in_one_poller "sharing/herd-in-one-poller"
+        exclusive_rules "sharing/exclusive-rules"
+    }
+
+    answers! {
+        #[cfg(unix)]
+        poll;
+        connected "sharing/connected"
+        connected_unix "sharing/connected-unix"
+        fresh_asked_for_one "sharing/fresh-asked-for-one"
+        waiter_then_connect "sharing/waiter-then-connect"
+        herd_of_pollers "sharing/herd-of-pollers"
+        herd_in_one_poller "sharing/herd-in-one-poller"
+        exclusive_rules "sharing/exclusive-rules"
+    }
+
+    answers! {
+        #[cfg(unix)]
+        select;
+        connected "sharing/connected"
+        connected_unix "sharing/connected-unix"
+        fresh_asked_for_one "sharing/fresh-asked-for-one"
+        waiter_then_connect "sharing/waiter-then-connect"
+        herd_of_pollers "sharing/herd-of-pollers"
+        herd_in_one_poller "sharing/herd-in-one-poller"
+        exclusive_rules "sharing/exclusive-rules"
+    }
+}
+
+mod waking {
+    answers! {
+        #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+        epoll;
+        before_the_wait "waking/before-the-wait"
+        rotation_one_slot "waking/rotation-one-slot"
+        rotation_three_slots "waking/rotation-three-slots"
+        order_of_becoming_ready "waking/order-of-becoming-ready"
+        order_of_adding "waking/order-of-adding"
+        no_room "waking/no-room"
+    }
+
+    answers! {
+        #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+        kqueue;
+        before_the_wait "waking/before-the-wait"
+        rotation_one_slot "waking/rotation-one-slot"
+        rotation_three_slots "waking/rotation-three-slots"
+        order_of_becoming_ready "waking/order-of-becoming-ready"
+        order_of_adding "waking/order-of-adding"
+        no_room "waking/no-room"
+    }
+
+    answers! {
+        #[cfg(unix)]
+        poll;
+        before_the_wait "waking/before-the-wait"
+        rotation_one_slot "waking/rotation-one-slot"
+        rotation_three_slots "waking/rotation-three-slots"
+        order_of_becoming_ready "waking/order-of-becoming-ready"
+        order_of_adding "waking/order-of-adding"
+        no_room "waking/no-room"
+    }
+
+    answers! {
+        #[cfg(unix)]
+        select;
+        before_the_wait "waking/before-the-wait"
+        rotation_one_slot "waking/rotation-one-slot"
+        rotation_three_slots "waking/rotation-three-slots"
+        order_of_becoming_ready "waking/order-of-becoming-ready"
+        order_of_adding "waking/order-of-adding"
+        no_room "waking/no-room"
+    }
+}

@@ -106,8 +106,8 @@ impl Naming {
         self.key(poller, Some(trigger(mode)))
     }
 
-    /// The key of a change's answer. poll and select have no registrations: what is answered there is said by the list that
-    /// is kept for them, and is no fact about the system.
+    /// The key of a change's answer. poll and select have no registrations: what is answered there is said by the
+    /// list that is kept for them, and is no fact about the system.
     pub(crate) fn change(&self, poller: &str, change: &Change) -> Option<Key> {
         let registers = !matches!(poller, "poll" | "select");
         registers.then(|| self.key(format!("{poller}-{}", change.kind.verb()), None))

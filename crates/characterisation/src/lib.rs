@@ -1,9 +1,9 @@
 //! What the raw pollers are asked.
 //!
-//! A scenario is one line of verbs: `own and peer are connected, watch own, peer shuts write, look at own`. The line is what is
-//! performed, what a person reads, and what `pollmatrix probe` runs again: there is no second description.
-//! A line is performed over one transport, in one mode, with one poller, and makes observations: each has the key under which
-//! `expectations/` knows what is to be expected.
+//! A scenario is one line of verbs: `own and peer are connected, watch own, peer shuts write, look at own`. The
+//! line is what is performed, what a person reads, and what `pollmatrix probe` runs again: there is no second
+//! description. A line is performed over one transport, in one mode, with one poller, and makes observations: each
+//! has the key under which `expectations/` knows what is to be expected.
 
 mod keys;
 mod rows;
@@ -28,7 +28,8 @@ pub struct Row {
     pub id: &'static str,
     /// The question, as a sentence that ends with a question mark.
     pub question: &'static str,
-    /// The line of verbs. It may say what only some transports can do: that is unsupported, with the reason, on the others.
+    /// The line of verbs. It may say what only some transports can do: that is unsupported, with the reason, on
+    /// the others.
     pub verbs: &'static str,
     /// Over which transports it is performed.
     pub transports: &'static [Transport],
@@ -81,6 +82,18 @@ pub struct Performance {
     pub observations: Vec<Observation>,
     /// What was done and what every call answered, a line each.
     pub trace: Vec<String>,
+}
+
+/// What the trace says of a clause about something that a question before it failed to make.
+pub(crate) const LEFT_OUT: &str = "left out: ";
+
+impl Performance {
+    /// Whether clauses were left out, because a question before them failed to make what they are about. Not every answer
+    /// that the line asks for is then there.
+    pub fn is_partial(&self) -> bool {
+        let begins = format!("-> {LEFT_OUT}");
+        self.trace.iter().any(|line| line.contains(&begins))
+    }
 }
 
 /// Why a line was not performed to its end.

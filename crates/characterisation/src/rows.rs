@@ -4,8 +4,10 @@ mod edges;
 mod files;
 mod readiness;
 mod registration;
+mod sharing;
 mod states;
 mod unscripted;
+mod waking;
 
 use selector::Mode;
 
@@ -18,7 +20,15 @@ pub fn rows() -> impl Iterator<Item = &'static Row> {
     FAMILIES.iter().flat_map(|family| family.iter())
 }
 
-const FAMILIES: &[&[Row]] = &[readiness::ROWS, states::ROWS, files::ROWS, edges::ROWS, registration::ROWS];
+const FAMILIES: &[&[Row]] = &[
+    readiness::ROWS,
+    states::ROWS,
+    files::ROWS,
+    edges::ROWS,
+    registration::ROWS,
+    sharing::ROWS,
+    waking::ROWS,
+];
 
 /// Everything that is no scenario, with the reason.
 pub fn unscripted() -> &'static [Unscripted] {

@@ -16,7 +16,7 @@ use selector::{Changed, Interest, Mode, Registered, Unsupported, View};
 
 use crate::keys::{Key, Naming, applies, is_plain};
 use crate::verbs::{Act, Change, ChangeKind, Clause, FIRST, Line, Name, Thing};
-use crate::{Observation, Performance, Setting, Stopped};
+use crate::{LEFT_OUT, Observation, Performance, Setting, Stopped};
 use calls::Outcome;
 use descriptors::{Address, Place};
 use ears::{Ears, ROOM};
@@ -158,7 +158,7 @@ impl Stage {
     fn perform(&mut self, clause: &Clause, observed: &mut Vec<Observation>) -> Result<String, Stopped> {
         // The parser lets nobody act who was not made before: only a question can have made nobody.
         if let Some(missing) = clause.act.needs().filter(|name| !self.actors.contains_key(*name)) {
-            return Ok(format!("left out: there is no '{missing}'"));
+            return Ok(format!("{LEFT_OUT}there is no '{missing}'"));
         }
         match &clause.act {
             Act::Title(_) => Ok("ok".into()),

@@ -2,9 +2,9 @@
 //!
 //! `own and peer are connected, watch own, peer sends 3, look at own as 3-bytes, own reads 1?`
 //!
-//! A clause is a fact to bring about and must succeed, or the state is not the one that the line speaks of. With a question
-//! mark it is a question: any answer is right, and it is recorded. `look at` and `wait` are questions without one.
-//! docs/verbs.md has the whole language.
+//! A clause is a fact to bring about and must succeed, or the state is not the one that the line speaks of. With a
+//! question mark it is a question: any answer is right, and it is recorded. `look at` and `wait` are questions
+//! without one. docs/verbs.md has the whole language.
 
 mod parse;
 mod print;

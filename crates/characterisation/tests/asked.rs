@@ -1,4 +1,5 @@
-//! That what was measured elsewhere is asked: no recording of FreeBSD or Linux is left without a line, unless there is a reason.
+//! That what was measured elsewhere is asked: no recording of FreeBSD or Linux is left without a line, unless
+//! there is a reason.
 
 use std::collections::BTreeSet;
 

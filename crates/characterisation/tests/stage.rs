@@ -90,6 +90,7 @@ fn what_a_question_failed_to_make_is_left_out() {
     assert_eq!(ended, Ok(()));
     assert_eq!(performance.observations.len(), 1);
     assert_eq!(performance.trace[2], "look at conn -> left out: there is no 'conn'");
+    assert!(performance.is_partial());
 }
 
 #[test]
@@ -141,6 +142,22 @@ fn a_fifo_reads_from_its_first_end() {
         let name = transport.name();
         // The BSDs' pipes can be written at both ends.
         assert!(seen(transport, line).contains(&format!("{name} read: 3")), "{name}");
+    }
+}
+
+#[test]
+fn what_is_full_has_no_room_for_a_byte() {
+    let _alone = alone();
+    for transport in [Transport::Tcp, Transport::Unix, Transport::Pipe, Transport::Fifo] {
+        let line =
+            "peer and own are connected, own fills, own sends 1?, peer drains, peer reads?, own sends 1?";
+        let name = transport.name();
+        let expected = [
+            format!("{name} write: EAGAIN"),
+            format!("{name} peer-read: EAGAIN"),
+            format!("{name} write: 1"),
+        ];
+        assert_eq!(seen(transport, line), expected);
     }
 }
 

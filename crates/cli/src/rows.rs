@@ -111,8 +111,9 @@ fn judge(
     let asked = |Observation { variant, api, trigger, answer }| {
         (Asked { row: row.row.to_owned(), variant, api, trigger }, answer)
     };
+    let complete = ended.is_ok() && !performance.is_partial();
     let mut observed = answers.observed(os, version, performance.observations.into_iter().map(asked));
-    if ended.is_ok() {
+    if complete {
         for Key { variant, api, trigger } in due.iter().cloned() {
             let asked = Asked { row: row.row.to_owned(), variant, api, trigger: trigger.map(str::to_owned) };
             if !observed.answers(&asked) {
@@ -141,5 +142,77 @@ fn judge(
         checks: observed.checks,
         counters: unknown.into_iter().collect(),
         notes: performance.trace,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ROW: Row = Row {
+        row: "V26",
+        id: "readiness/some",
+        question: "What?",
+        verbs: "own and peer are connected, look at own",
+        transports: &[Transport::Pipe],
+        modes: &[Mode::Level],
+        bugs: &[],
+    };
+
+    /// What Linux is known to say of a drained pipe without a writer, or something else, and the question about events=0.
+    fn judged(answer: &str, trace: &str, ended: Result<(), Stopped>) -> Ran {
+        let variant = "pipe:read-end-drained".to_owned();
+        let observed = Observation {
+            variant: variant.clone(),
+            api: "poll".into(),
+            trigger: Some("level".into()),
+            answer: answer.into(),
+        };
+        let due = ["poll", "poll-events0"].map(|api| Key {
+            variant: variant.clone(),
+            api: api.into(),
+            trigger: Some("level"),
+        });
+        let performance = Performance { observations: vec![observed], trace: vec![trace.into()] };
+        let answers = Answers::built_in_of(Os::Linux).unwrap();
+        let measured = answers.systems().next().and_then(|(_, all)| all[0].source.version.clone());
+        judge(&ROW, &due, performance, ended, (&answers, Os::Linux, measured.as_ref()))
+    }
+
+    #[test]
+    fn what_the_line_asks_for_and_nobody_answers_is_a_failure() {
+        let ran = judged("HUP", "look at own -> poll@level: HUP", Ok(()));
+        assert_eq!(ran.status, Status::Fail);
+        assert_eq!(
+            ran.reason.as_deref(),
+            Some("poll-events0@level read-end-drained: asked, and not answered")
+        );
+        assert_eq!(ran.checks.iter().filter(|check| !check.holds).count(), 1);
+    }
+
+    #[test]
+    fn what_was_left_out_is_not_missed() {
+        let ran = judged("HUP", "look at conn -> left out: there is no 'conn'", Ok(()));
+        assert_eq!((ran.status, ran.checks.len()), (Status::Pass, 1));
+    }
+
+    #[test]
+    fn a_line_that_stops_says_why_unless_an_answer_before_was_wrong() {
+        let stopped = || Err(Stopped::Unsupported("not here".into()));
+        let ran = judged("HUP", "", stopped());
+        assert_eq!((ran.status, ran.reason.as_deref()), (Status::Unsupported, Some("not here")));
+        assert_eq!(judged("HUP", "", Err(Stopped::Broken("no pipe".into()))).status, Status::Broken);
+        let ran = judged("OUT", "", stopped());
+        assert_eq!(ran.status, Status::Fail);
+        assert!(ran.reason.is_some_and(|reason| reason.contains("expected HUP, observed OUT")));
+    }
+
+    #[test]
+    fn every_transport_of_the_rows_is_one_of_matrix_yml() {
+        for known in Transport::ALL {
+            let named: matrix::Transport = known.name().parse().unwrap();
+            assert_eq!(transport(named), known);
+        }
+        assert!(Trigger::ALL.iter().all(|known| trigger(mode(*known)) == Some(*known)));
     }
 }

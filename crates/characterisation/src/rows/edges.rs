@@ -11,8 +11,8 @@ pub(super) const ROWS: &[Row] = &[
         row: "E01",
         id: "edges/added-when-ready",
         question: "Is what was there before the registration an edge, and only once?",
-        verbs: "own and peer are connected, peer sends 3, add own for reading, wait as first-wait, wait as \
-                second-wait",
+        verbs: "own and peer are connected, peer sends 3, add own for reading, wait as first-wait, \
+                wait as second-wait",
         transports: &[Tcp, Unix, UnixDgram, Seqpacket, Udp, Pipe, Fifo],
         modes: EDGE,
         bugs: &["https://github.com/microsoft/WSL/issues/8923"],
@@ -21,8 +21,8 @@ pub(super) const ROWS: &[Row] = &[
         row: "E02",
         id: "edges/partial-read",
         question: "Is what a read leaves over a new edge?",
-        verbs: "own and peer are connected, add own for reading, peer sends 6, wait as 6-bytes, own reads \
-                1, wait as after-read-1-of-6",
+        verbs: "own and peer are connected, add own for reading, peer sends 6, wait as 6-bytes, own reads 1, \
+                wait as after-read-1-of-6",
         transports: &[Tcp, Unix, UnixDgram, Seqpacket, Udp, Pipe, Fifo],
         modes: EDGE,
         bugs: &["https://github.com/microsoft/WSL/issues/8923"],
@@ -31,8 +31,8 @@ pub(super) const ROWS: &[Row] = &[
         row: "E03",
         id: "edges/new-data",
         question: "Are new data an edge while others are unread, and are two writes one edge?",
-        verbs: "own and peer are connected, add own for reading, peer sends 1, wait as 1-byte, peer sends \
-                1, wait as new-data-while-unread, own drains, peer sends 1, wait as drained-then-new-data, \
+        verbs: "own and peer are connected, add own for reading, peer sends 1, wait as 1-byte, peer sends 1, \
+                wait as new-data-while-unread, own drains, peer sends 1, wait as drained-then-new-data, \
                 own drains, peer sends 2, peer sends 2, wait as two-writes, wait as two-writes-second-wait",
         transports: &[Tcp, Unix, UnixDgram, Seqpacket, Udp, Pipe, Fifo],
         modes: EDGE,
@@ -46,9 +46,9 @@ pub(super) const ROWS: &[Row] = &[
         row: "E04",
         id: "edges/modified",
         question: "Does a modification make an edge of what is there?",
-        verbs: "own and peer are connected, peer sends 3, add own for reading, take, modify own for \
-                reading, wait as MOD-same, modify own for both, wait as MOD-adds-OUT, remove own, add own \
-                for reading, wait as DEL+ADD",
+        verbs: "own and peer are connected, peer sends 3, add own for reading, take, modify own for reading, \
+                wait as MOD-same, modify own for both, wait as MOD-adds-OUT, remove own, add own for reading, \
+                wait as DEL+ADD",
         transports: &[Tcp, Unix, Pipe, Fifo],
         modes: EDGE,
         bugs: &["https://github.com/unikraft/unikraft/pull/1310"],
@@ -57,8 +57,8 @@ pub(super) const ROWS: &[Row] = &[
         row: "E06",
         id: "edges/writer-never-full",
         question: "Are own writes and the peer's reads edges of a writer that was never full?",
-        verbs: "peer and own are connected, watch own for writing, own sends 1, wait as own-write, peer \
-                reads 1, wait as peer-read",
+        verbs: "peer and own are connected, watch own for writing, own sends 1, wait as own-write, \
+                peer reads 1, wait as peer-read",
         transports: &[Tcp, Unix, UnixDgram, Seqpacket, Udp, Pipe, Fifo],
         modes: EDGE,
         bugs: &[],
@@ -67,8 +67,8 @@ pub(super) const ROWS: &[Row] = &[
         row: "E07",
         id: "edges/fifo-reader-reopened",
         question: "Is a FIFO's writer told that its last reader has gone and another one has come?",
-        verbs: "peer opens for reading, own opens for writing, watch own for writing, peer closes, wait as \
-                reader-closed, again opens for reading, wait as reader-reopened, own sends 1?",
+        verbs: "peer opens for reading, own opens for writing, watch own for writing, peer closes, \
+                wait as reader-closed, again opens for reading, wait as reader-reopened, own sends 1?",
         transports: &[Fifo],
         modes: BOTH,
         bugs: &[],
@@ -77,8 +77,8 @@ pub(super) const ROWS: &[Row] = &[
         row: "E07",
         id: "edges/fifo-writer-opens",
         question: "Is a writer that opens a FIFO news to its reader?",
-        verbs: "own opens for reading, watch own for reading, writer opens for writing, wait as \
-                reader:writer-opens",
+        verbs: "own opens for reading, watch own for reading, writer opens for writing, \
+                wait as reader:writer-opens",
         transports: &[Fifo],
         modes: EDGE,
         bugs: &[],
@@ -87,9 +87,9 @@ pub(super) const ROWS: &[Row] = &[
         row: "E08",
         id: "edges/fifo-writers",
         question: "Is a FIFO's reader told that its last writer has gone, and what of the next one?",
-        verbs: "own opens for reading, writer opens for writing, watch own, writer closes, wait as \
-                last-writer-closes, next opens for writing, wait as new-writer-opens, next sends 1, wait as \
-                new-writer-writes, next closes, wait as new-writer-closes-with-data",
+        verbs: "own opens for reading, writer opens for writing, watch own, writer closes, \
+                wait as last-writer-closes, next opens for writing, wait as new-writer-opens, next sends 1, \
+                wait as new-writer-writes, next closes, wait as new-writer-closes-with-data",
         transports: &[Fifo],
         modes: BOTH,
         bugs: &["https://github.com/golang/go/issues/24164"],
@@ -98,8 +98,8 @@ pub(super) const ROWS: &[Row] = &[
         row: "E08",
         id: "edges/fifo-blocked-when-writer-closes",
         question: "Is a thread woken that waits when a FIFO's last writer closes?",
-        verbs: "own and peer are connected, add own for reading, t waits, peer closes, t answers as \
-                blocked-when-last-writer-closes",
+        verbs: "own and peer are connected, add own for reading, t waits, peer closes, \
+                t answers as blocked-when-last-writer-closes",
         transports: &[Fifo],
         modes: LEVEL,
         bugs: &["https://github.com/golang/go/issues/24164"],
@@ -108,9 +108,10 @@ pub(super) const ROWS: &[Row] = &[
         row: "E09",
         id: "edges/fifo-no-writer",
         question: "What is reported of a FIFO that never had a writer, and of a reader that came after the last one?",
-        verbs: "own opens for reading, look at own as never-had-writer, own reads?, writer opens for \
-                writing, writer closes, look at own as had-writer, second opens for reading, look at second \
-                as new-reader-with-EOF-pending, look at own as old-reader-after-new-reader-opened",
+        verbs: "own opens for reading, look at own as never-had-writer, own reads?, \
+                writer opens for writing, writer closes, look at own as had-writer, second opens for reading, \
+                look at second as new-reader-with-EOF-pending, \
+                look at own as old-reader-after-new-reader-opened",
         transports: &[Fifo],
         modes: LEVEL,
         bugs: &[],
@@ -119,9 +120,9 @@ pub(super) const ROWS: &[Row] = &[
         row: "E10",
         id: "edges/one-shot",
         question: "What does a one-shot registration report, what after that, and what when it is modified?",
-        verbs: "own and peer are connected, peer sends 3, add own for both, wait as R+W-first-wait, wait as \
-                R+W-second-wait, peer closes, wait as then-peer-closes, modify own, wait as \
-                MOD-rearm-after-close",
+        verbs: "own and peer are connected, peer sends 3, add own for both, wait as R+W-first-wait, \
+                wait as R+W-second-wait, peer closes, wait as then-peer-closes, modify own, \
+                wait as MOD-rearm-after-close",
         transports: &[Tcp, Unix, Pipe, Fifo],
         modes: ONCE,
         bugs: &[
@@ -156,8 +157,8 @@ pub(super) const ROWS: &[Row] = &[
         row: "E12",
         id: "edges/two-directions-one-slot",
         question: "What is reported of two directions when there is room for one event?",
-        verbs: "own and peer are connected, peer sends 1, add own for both, wait room 1 as one-slot-1, wait \
-                room 1 as one-slot-2, wait room 1 as one-slot-3",
+        verbs: "own and peer are connected, peer sends 1, add own for both, wait room 1 as one-slot-1, \
+                wait room 1 as one-slot-2, wait room 1 as one-slot-3",
         transports: &[Tcp, Unix, Pipe, Fifo],
         modes: BOTH,
         bugs: &[
@@ -169,8 +170,8 @@ pub(super) const ROWS: &[Row] = &[
         row: "E13",
         id: "edges/pending-then-drained",
         question: "Is an event reported whose cause has gone before the wait?",
-        verbs: "own and peer are connected, add own for reading, peer sends 1, own drains, wait as \
-                event-pending-then-drained",
+        verbs: "own and peer are connected, add own for reading, peer sends 1, own drains, \
+                wait as event-pending-then-drained",
         transports: &[Tcp, Unix, Pipe, Fifo],
         modes: BOTH,
         bugs: &[],
@@ -179,8 +180,8 @@ pub(super) const ROWS: &[Row] = &[
         row: "E13",
         id: "edges/pending-then-removed",
         question: "Is an event reported whose registration has gone before the wait?",
-        verbs: "own and peer are connected, add own for reading, peer sends 1, remove own, wait as \
-                event-pending-then-delete",
+        verbs: "own and peer are connected, add own for reading, peer sends 1, remove own, \
+                wait as event-pending-then-delete",
         transports: &[Tcp, Unix, Pipe, Fifo],
         modes: EDGE,
         bugs: &[],
@@ -189,8 +190,8 @@ pub(super) const ROWS: &[Row] = &[
         row: "E13",
         id: "edges/pending-then-asked-for-nothing",
         question: "Is an event reported that is not asked for any more, and is it there when it is again?",
-        verbs: "own and peer are connected, add own for reading, peer sends 1, modify own for nothing, wait \
-                as event-pending-then-MOD-0, modify own for reading, wait as then-MOD-IN",
+        verbs: "own and peer are connected, add own for reading, peer sends 1, modify own for nothing, \
+                wait as event-pending-then-MOD-0, modify own for reading, wait as then-MOD-IN",
         transports: &[Tcp, Unix, Pipe, Fifo],
         modes: EDGE,
         bugs: &[],
@@ -199,8 +200,8 @@ pub(super) const ROWS: &[Row] = &[
         row: "E14",
         id: "edges/handed-over",
         question: "Does a second poller report what the first one has reported and nobody has read?",
-        verbs: "own and peer are connected, peer sends 1, add own for both, wait as consumed-in-A, add own \
-                for both in second, wait in second as added-to-B",
+        verbs: "own and peer are connected, peer sends 1, add own for both, wait as consumed-in-A, \
+                add own for both in second, wait in second as added-to-B",
         transports: &[Tcp, Unix, Pipe, Fifo],
         modes: EDGE,
         bugs: &[],
@@ -209,8 +210,8 @@ pub(super) const ROWS: &[Row] = &[
         row: "E15",
         id: "edges/end-is-sticky",
         question: "Is the end of a connection reported again, and when what was before it is read?",
-        verbs: "own and peer are connected, add own for reading, peer sends 3, peer shuts write, wait as \
-                first-wait, wait as second-wait, own drains, wait as drained",
+        verbs: "own and peer are connected, add own for reading, peer sends 3, peer shuts write, \
+                wait as first-wait, wait as second-wait, own drains, wait as drained",
         transports: &[Tcp, Unix],
         modes: BOTH,
         bugs: &["https://github.com/h2o/h2o/issues/603"],
@@ -219,8 +220,8 @@ pub(super) const ROWS: &[Row] = &[
         row: "E15",
         id: "edges/pipe-end-is-sticky",
         question: "Is the end of a pipe reported again, and when what was before it is read?",
-        verbs: "own and peer are connected, add own for reading, peer sends 3, peer closes, wait as \
-                first-wait, wait as second-wait, own drains, wait as drained",
+        verbs: "own and peer are connected, add own for reading, peer sends 3, peer closes, \
+                wait as first-wait, wait as second-wait, own drains, wait as drained",
         transports: &[Pipe, Fifo],
         modes: BOTH,
         bugs: &[],

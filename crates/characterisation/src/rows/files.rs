@@ -9,10 +9,11 @@ pub(super) const ROWS: &[Row] = &[
         row: "F01",
         id: "files/regular",
         question: "Can a regular file be watched, and what is reported at its beginning and end?",
-        verbs: "this is regular-file, own is a file of 0, look at own for reading as empty, look at own for \
-                writing, look at own, middle is a file of 5 at 2, look at middle for reading as \
-                5-bytes-offset-2, look at middle for writing, look at middle, end is a file of 5 at 5, look \
-                at end for reading as offset-at-EOF, look at end for writing, look at end",
+        verbs: "this is regular-file, own is a file of 0, look at own for reading as empty, \
+                look at own for writing, look at own, middle is a file of 5 at 2, \
+                look at middle for reading as 5-bytes-offset-2, look at middle for writing, look at middle, \
+                end is a file of 5 at 5, look at end for reading as offset-at-EOF, look at end for writing, \
+                look at end",
         transports: &[None],
         modes: LEVEL,
         bugs: &[
@@ -25,11 +26,11 @@ pub(super) const ROWS: &[Row] = &[
         row: "F01",
         id: "files/regular-watched",
         question: "When is a regular file readable: before its end, at it, beyond it, and when it grows?",
-        verbs: "this is regular-file, own is a file of 8, add own for reading? as offset-0, wait as \
-                offset-0-first-wait, wait as offset-0-second-wait, beyond is a file of 8 at 108, add \
-                beyond for reading in second? as offset-beyond-EOF, wait in second, end is a file of 8 at \
-                8, add end for reading in third? as at-EOF, wait in third, end grows by 3, wait in third \
-                as at-EOF-then-append-by-other-fd",
+        verbs: "this is regular-file, own is a file of 8, add own for reading? as offset-0, \
+                wait as offset-0-first-wait, wait as offset-0-second-wait, beyond is a file of 8 at 108, \
+                add beyond for reading in second? as offset-beyond-EOF, wait in second, \
+                end is a file of 8 at 8, add end for reading in third? as at-EOF, wait in third, \
+                end grows by 3, wait in third as at-EOF-then-append-by-other-fd",
         transports: &[None],
         modes: BOTH,
         bugs: &[],
@@ -38,8 +39,8 @@ pub(super) const ROWS: &[Row] = &[
         row: "F02",
         id: "files/dev-null",
         question: "Can /dev/null be watched, and what is reported of it?",
-        verbs: "this is device, own is /dev/null, look at own for reading as /dev/null, look at own for \
-                writing, look at own",
+        verbs: "this is device, own is /dev/null, look at own for reading as /dev/null, \
+                look at own for writing, look at own",
         transports: &[None],
         modes: LEVEL,
         bugs: &["https://github.com/sysprog21/elfuse/pull/316"],
@@ -48,8 +49,8 @@ pub(super) const ROWS: &[Row] = &[
         row: "F02",
         id: "files/dev-zero",
         question: "Can /dev/zero be watched, and what is reported of it?",
-        verbs: "this is device, own is /dev/zero, look at own for reading as /dev/zero, look at own for \
-                writing, look at own",
+        verbs: "this is device, own is /dev/zero, look at own for reading as /dev/zero, \
+                look at own for writing, look at own",
         transports: &[None],
         modes: LEVEL,
         bugs: &["https://github.com/sysprog21/elfuse/pull/316"],
@@ -58,8 +59,8 @@ pub(super) const ROWS: &[Row] = &[
         row: "F02",
         id: "files/dev-full",
         question: "Can /dev/full be watched, and what is reported of it?",
-        verbs: "this is device, own is /dev/full, look at own for reading as /dev/full, look at own for \
-                writing, look at own",
+        verbs: "this is device, own is /dev/full, look at own for reading as /dev/full, \
+                look at own for writing, look at own",
         transports: &[None],
         modes: LEVEL,
         bugs: &["https://github.com/sysprog21/elfuse/pull/316"],
@@ -68,8 +69,8 @@ pub(super) const ROWS: &[Row] = &[
         row: "F02",
         id: "files/dev-urandom",
         question: "Can /dev/urandom be watched, and what is reported of it?",
-        verbs: "this is device, own is /dev/urandom, look at own for reading as /dev/urandom, look at own \
-                for writing, look at own",
+        verbs: "this is device, own is /dev/urandom, look at own for reading as /dev/urandom, \
+                look at own for writing, look at own",
         transports: &[None],
         modes: LEVEL,
         bugs: &["https://github.com/sysprog21/elfuse/pull/316"],
@@ -88,8 +89,8 @@ pub(super) const ROWS: &[Row] = &[
         row: "F05",
         id: "files/write-end-for-reading",
         question: "What is reported of a pipe's writing end that is watched for reading?",
-        verbs: "own and peer are connected, add peer for reading? as R-on-write-end, wait as idle, look at \
-                peer for reading, own closes, wait as reader-closed",
+        verbs: "own and peer are connected, add peer for reading? as R-on-write-end, wait as idle, \
+                look at peer for reading, own closes, wait as reader-closed",
         transports: &[Pipe, Fifo],
         modes: LEVEL,
         bugs: &[],
@@ -98,9 +99,9 @@ pub(super) const ROWS: &[Row] = &[
         row: "F05",
         id: "files/read-end-for-writing",
         question: "What is reported of a pipe's reading end that is watched for writing, and can it be written?",
-        verbs: "own and peer are connected, add own for writing? as W-on-read-end, wait, look at own for \
-                writing, own sends 1? as write-to-read-end, peer closes, wait as \
-                W-on-read-end-writer-closed",
+        verbs: "own and peer are connected, add own for writing? as W-on-read-end, wait, \
+                look at own for writing, own sends 1? as write-to-read-end, peer closes, \
+                wait as W-on-read-end-writer-closed",
         transports: &[Pipe, Fifo],
         modes: LEVEL,
         bugs: &[],

@@ -36,9 +36,10 @@ pub(super) const ROWS: &[Row] = &[
         row: "V04",
         id: "readiness/listener-pending",
         question: "What is reported of a listener with connections that are not accepted?",
-        verbs: "own listens, watch own, a reaches own, look at own as 1-pending, b reaches own, c reaches own, \
-                look at own as 3-pending, own accepts conn, look at own as 3-pending-1-accepted, \
-                b closes, c closes, look at own as 2-pending-both-clients-closed",
+        verbs: "own listens, watch own, a reaches own, look at own as 1-pending, b reaches own, \
+                c reaches own, look at own as 3-pending, own accepts conn, \
+                look at own as 3-pending-1-accepted, b closes, c closes, \
+                look at own as 2-pending-both-clients-closed",
         transports: &[Tcp, Unix, Seqpacket],
         modes: BOTH,
         bugs: &[],
@@ -100,8 +101,8 @@ pub(super) const ROWS: &[Row] = &[
         row: "V08",
         id: "readiness/own-shut-read",
         question: "What is reported when this end has shut its own reading side, and then data come?",
-        verbs: "own and peer are connected, watch own, own shuts read, look at own, look at peer as peer-side, \
-                peer sends 3? as then-peer-writes, look at own, own reads?",
+        verbs: "own and peer are connected, watch own, own shuts read, look at own, \
+                look at peer as peer-side, peer sends 3? as then-peer-writes, look at own, own reads?",
         transports: &[Tcp, Unix, UnixDgram, Seqpacket],
         modes: BOTH,
         bugs: &[],
@@ -110,7 +111,8 @@ pub(super) const ROWS: &[Row] = &[
         row: "V08",
         id: "readiness/own-shut-read-after-peer-shut-write",
         question: "What is reported when the peer has shut its writing side and then this end its reading side?",
-        verbs: "own and peer are connected, peer shuts write, own shuts read? as peer-WR-then-own-RD, look at own",
+        verbs: "own and peer are connected, peer shuts write, own shuts read? as peer-WR-then-own-RD, \
+                look at own",
         transports: &[Tcp, Unix, UnixDgram, Seqpacket],
         modes: LEVEL,
         bugs: &[],
@@ -158,8 +160,8 @@ pub(super) const ROWS: &[Row] = &[
         row: "V10",
         id: "readiness/data-then-shut",
         question: "What is reported when the peer has sent data and shut its writing side?",
-        verbs: "own and peer are connected, watch own, peer sends 3, peer shuts write, look at own as data+shut, \
-                own reads twice?, look at own as data+shut-drained",
+        verbs: "own and peer are connected, watch own, peer sends 3, peer shuts write, \
+                look at own as data+shut, own reads twice?, look at own as data+shut-drained",
         transports: &[Tcp, Unix, Seqpacket],
         modes: BOTH,
         bugs: &["https://github.com/netty/netty/issues/4317", "https://github.com/netty/netty/issues/6391"],
@@ -221,7 +223,8 @@ pub(super) const ROWS: &[Row] = &[
         row: "V12",
         id: "readiness/data-then-reset-then-read",
         question: "Can data be read that came before a reset?",
-        verbs: "own and peer are connected, watch own, peer sends 3, peer resets, look at own, own reads thrice?",
+        verbs: "own and peer are connected, watch own, peer sends 3, peer resets, look at own, \
+                own reads thrice?",
         transports: &[Tcp],
         modes: BOTH,
         bugs: &[],
@@ -282,8 +285,8 @@ pub(super) const ROWS: &[Row] = &[
         row: "V14",
         id: "readiness/connect-refused-for-reading",
         question: "Who gets the error of a refused connect if only reading is asked for?",
-        verbs: "own is fresh, add own for reading, own connects to nobody? as reading-only, wait, own \
-                asks SO_ERROR?",
+        verbs: "own is fresh, add own for reading, own connects to nobody? as reading-only, wait, \
+                own asks SO_ERROR?",
         transports: &[Tcp],
         modes: LEVEL,
         bugs: &["https://github.com/netty/netty/pull/7738"],
@@ -292,8 +295,8 @@ pub(super) const ROWS: &[Row] = &[
         row: "V14",
         id: "readiness/connect-refused-for-writing",
         question: "Who gets the error of a refused connect if only writing is asked for?",
-        verbs: "own is fresh, add own for writing, own connects to nobody? as writing-only, wait, own \
-                asks SO_ERROR?",
+        verbs: "own is fresh, add own for writing, own connects to nobody? as writing-only, wait, \
+                own asks SO_ERROR?",
         transports: &[Tcp],
         modes: LEVEL,
         bugs: &["https://github.com/oven-sh/bun/issues/32257"],
@@ -372,8 +375,8 @@ pub(super) const ROWS: &[Row] = &[
         row: "V17",
         id: "readiness/low-water-mark-then-shut",
         question: "What is reported below SO_RCVLOWAT when the peer has shut its writing side?",
-        verbs: "own and peer are connected, own sets SO_RCVLOWAT 10, watch own, peer sends 3, peer shuts write, \
-                look at own",
+        verbs: "own and peer are connected, own sets SO_RCVLOWAT 10, watch own, peer sends 3, \
+                peer shuts write, look at own",
         transports: &[Tcp, Unix],
         modes: BOTH,
         bugs: &[],
@@ -382,8 +385,8 @@ pub(super) const ROWS: &[Row] = &[
         row: "V18",
         id: "readiness/unix-peer-closed",
         question: "What is reported when the peer of a UNIX socket has closed, and had read everything?",
-        verbs: "own and peer are connected, watch own, peer closes, look at own, own reads?, own asks SO_ERROR?, \
-                own sends 1?",
+        verbs: "own and peer are connected, watch own, peer closes, look at own, own reads?, \
+                own asks SO_ERROR?, own sends 1?",
         transports: &[Unix, Seqpacket],
         modes: BOTH,
         bugs: &["https://github.com/oven-sh/bun/pull/37077", "https://github.com/tokio-rs/mio/issues/1893"],
@@ -402,8 +405,8 @@ pub(super) const ROWS: &[Row] = &[
         row: "V20",
         id: "readiness/dgram-peer-closed",
         question: "What is reported when the peer of a UNIX datagram socket has closed?",
-        verbs: "own and peer are connected, watch own, peer closes, look at own, own reads?, own asks SO_ERROR?, \
-                own sends 1?",
+        verbs: "own and peer are connected, watch own, peer closes, look at own, own reads?, \
+                own asks SO_ERROR?, own sends 1?",
         transports: &[UnixDgram],
         modes: BOTH,
         bugs: &[],
@@ -412,8 +415,8 @@ pub(super) const ROWS: &[Row] = &[
         row: "V20",
         id: "readiness/dgram-blocked-when-peer-closes",
         question: "Is a thread woken that waits when the peer of its UNIX datagram socket closes?",
-        verbs: "own and peer are connected, add own for reading, t waits, peer closes, t answers as \
-                blocked, look at own for reading",
+        verbs: "own and peer are connected, add own for reading, t waits, peer closes, t answers as blocked, \
+                look at own for reading",
         transports: &[UnixDgram],
         modes: LEVEL,
         bugs: &[],
@@ -435,8 +438,9 @@ pub(super) const ROWS: &[Row] = &[
         row: "V21",
         id: "readiness/dgram-bound-full",
         question: "What is reported when the queue of a bound UNIX datagram socket is full, and when it closes?",
-        verbs: "this is unix-dgram-connected-to-bound, peer is fresh, peer binds, own connects to peer?, watch own, \
-                own fills by 100?, look at own as full, peer closes, look at own as receiver-closed, own sends 100?",
+        verbs: "this is unix-dgram-connected-to-bound, peer is fresh, peer binds, own connects to peer?, \
+                watch own, own fills by 100?, look at own as full, peer closes, \
+                look at own as receiver-closed, own sends 100?",
         transports: &[UnixDgram],
         modes: BOTH,
         bugs: &["https://github.com/libkrun/libkrun/issues/556"],
@@ -512,8 +516,8 @@ pub(super) const ROWS: &[Row] = &[
         row: "V26",
         id: "readiness/pipe-writer-closed-again",
         question: "Is it reported again that a pipe has no writer?",
-        verbs: "own and peer are connected, add own for reading, peer closes, wait as \
-                writer-closed-first-wait, wait as writer-closed-second-wait",
+        verbs: "own and peer are connected, add own for reading, peer closes, \
+                wait as writer-closed-first-wait, wait as writer-closed-second-wait",
         transports: &[Pipe, Fifo],
         modes: LEVEL,
         bugs: &[],
@@ -532,9 +536,9 @@ pub(super) const ROWS: &[Row] = &[
         row: "V27",
         id: "readiness/pipe-reader-closed-again",
         question: "Is it reported again that a pipe has no reader, and can its writing end be added again?",
-        verbs: "peer and own are connected, watch own for writing, peer closes, wait as \
-                reader-closed-first-wait, wait as reader-closed-second-wait, add own for writing? as \
-                reader-closed-then-re-add",
+        verbs: "peer and own are connected, watch own for writing, peer closes, \
+                wait as reader-closed-first-wait, wait as reader-closed-second-wait, \
+                add own for writing? as reader-closed-then-re-add",
         transports: &[Pipe, Fifo],
         modes: BOTH,
         bugs: &[],
@@ -543,8 +547,8 @@ pub(super) const ROWS: &[Row] = &[
         row: "V28",
         id: "readiness/pipe-full-reader-closed",
         question: "What is reported of a full pipe's writing end when there is no reader?",
-        verbs: "peer and own are connected, own fills, watch own, peer closes, look at own as write-end-full, \
-                look at own for writing",
+        verbs: "peer and own are connected, own fills, watch own, peer closes, \
+                look at own as write-end-full, look at own for writing",
         transports: &[Pipe, Fifo],
         modes: BOTH,
         bugs: &[],
@@ -633,8 +637,7 @@ pub(super) const ROWS: &[Row] = &[
         row: "V32",
         id: "readiness/listener-shut-wakes",
         question: "Is a thread woken that waits when its listener is shut?",
-        verbs: "own listens, add own for reading, t waits, own shuts both? as SHUT_RDWR-blocked, t \
-                answers",
+        verbs: "own listens, add own for reading, t waits, own shuts both? as SHUT_RDWR-blocked, t answers",
         transports: &[Tcp, Unix, Seqpacket],
         modes: LEVEL,
         bugs: &[],
@@ -663,8 +666,8 @@ pub(super) const ROWS: &[Row] = &[
         row: "V33",
         id: "readiness/dgram-own-shut-both",
         question: "What is reported of a datagram socket that was shut both ways?",
-        verbs: "own and peer are connected, watch own, own shuts both? as SHUT_RDWR, look at own, own reads?, \
-                own sends 1?",
+        verbs: "own and peer are connected, watch own, own shuts both? as SHUT_RDWR, look at own, \
+                own reads?, own sends 1?",
         transports: &[Udp, UnixDgram],
         modes: BOTH,
         bugs: &[],

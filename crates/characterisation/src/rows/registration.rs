@@ -9,8 +9,8 @@ pub(super) const ROWS: &[Row] = &[
         row: "A01",
         id: "registration/added-twice",
         question: "Can a descriptor be added twice, and whose is the event?",
-        verbs: "own and peer are connected, add own for reading, add own for reading called again? as \
-                twice, peer sends 1, wait",
+        verbs: "own and peer are connected, add own for reading, add own for reading called again? as twice, \
+                peer sends 1, wait",
         transports: &[Tcp, Unix, Pipe, Fifo],
         modes: LEVEL,
         bugs: &["https://github.com/nanovms/nanos/pull/1178"],
@@ -19,8 +19,9 @@ pub(super) const ROWS: &[Row] = &[
         row: "A01",
         id: "registration/added-twice-edge-then-level",
         question: "Does adding an edge-triggered descriptor again make it level-triggered?",
-        verbs: "own and peer are connected, add own for reading edge, add own for reading level? as edge-then-add-level, \
-                peer sends 1, wait as edge-then-add-level-first-wait, wait as edge-then-add-level-second-wait",
+        verbs: "own and peer are connected, add own for reading edge, \
+                add own for reading level? as edge-then-add-level, peer sends 1, \
+                wait as edge-then-add-level-first-wait, wait as edge-then-add-level-second-wait",
         transports: &[Unix],
         modes: LEVEL,
         bugs: &[],
@@ -29,8 +30,9 @@ pub(super) const ROWS: &[Row] = &[
         row: "A01",
         id: "registration/added-twice-level-then-edge",
         question: "Does adding a level-triggered descriptor again make it edge-triggered?",
-        verbs: "own and peer are connected, add own for reading level, add own for reading edge? as level-then-add-edge, \
-                peer sends 1, wait as level-then-add-edge-first-wait, wait as level-then-add-edge-second-wait",
+        verbs: "own and peer are connected, add own for reading level, \
+                add own for reading edge? as level-then-add-edge, peer sends 1, \
+                wait as level-then-add-edge-first-wait, wait as level-then-add-edge-second-wait",
         transports: &[Unix],
         modes: EDGE,
         bugs: &[],
@@ -39,8 +41,8 @@ pub(super) const ROWS: &[Row] = &[
         row: "A02",
         id: "registration/copy-added",
         question: "Are a descriptor and its copy two registrations?",
-        verbs: "own and peer are connected, copy is a copy of own, add own for reading, add copy for \
-                reading? as both-added, peer sends 1, wait",
+        verbs: "own and peer are connected, copy is a copy of own, add own for reading, \
+                add copy for reading? as both-added, peer sends 1, wait",
         transports: &[Tcp, Unix, Pipe, Fifo],
         modes: LEVEL,
         bugs: &[],
@@ -49,8 +51,9 @@ pub(super) const ROWS: &[Row] = &[
         row: "A03",
         id: "registration/absent",
         question: "What answers a change of what was never registered, or is not any more?",
-        verbs: "own and peer are connected, modify own for reading? as modify-absent, remove own? as \
-                remove-absent, add own for reading, remove own? as remove-once, remove own? as remove-twice",
+        verbs: "own and peer are connected, modify own for reading? as modify-absent, \
+                remove own? as remove-absent, add own for reading, remove own? as remove-once, \
+                remove own? as remove-twice",
         transports: &[Pipe, Unix],
         modes: LEVEL,
         bugs: &["https://github.com/ponylang/ponyc/pull/5121"],
@@ -59,9 +62,10 @@ pub(super) const ROWS: &[Row] = &[
         row: "A04",
         id: "registration/closed-number",
         question: "What answers a change of a number that is closed, or is another descriptor's by now?",
-        verbs: "own and peer are connected, add own for reading, own closes, add own for reading? as \
-                add-closed, modify own for reading? as modify-closed, remove own? as remove-closed, new and \
-                far are connected, new takes the number of own, remove new? as remove-number-reused",
+        verbs: "own and peer are connected, add own for reading, own closes, \
+                add own for reading? as add-closed, modify own for reading? as modify-closed, \
+                remove own? as remove-closed, new and far are connected, new takes the number of own, \
+                remove new? as remove-number-reused",
         transports: &[Pipe, Tcp],
         modes: LEVEL,
         bugs: &["https://github.com/buytenh/ivykis/issues/26"],
@@ -70,8 +74,8 @@ pub(super) const ROWS: &[Row] = &[
         row: "A05",
         id: "registration/closed",
         question: "Does closing a descriptor take it out, even if its peer goes on?",
-        verbs: "own and peer are connected, add own for reading, own closes, wait as after-close, peer \
-                sends 1?, wait as after-close+peer-write",
+        verbs: "own and peer are connected, add own for reading, own closes, wait as after-close, \
+                peer sends 1?, wait as after-close+peer-write",
         transports: &[Tcp, Unix, UnixDgram, Seqpacket, Udp, Pipe, Fifo],
         modes: LEVEL,
         bugs: &[
@@ -84,9 +88,9 @@ pub(super) const ROWS: &[Row] = &[
         row: "A06",
         id: "registration/closed-with-copy",
         question: "What is reported of a number that is closed while a copy of it lives, and can it be removed?",
-        verbs: "own and peer are connected, add own for reading, copy is a copy of own, own closes, peer \
-                sends 1, wait as original-closed, remove copy? as remove-copy, remove own? as \
-                remove-original, copy closes, wait as copy-closed-too",
+        verbs: "own and peer are connected, add own for reading, copy is a copy of own, own closes, \
+                peer sends 1, wait as original-closed, remove copy? as remove-copy, \
+                remove own? as remove-original, copy closes, wait as copy-closed-too",
         transports: &[Tcp, Unix, Pipe, Fifo],
         modes: LEVEL,
         bugs: &["https://github.com/h2o/h2o/issues/1100", "https://github.com/dwrensha/gj/issues/3"],
@@ -95,9 +99,9 @@ pub(super) const ROWS: &[Row] = &[
         row: "A07",
         id: "registration/number-reused",
         question: "Who is reported when a number is used again while a copy of its first file lives?",
-        verbs: "own and peer are connected, add own for reading, copy is a copy of own, own closes, new and \
-                far are connected, new takes the number of own, add new for reading? as number-reused, peer \
-                sends 1, far sends 1, wait",
+        verbs: "own and peer are connected, add own for reading, copy is a copy of own, own closes, \
+                new and far are connected, new takes the number of own, \
+                add new for reading? as number-reused, peer sends 1, far sends 1, wait",
         transports: &[Tcp, Unix, Pipe, Fifo],
         modes: LEVEL,
         bugs: &["https://github.com/nanovms/nanos/pull/1178"],
@@ -106,9 +110,10 @@ pub(super) const ROWS: &[Row] = &[
         row: "A08",
         id: "registration/closed-after-harvest",
         question: "Is anything of a descriptor left in the poller that is closed after its event was harvested?",
-        verbs: "own and peer are connected, other and far are connected, add own for reading, add other for \
-                reading, peer sends 1, far sends 1, wait as harvested, other closes, new and newfar are \
-                connected, new takes the number of other, newfar sends 1, wait as number-reused",
+        verbs: "own and peer are connected, other and far are connected, add own for reading, \
+                add other for reading, peer sends 1, far sends 1, wait as harvested, other closes, \
+                new and newfar are connected, new takes the number of other, newfar sends 1, \
+                wait as number-reused",
         transports: &[Tcp, Unix],
         modes: LEVEL,
         bugs: &[
@@ -121,8 +126,8 @@ pub(super) const ROWS: &[Row] = &[
         row: "A09",
         id: "registration/removed-after-harvest",
         question: "Is anything reported of a descriptor that was removed after its event was harvested?",
-        verbs: "own and peer are connected, add own for reading, peer sends 1, wait as harvested, remove \
-                own? as removed, wait",
+        verbs: "own and peer are connected, add own for reading, peer sends 1, wait as harvested, \
+                remove own? as removed, wait",
         transports: &[Unix],
         modes: LEVEL,
         bugs: &[],
@@ -131,8 +136,8 @@ pub(super) const ROWS: &[Row] = &[
         row: "A10",
         id: "registration/added-again",
         question: "Whose is the event of a descriptor that was removed and added again while it was ready?",
-        verbs: "own and peer are connected, add own for reading, peer sends 1, remove own, add own for \
-                reading called again, wait as removed-then-added",
+        verbs: "own and peer are connected, add own for reading, peer sends 1, remove own, \
+                add own for reading called again, wait as removed-then-added",
         transports: &[Tcp, Unix, Pipe, Fifo],
         modes: LEVEL,
         bugs: &[],
@@ -141,8 +146,8 @@ pub(super) const ROWS: &[Row] = &[
         row: "A10",
         id: "registration/modified-while-ready",
         question: "Whose is the event of a descriptor that was modified while it was ready?",
-        verbs: "own and peer are connected, add own for reading, peer sends 1, modify own for reading \
-                called again, wait as modified-then-waited",
+        verbs: "own and peer are connected, add own for reading, peer sends 1, \
+                modify own for reading called again, wait as modified-then-waited",
         transports: &[Tcp, Unix, Pipe, Fifo],
         modes: BOTH,
         bugs: &["https://github.com/rust-lang/miri/pull/4676"],
@@ -151,9 +156,9 @@ pub(super) const ROWS: &[Row] = &[
         row: "A11",
         id: "registration/two-pollers",
         question: "Do two pollers report one descriptor, and does removing it from one leave the other?",
-        verbs: "own and peer are connected, add own for reading, add own for reading in second, peer sends \
-                1, wait as in-first, wait in second as in-second, remove own, wait as removed-from-first, \
-                wait in second as left-in-second",
+        verbs: "own and peer are connected, add own for reading, add own for reading in second, \
+                peer sends 1, wait as in-first, wait in second as in-second, remove own, \
+                wait as removed-from-first, wait in second as left-in-second",
         transports: &[Tcp, Unix, Pipe, Fifo],
         modes: LEVEL,
         bugs: &[],
@@ -162,8 +167,8 @@ pub(super) const ROWS: &[Row] = &[
         row: "A12",
         id: "registration/added-while-waiting",
         question: "Does adding a ready descriptor wake a thread that waits already?",
-        verbs: "own and peer are connected, peer sends 1, t waits, add own for reading, t answers as \
-                ADD-ready-while-waiting",
+        verbs: "own and peer are connected, peer sends 1, t waits, add own for reading, \
+                t answers as ADD-ready-while-waiting",
         transports: &[Pipe, Unix],
         modes: LEVEL,
         bugs: &["https://github.com/unikraft/unikraft/pull/1310"],
@@ -172,8 +177,8 @@ pub(super) const ROWS: &[Row] = &[
         row: "A12",
         id: "registration/added-idle-while-waiting",
         question: "Does a descriptor wake a thread that waited before it was added?",
-        verbs: "own and peer are connected, t waits, add own for reading, peer sends 1, t answers as \
-                ADD-idle-while-waiting-then-data",
+        verbs: "own and peer are connected, t waits, add own for reading, peer sends 1, \
+                t answers as ADD-idle-while-waiting-then-data",
         transports: &[Tcp],
         modes: LEVEL,
         bugs: &[],
@@ -182,8 +187,8 @@ pub(super) const ROWS: &[Row] = &[
         row: "A12",
         id: "registration/modified-while-waiting",
         question: "Does asking for what is there wake a thread that waits already?",
-        verbs: "own and peer are connected, peer sends 1, add own for nothing, t waits, modify own \
-                for reading, t answers as MOD-while-waiting",
+        verbs: "own and peer are connected, peer sends 1, add own for nothing, t waits, \
+                modify own for reading, t answers as MOD-while-waiting",
         transports: &[Pipe, Unix],
         modes: LEVEL,
         bugs: &["https://github.com/unikraft/unikraft/pull/1310"],
@@ -192,8 +197,8 @@ pub(super) const ROWS: &[Row] = &[
         row: "A12",
         id: "registration/removed-while-waiting",
         question: "Does a descriptor wake a thread that began to wait before it was removed?",
-        verbs: "own and peer are connected, add own for reading, t waits, remove own, peer sends 1, t \
-                answers as DEL-while-waiting",
+        verbs: "own and peer are connected, add own for reading, t waits, remove own, peer sends 1, \
+                t answers as DEL-while-waiting",
         transports: &[Tcp],
         modes: LEVEL,
         bugs: &[],
@@ -202,8 +207,8 @@ pub(super) const ROWS: &[Row] = &[
         row: "A13",
         id: "registration/closed-while-waiting",
         question: "Is a thread woken whose descriptor is closed while it waits, and when its peer goes on?",
-        verbs: "own and peer are connected, add own for reading, t waits, own closes, t answers as \
-                closed, peer sends 1?, t answers as closed-then-peer-wrote",
+        verbs: "own and peer are connected, add own for reading, t waits, own closes, t answers as closed, \
+                peer sends 1?, t answers as closed-then-peer-wrote",
         transports: &[Tcp, Unix, UnixDgram, Seqpacket, Udp, Pipe, Fifo],
         modes: LEVEL,
         bugs: &[],
@@ -212,8 +217,8 @@ pub(super) const ROWS: &[Row] = &[
         row: "A14",
         id: "registration/poller-closed-while-waiting",
         question: "Is a thread woken whose poller is closed while it waits, and does it still hear?",
-        verbs: "own and peer are connected, add own for reading, t waits, close, t answers as \
-                poller-closed, peer sends 1, t answers as poller-closed-then-data",
+        verbs: "own and peer are connected, add own for reading, t waits, close, t answers as poller-closed, \
+                peer sends 1, t answers as poller-closed-then-data",
         transports: &[Unix],
         modes: LEVEL,
         bugs: &["https://github.com/lionheart/openradar-mirror/issues/16814"],
@@ -222,8 +227,8 @@ pub(super) const ROWS: &[Row] = &[
         row: "A20",
         id: "registration/closed-beside-idle",
         question: "Is a closed descriptor reported at once while another one is idle?",
-        verbs: "own and peer are connected, other and far are connected, add own for reading, add other for \
-                reading, own closes, wait as closed-beside-idle",
+        verbs: "own and peer are connected, other and far are connected, add own for reading, \
+                add other for reading, own closes, wait as closed-beside-idle",
         transports: &[Unix],
         modes: LEVEL,
         bugs: &["https://github.com/WebAssembly/WASI/issues/506"],
@@ -250,8 +255,8 @@ pub(super) const ROWS: &[Row] = &[
         row: "A22",
         id: "registration/blocked-asked-for-nothing",
         question: "Is a thread woken that asks for nothing when the peer closes?",
-        verbs: "own and peer are connected, add own for nothing, t waits, peer closes, t answers as \
-                blocked-events-0",
+        verbs: "own and peer are connected, add own for nothing, t waits, peer closes, \
+                t answers as blocked-events-0",
         transports: &[Unix, Pipe, Fifo],
         modes: LEVEL,
         bugs: &["https://github.com/NixOS/nix/pull/13847"],
@@ -260,8 +265,8 @@ pub(super) const ROWS: &[Row] = &[
         row: "A22",
         id: "registration/blocked-asked-for-nothing-reset",
         question: "Is a thread woken that asks for nothing when the peer resets?",
-        verbs: "own and peer are connected, add own for nothing, t waits, peer resets, t answers as \
-                blocked-events-0-reset",
+        verbs: "own and peer are connected, add own for nothing, t waits, peer resets, \
+                t answers as blocked-events-0-reset",
         transports: &[Tcp],
         modes: LEVEL,
         bugs: &[],
@@ -270,8 +275,8 @@ pub(super) const ROWS: &[Row] = &[
         row: "A22",
         id: "registration/blocked-writer",
         question: "What does a thread say that waits for room when the reader closes, and what is said afterwards?",
-        verbs: "peer and own are connected, own fills, add own for writing, t waits, peer closes, t \
-                answers as blocked-full, look at own for writing",
+        verbs: "peer and own are connected, own fills, add own for writing, t waits, peer closes, \
+                t answers as blocked-full, look at own for writing",
         transports: &[Unix, Pipe, Fifo],
         modes: LEVEL,
         bugs: &[],
@@ -280,8 +285,8 @@ pub(super) const ROWS: &[Row] = &[
         row: "A22",
         id: "registration/blocked-writer-reset",
         question: "What does a thread say that waits for room when the peer resets, and what is said afterwards?",
-        verbs: "peer and own are connected, own fills, add own for writing, t waits, peer resets, t \
-                answers as blocked-full-reset, look at own for writing",
+        verbs: "peer and own are connected, own fills, add own for writing, t waits, peer resets, \
+                t answers as blocked-full-reset, look at own for writing",
         transports: &[Tcp],
         modes: LEVEL,
         bugs: &[],
@@ -290,8 +295,8 @@ pub(super) const ROWS: &[Row] = &[
         row: "A24",
         id: "registration/listed-twice-for-reading",
         question: "What is reported of a descriptor that is listed twice for reading?",
-        verbs: "own and peer are connected, peer sends 1, add own for reading, add own for reading called \
-                again? as IN+IN-listed, wait",
+        verbs: "own and peer are connected, peer sends 1, add own for reading, \
+                add own for reading called again? as IN+IN-listed, wait",
         transports: &[Unix],
         modes: LEVEL,
         bugs: &[],
@@ -300,8 +305,8 @@ pub(super) const ROWS: &[Row] = &[
         row: "A24",
         id: "registration/listed-twice-for-both",
         question: "What is reported of a descriptor that is listed once for reading and once for writing?",
-        verbs: "own and peer are connected, peer sends 1, add own for reading, add own for writing called \
-                again? as IN+OUT-listed, wait",
+        verbs: "own and peer are connected, peer sends 1, add own for reading, \
+                add own for writing called again? as IN+OUT-listed, wait",
         transports: &[Unix],
         modes: LEVEL,
         bugs: &[],

@@ -9,10 +9,10 @@ pub(super) const ROWS: &[Row] = &[
         row: "2.7",
         id: "states/pipe",
         question: "What is reported of a pipe or a socket pair from idle over data to drained with the writer gone?",
-        verbs: "own and peer are connected, watch own, look at own as state-4-idle, look at own for \
-                reading, peer sends 1, look at own as state-5-data, look at own for reading, peer closes, \
-                look at own as state-6-data+writer-gone, look at own for reading, own reads 1, look at own \
-                as state-6a-drained, look at own for reading",
+        verbs: "own and peer are connected, watch own, look at own as state-4-idle, look at own for reading, \
+                peer sends 1, look at own as state-5-data, look at own for reading, peer closes, \
+                look at own as state-6-data+writer-gone, look at own for reading, own reads 1, \
+                look at own as state-6a-drained, look at own for reading",
         transports: &[Pipe, Unix],
         modes: BOTH,
         bugs: &[],
@@ -21,15 +21,16 @@ pub(super) const ROWS: &[Row] = &[
         row: "2.7",
         id: "states/fifo",
         question: "What is reported of a FIFO's reader while writers and a second reader come and go?",
-        verbs: "own opens for reading, watch own, look at own as state-0-no-writer-yet, writer opens for \
-                writing, look at own as state-1-writer-opened, writer sends 1, look at own as state-2-data, \
-                own reads 1, look at own as state-2a-drained-writer-open, writer closes, look at own as \
-                state-3-writer-gone, next opens for writing, look at own as state-4-new-writer, next sends \
-                1, look at own as state-5-data, next closes, look at own as state-6-data+writer-gone, own \
-                reads 1, look at own as state-6a-drained, second opens for reading, look at second as \
-                state-6b-second-reader(its-view), look at own as state-6b-second-reader(first-reader-view), \
-                second closes, look at own as state-6c-second-reader-closed, own closes, only opens for \
-                reading, look at only as state-6d-only-reader-reopened",
+        verbs: "own opens for reading, watch own, look at own as state-0-no-writer-yet, \
+                writer opens for writing, look at own as state-1-writer-opened, writer sends 1, \
+                look at own as state-2-data, own reads 1, look at own as state-2a-drained-writer-open, \
+                writer closes, look at own as state-3-writer-gone, next opens for writing, \
+                look at own as state-4-new-writer, next sends 1, look at own as state-5-data, next closes, \
+                look at own as state-6-data+writer-gone, own reads 1, look at own as state-6a-drained, \
+                second opens for reading, look at second as state-6b-second-reader(its-view), \
+                look at own as state-6b-second-reader(first-reader-view), second closes, \
+                look at own as state-6c-second-reader-closed, own closes, only opens for reading, \
+                look at only as state-6d-only-reader-reopened",
         transports: &[Fifo],
         modes: BOTH,
         bugs: &["https://github.com/golang/go/issues/24164"],

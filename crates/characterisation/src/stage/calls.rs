@@ -132,6 +132,9 @@ impl Stage {
                 partner_fd.map_or(Ok(()), |fd| settle::wait_for(fd, RESET, "the reset"))
             }
             (Transport::Tcp, Call::Connects(None)) => settle::wait_for(self.fd(who)?, RESET, "the refusal"),
+            (Transport::Tcp, Call::Connects(Some(_))) if done => {
+                settle::wait_for(self.fd(who)?, WRITABLE | RESET, "the end of the handshake")
+            }
             (Transport::Tcp, Call::SendsUrgent) if done => {
                 partner_fd.map_or(Ok(()), |fd| settle::wait_for(fd, URGENT, "the urgent byte"))
             }
@@ -432,8 +435,11 @@ impl Stage {
             return Err(broken(format!("the number of '{whose}' is not free")));
         }
         let actor = self.actor(who)?;
-        actor.number = number;
+        let old = std::mem::replace(&mut actor.number, number);
         actor.fd = Some(moved);
+        for ears in self.pollers.values() {
+            ears.selector.closed(old);
+        }
         Ok(Outcome::of(Ok(())))
     }
 

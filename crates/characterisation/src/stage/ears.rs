@@ -25,7 +25,8 @@ pub(super) struct Ears {
     kept: Mutex<Kept>,
 }
 
-/// What is known of the registrations. Only the line's own thread changes it; those that sleep have their answers named.
+/// What is known of the registrations. Only the line's own thread changes it; those that sleep have their answers
+/// named.
 #[derive(Default)]
 struct Kept {
     /// What they are called; the token is the place.
@@ -158,8 +159,8 @@ impl Ears {
         answer.to_string() + &refusals.unwrap_or_else(String::new)
     }
 
-    /// What one wait said of all, in its order; the filters of one descriptor stand together. The name is left out while
-    /// there is only one, and the fence is nobody.
+    /// What one wait said of all, in its order; the filters of one descriptor stand together. The name is left out
+    /// while there is only one, and the fence is nobody.
     pub(super) fn answers(&self, events: &[Event]) -> String {
         let events: Vec<_> = events.iter().filter(|event| event.token != FENCE).collect();
         let labels = &self.kept().labels;

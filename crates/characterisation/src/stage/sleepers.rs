@@ -1,8 +1,8 @@
 //! Threads that sleep in a poller, and who of them wakes up.
 //!
-//! No system tells portably whether a thread sleeps, and no clock proves that it will not wake. Both are decided by what
-//! others do meanwhile: another thread is woken and answers many times over. A thread that has begun its wait before
-//! and is runnable has had its turn by then.
+//! No system tells portably whether a thread sleeps, and no clock proves that it will not wake. Both are decided
+//! by what others do meanwhile: another thread is woken and answers many times over. A thread that has begun its
+//! wait before and is runnable has had its turn by then.
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
@@ -18,8 +18,8 @@ use crate::Stopped;
 /// So often somebody else is woken before a thread that has begun to wait counts as asleep.
 const TURNS_TO_FALL_ASLEEP: usize = 1_000;
 
-/// So often somebody else is woken before a thread that could wake up counts as sleeping on. It is more than that: it may be
-/// in the queue of a processor that others keep busy.
+/// So often somebody else is woken before a thread that could wake up counts as sleeping on. It is more than that:
+/// it may be in the queue of a processor that others keep busy.
 const TURNS_TO_WAKE: usize = 20_000;
 
 /// A thread that answers whenever it is asked to.

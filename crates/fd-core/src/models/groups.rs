@@ -142,7 +142,7 @@ fn m10_takeover_and_want() {
 /// M10: two threads of different groups take it over at once ∥ the owner's report. S1, S9.
 #[test]
 fn m10_two_takeovers_and_report() {
-    model("m10_two_takeovers_and_report", 3, Bound::of(1, 2)).check(|| {
+    model("m10_two_takeovers_and_report", 3, Bound::THREE_WAIT).check(|| {
         let (world, life) = World::one(&[2, 1], 0b01);
         let other = spawn(&world, &life, |world, life| {
             let context = world.context(thread(1, 1));

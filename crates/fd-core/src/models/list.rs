@@ -99,7 +99,7 @@ fn m8_list_grid() {
 /// M8: three threads on three entries: neighbours removed at once, and mixes. S13.
 #[test]
 fn m8_list_of_three_threads() {
-    let model = model("m8_list_of_three_threads", 3, Bound::of(1, 2));
+    let model = model("m8_list_of_three_threads", 3, Bound::THREE_WAIT);
     let mixes = [
         (3, [Op::Remove(0), Op::Remove(1), Op::Remove(2)]),
         (3, [Op::Remove(1), Op::Remove(2), Op::Add(1)]),

@@ -80,6 +80,9 @@ mod exhaustive {
     impl Bound {
         /// Few enough schedules to explore all of them every time.
         pub(crate) const NONE: Self = Self { quick: None, full: None };
+        /// Three threads, two of which may wait for the third. With one preemption more, loom has schedules in which these two give
+        /// way to each other for ever and the third is never run again. No system schedules so; the mixes go on from here.
+        pub(crate) const THREE_WAIT: Self = Self { quick: Some(1), full: Some(1) };
 
         pub(crate) const fn quick(preemptions: usize) -> Self {
             Self { quick: Some(preemptions), full: None }

@@ -45,7 +45,7 @@ fn assert_polled(world: &World, life: &Life, contexts: &[&Context]) {
 /// M7: an outsider wants ∥ the turn of the one allowed thread, which may just be taking an older update off the list. L1, L2, L3.
 #[test]
 fn m7_want_and_turn() {
-    let model = model("m7_want_and_turn", 2, Bound::quick(3));
+    let model = model("m7_want_and_turn", 2, Bound::of(3, 5));
     for older in [false, true] {
         model.check(move || {
             let (world, life) = quiet(&[1], 0b01, true);
@@ -315,7 +315,7 @@ fn m7_boot_and_takeover() {
 /// M7: one of two allowed threads wants, from inside ∥ the turn of the other one, who learns of it in its next pass. L1, L3.
 #[test]
 fn m7_member_wants() {
-    model("m7_member_wants", 2, Bound::quick(2)).check(|| {
+    model("m7_member_wants", 2, Bound::of(2, 4)).check(|| {
         let (world, life) = quiet(&[2], 0b11, true);
         let other = spawn(&world, &life, |world, _| world.turn(&world.context(thread(1, 1)), None));
         let context = world.context(thread(1, 0));
