@@ -14,4 +14,5 @@ mod rows;
 mod sandbox;
 #[cfg(target_os = "linux")]
 mod scripts;
+mod subjects;
 mod usage;

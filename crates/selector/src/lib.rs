@@ -177,8 +177,12 @@ pub trait Selector: Send + Sync {
     fn close(&self) -> Result<Result<(), Errno>, Unsupported>;
 
     /// Says that this process has closed its descriptor `fd`. For pollers in another process, which have a copy of it.
-    fn closed(&self, fd: RawFd) {
+    ///
+    /// # Errors
+    /// It cannot be told now: its copy stays open, and what it answers from now on is about another state.
+    fn closed(&self, fd: RawFd) -> Result<(), Unsupported> {
         let _ = fd;
+        Ok(())
     }
 
     /// Why it cannot be asked any more, if that is so: it is in another process, and that has ended or speaks nonsense. What

@@ -50,18 +50,14 @@ struct Process {
     wakes: bool,
     patience: Duration,
     /// Held while an answer is outstanding.
-    talk: Mutex<Talk>,
+    conversation: Mutex<Conversation>,
+    /// The numbers that it knows, and whether its copy is open.
+    taken: Mutex<BTreeMap<RawFd, bool>>,
     /// The conversation's, for what is said while an answer is outstanding.
     commands: Arc<UnixStream>,
     /// Locked for moments only. A wait's command is sent under it, and so is a wake-up's: they arrive in this order.
     wait: Mutex<Waiting>,
     failure: Mutex<Option<String>>,
-}
-
-struct Talk {
-    conversation: Conversation,
-    /// The numbers that it knows, and whether its copy is open.
-    taken: BTreeMap<RawFd, bool>,
 }
 
 #[derive(Default)]
@@ -81,7 +77,8 @@ impl Process {
             wakes: hello.wake,
             patience,
             commands: conversation.commands(),
-            talk: Mutex::new(Talk { conversation, taken: BTreeMap::new() }),
+            conversation: Mutex::new(conversation),
+            taken: Mutex::default(),
             wait: Mutex::default(),
             failure: Mutex::default(),
         }
@@ -92,27 +89,32 @@ impl Process {
         if lock(&self.wait).in_progress {
             return Changed::unsupported("a subject in another process is told nothing while it waits");
         }
-        let mut talk = lock(&self.talk);
+        let mut conversation = lock(&self.conversation);
         if self.has_failed() {
             return Changed::refused(Errno::EPROTO);
         }
-        if let Some(fd) = names.filter(|fd| talk.taken.get(fd) != Some(&true)) {
-            match talk.conversation.give(fd) {
+        if let Some(fd) = names.filter(|fd| !self.has(*fd)) {
+            match conversation.give(fd) {
                 // It is closed here and there: what a poller says of such a number is a question of its own.
-                Ok(Err(Errno::EBADF)) if talk.taken.contains_key(&fd) => {}
+                Ok(Err(Errno::EBADF)) if lock(&self.taken).contains_key(&fd) => {}
                 Ok(Err(errno)) => {
                     let why = format!("descriptor {fd} cannot be given to another process: {errno:?}");
                     return Changed::unsupported(why);
                 }
-                Ok(Ok(())) => match self.answered(talk.conversation.answer(self.patience)) {
-                    Changed::Done => drop(talk.taken.insert(fd, true)),
+                Ok(Ok(())) => match self.answered(conversation.answer(self.patience)) {
+                    Changed::Done => drop(lock(&self.taken).insert(fd, true)),
                     refused => return refused,
                 },
                 Err(fault) => return self.fail(fault),
             }
         }
-        let answer = talk.conversation.ask(command, self.patience);
+        let answer = conversation.ask(command, self.patience);
         self.answered(answer)
+    }
+
+    /// Its copy is open.
+    fn has(&self, fd: RawFd) -> bool {
+        lock(&self.taken).get(&fd) == Some(&true)
     }
 
     fn answered(&self, answer: Result<Answer, Fault>) -> Changed {
@@ -202,7 +204,7 @@ impl Selector for Process {
 
     /// A second thread begins its wait when the first one's is over.
     fn wait(&self, room: usize, timeout: Option<Duration>) -> Result<Vec<Event>, Errno> {
-        let mut talk = lock(&self.talk);
+        let mut conversation = lock(&self.conversation);
         if self.has_failed() {
             return Err(Errno::EPROTO);
         }
@@ -210,12 +212,12 @@ impl Selector for Process {
             let mut waiting = lock(&self.wait);
             let timeout = if std::mem::take(&mut waiting.woken) { Some(Duration::ZERO) } else { timeout };
             waiting.in_progress = true;
-            let sent = talk.conversation.tell(&Command::wait(room, timeout));
+            let sent = conversation.tell(&Command::wait(room, timeout));
             (sent, timeout.map(|timeout| timeout.saturating_add(self.patience)))
         };
         let answer = sent.and_then(|()| match limit {
-            Some(limit) => talk.conversation.answer(limit),
-            None => talk.conversation.answer_at_some_time(),
+            Some(limit) => conversation.answer(limit),
+            None => conversation.answer_at_some_time(),
         });
         let wake_ups = {
             let mut waiting = lock(&self.wait);
@@ -227,7 +229,7 @@ impl Selector for Process {
             if self.has_failed() {
                 return Err(Errno::EPROTO);
             }
-            let answer = talk.conversation.answer(self.patience);
+            let answer = conversation.answer(self.patience);
             if self.answered(answer) != Changed::Done {
                 self.fail(Fault::NoWake);
             }
@@ -263,14 +265,20 @@ impl Selector for Process {
         }
     }
 
-    fn closed(&self, fd: RawFd) {
-        if lock(&self.wait).in_progress {
-            self.fail(Fault::ClosedMeanwhile { fd });
-            return;
+    fn closed(&self, fd: RawFd) -> Result<(), Unsupported> {
+        if !self.has(fd) {
+            return Ok(());
         }
-        let is_open = lock(&self.talk).taken.get_mut(&fd).map(std::mem::take);
-        if is_open == Some(true) && self.change(None, &Command::Closed { fd }) != Changed::Done {
-            self.fail(Fault::NotClosed { fd });
+        match self.change(None, &Command::Closed { fd }) {
+            Changed::Done => {
+                lock(&self.taken).insert(fd, false);
+                Ok(())
+            }
+            Changed::Unsupported(why) => Err(why),
+            Changed::Refused(_) => {
+                self.fail(Fault::NotClosed { fd });
+                Ok(())
+            }
         }
     }
 
@@ -328,13 +336,12 @@ mod tests {
             assert!(matches!(add(&subject, reader.as_raw_fd()), Changed::Unsupported(_)));
             assert!(matches!(subject.remove(reader.as_raw_fd()), Changed::Unsupported(_)));
             assert!(subject.close().is_err());
-            assert_eq!(subject.failure(), None);
-            // A copy that nobody closes would be a lie about every later answer.
-            subject.closed(reader.as_raw_fd());
-            let failure = subject.failure().unwrap();
-            assert!(failure.contains("was closed while it waited"), "{failure}");
+            // A copy that nobody closes would be a lie about every later answer. Of another one there is nothing to tell.
+            assert!(subject.closed(reader.as_raw_fd()).is_err());
+            assert_eq!(subject.closed(999_999), Ok(()));
             subject.wake().unwrap();
-            waiting.join().unwrap().unwrap_err();
+            assert_eq!(waiting.join().unwrap(), Ok(vec![]));
+            assert_eq!(subject.failure(), None);
         });
     }
 
@@ -349,7 +356,7 @@ mod tests {
         );
         assert_eq!(add(&subject, fd), Changed::Done);
         drop(reader);
-        subject.closed(fd);
+        subject.closed(fd).unwrap();
         let events = subject.wait(8, Some(Duration::ZERO)).unwrap();
         assert_eq!(events, [Event { token: 1, record: Record::Names(vec!["NVAL".into()]) }]);
         assert_eq!(subject.remove(fd), Changed::Done);
@@ -362,7 +369,7 @@ mod tests {
     fn after_a_failure_nothing_is_asked_any_more() {
         let subject = adapter("poll");
         let (reader, _writer) = io::pipe().unwrap();
-        lock(&subject.talk).conversation.end(PATIENCE);
+        lock(&subject.conversation).end(PATIENCE);
         let refused = Changed::refused(Errno::EPROTO);
         assert_eq!(add(&subject, reader.as_raw_fd()), refused);
         let failure = subject.failure().unwrap();

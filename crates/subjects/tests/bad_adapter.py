@@ -7,7 +7,7 @@ import sys
 import time
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, str(pathlib.Path(__file__).parents[3] / "subjects/python"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "subjects/python"))
 import adapter  # noqa: E402
 
 MISTAKE = sys.argv.pop(1)

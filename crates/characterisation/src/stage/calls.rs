@@ -2,7 +2,8 @@
 
 use std::fs::File;
 use std::io::Write;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::sync::Arc;
 use std::time::Instant;
 
 use nix::errno::Errno;
@@ -13,6 +14,7 @@ use nix::sys::socket::{
 use nix::unistd::{PathconfVar, pathconf, read, write};
 
 use super::descriptors::{self, Address};
+use super::ears::Ears;
 use super::settle::{self, FAILED, HALF_CLOSED, READABLE, RESET, URGENT, WRITABLE};
 use super::{PATIENCE, Stage, broken};
 use crate::verbs::{Call, Direction, Name, Reading, Size, SocketOption};
@@ -427,10 +429,14 @@ impl Stage {
         let number = actor.number;
         // `OwnedFd` closes it; what close(2) answers is no question that a line can ask.
         drop(actor.fd.take().ok_or_else(|| broken(format!("'{who}' is closed already")))?);
-        for ears in self.pollers.values() {
-            ears.selector.closed(number);
-        }
+        self.tell_closed(number)?;
         Ok(Outcome::of(Ok(())))
+    }
+
+    /// Tells the pollers that have a copy.
+    fn tell_closed(&self, number: RawFd) -> Result<(), Stopped> {
+        let tell = |ears: &Arc<Ears>| ears.selector.closed(number);
+        self.pollers.values().try_for_each(tell).map_err(|why| Stopped::Unsupported(why.to_string()))
     }
 
     fn takes_number_of(&mut self, who: &str, whose: &Name) -> Result<Outcome, Stopped> {
@@ -450,9 +456,7 @@ impl Stage {
         let actor = self.actor(who)?;
         let old = std::mem::replace(&mut actor.number, number);
         actor.fd = Some(moved);
-        for ears in self.pollers.values() {
-            ears.selector.closed(old);
-        }
+        self.tell_closed(old)?;
         Ok(Outcome::of(Ok(())))
     }
 

@@ -53,7 +53,8 @@ impl Ears {
         match selector.add(fence.0.as_raw_fd(), FENCE, Interest::READ, mode) {
             Changed::Done => Ok(Self { selector: selector.into(), fence, kept: Mutex::default() }),
             other => {
-                let why = selector.failure().unwrap_or_else(|| format!("the poller refuses the fence: {other}"));
+                let why =
+                    selector.failure().unwrap_or_else(|| format!("the poller refuses the fence: {other}"));
                 Err(broken(why))
             }
         }

@@ -100,7 +100,7 @@ fn readable(trial: &Trial) -> Verdict {
         trial.expect_ready(1).map_err(in_mode)?;
         // Where a one-shot takes the registration out, there is none to remove.
         let _ = trial.selector.remove(fd);
-        trial.selector.closed(fd);
+        trial.closed(fd)?;
     }
     Ok(())
 }
@@ -268,7 +268,7 @@ fn timeout_not_early(trial: &Trial) -> Verdict {
         trial.add(fd, 1, Interest::READ, trial.mode)?;
         expect_only(1, &trial.wait(ROOM, timeout / 2)?)?;
         trial.remove(fd)?;
-        trial.selector.closed(fd);
+        trial.closed(fd)?;
         let begun = Instant::now();
         let events = trial.wait(ROOM, timeout)?;
         let took = begun.elapsed();
@@ -327,7 +327,7 @@ fn copy_closed(trial: &Trial) -> Verdict {
     trial.add(fd, 1, Interest::READ, trial.mode)?;
     trial.remove(fd)?;
     drop(reader);
-    trial.selector.closed(fd);
+    trial.closed(fd)?;
     trial.expect_alive()?;
     match writer.write(b"x") {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
@@ -344,7 +344,7 @@ fn number_again(trial: &Trial) -> Verdict {
     let (second, _second_writer) = readable_pipe()?;
     let mut number = OwnedFd::from(first);
     dup2(&second, &mut number).map_err(io::Error::from)?;
-    trial.selector.closed(fd);
+    trial.closed(fd)?;
     trial.add(fd, 2, Interest::READ, trial.mode)?;
     trial.expect_ready(2)
 }

@@ -79,6 +79,12 @@ impl Trial {
         self.expect_done("remove", self.selector.remove(fd))
     }
 
+    /// Says that a descriptor was closed here, which has to be possible while nobody waits.
+    pub fn closed(&self, fd: RawFd) -> Verdict {
+        let told = self.selector.closed(fd).or_else(|why| failed(why.to_string()));
+        self.expect_alive().and(told)
+    }
+
     fn expect_done(&self, call: &str, changed: Changed) -> Verdict {
         self.expect_alive()?;
         match changed {

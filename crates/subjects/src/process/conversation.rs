@@ -67,8 +67,6 @@ pub enum Fault {
     CannotWait { reason: String },
     #[error("it says that it can be woken, and does not take it")]
     NoWake,
-    #[error("descriptor {fd} was closed while it waited, and it cannot be told")]
-    ClosedMeanwhile { fd: RawFd },
     #[error("it has not closed its copy of descriptor {fd}")]
     NotClosed { fd: RawFd },
 }
