@@ -4581,48 +4581,71 @@ mod sharing {
         #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
         epoll;
         connected "sharing/connected"
-        connected_unix "sharing/connected-unix"
-        fresh_asked_for_one "sharing/fresh-asked-for-one"
-        waiter_then_connect "sharing/waiter-then-connect"
-        herd_of_pollers "sharing/herd-of-pollers"
-        herd_in_one_poller "sharing/herd-in-one-poller"
+        connected_edge "sharing/connected-edge"
+        connect_pending "sharing/connect-pending"
+        unix_connected "sharing/unix-connected"
+        registered_before_connect "sharing/registered-before-connect"
+        fresh_registered "sharing/fresh-registered"
+        connects_while_waiting "sharing/connects-while-waiting"
+        poller_per_thread "sharing/poller-per-thread"
+        shared_poller "sharing/shared-poller"
+        threads "sharing/threads"
+        accepted_by_poller_per_thread "sharing/accepted-by-poller-per-thread"
+        accepted_by_shared_poller "sharing/accepted-by-shared-poller"
         exclusive_rules "sharing/exclusive-rules"
+        no_descriptor_left "sharing/no-descriptor-left"
     }
 
     answers! {
         #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
         kqueue;
         connected "sharing/connected"
-        connected_unix "sharing/connected-unix"
-        fresh_asked_for_one "sharing/fresh-asked-for-one"
-        waiter_then_connect "sharing/waiter-then-connect"
-        herd_of_pollers "sharing/herd-of-pollers"
-        herd_in_one_poller "sharing/herd-in-one-poller"
-        exclusive_rules "sharing/exclusive-rules"
+        connected_edge "sharing/connected-edge"
+        connect_pending "sharing/connect-pending"
+        unix_connected "sharing/unix-connected"
+        registered_before_connect "sharing/registered-before-connect"
+        fresh_registered "sharing/fresh-registered"
+        connects_while_waiting "sharing/connects-while-waiting"
+        poller_per_thread "sharing/poller-per-thread"
+        shared_poller "sharing/shared-poller"
+        threads "sharing/threads"
+        accepted_by_poller_per_thread "sharing/accepted-by-poller-per-thread"
+        accepted_by_shared_poller "sharing/accepted-by-shared-poller"
+        no_descriptor_left "sharing/no-descriptor-left"
     }
 
     answers! {
         #[cfg(unix)]
         poll;
         connected "sharing/connected"
-        connected_unix "sharing/connected-unix"
-        fresh_asked_for_one "sharing/fresh-asked-for-one"
-        waiter_then_connect "sharing/waiter-then-connect"
-        herd_of_pollers "sharing/herd-of-pollers"
-        herd_in_one_poller "sharing/herd-in-one-poller"
-        exclusive_rules "sharing/exclusive-rules"
+        connect_pending "sharing/connect-pending"
+        unix_connected "sharing/unix-connected"
+        registered_before_connect "sharing/registered-before-connect"
+        fresh_registered "sharing/fresh-registered"
+        connects_while_waiting "sharing/connects-while-waiting"
+        poller_per_thread "sharing/poller-per-thread"
+        shared_poller "sharing/shared-poller"
+        threads "sharing/threads"
+        accepted_by_poller_per_thread "sharing/accepted-by-poller-per-thread"
+        accepted_by_shared_poller "sharing/accepted-by-shared-poller"
+        no_descriptor_left "sharing/no-descriptor-left"
     }
 
     answers! {
         #[cfg(unix)]
         select;
         connected "sharing/connected"
-        connected_unix "sharing/connected-unix"
-        fresh_asked_for_one "sharing/fresh-asked-for-one"
-        waiter_then_connect "sharing/waiter-then-connect"
-        herd_of_pollers "sharing/herd-of-pollers"
-        herd_in_one_poller "sharing/herd-in-one-poller"
-        exclusive_rules "sharing/exclusive-rules"
+        connect_pending "sharing/connect-pending"
+        unix_connected "sharing/unix-connected"
+        registered_before_connect "sharing/registered-before-connect"
+        fresh_registered "sharing/fresh-registered"
+        connects_while_waiting "sharing/connects-while-waiting"
+        poller_per_thread "sharing/poller-per-thread"
+        shared_poller "sharing/shared-poller"
+        threads "sharing/threads"
+        accepted_by_poller_per_thread "sharing/accepted-by-poller-per-thread"
+        accepted_by_shared_poller "sharing/accepted-by-shared-poller"
+        no_descriptor_left "sharing/no-descriptor-left"
     }
 }
 
@@ -4630,44 +4653,60 @@ mod waking {
     answers! {
         #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
         epoll;
-        before_the_wait "waking/before-the-wait"
-        rotation_one_slot "waking/rotation-one-slot"
+        coalesce "waking/coalesce"
+        before_wait "waking/before-wait"
+        shared_poller "waking/shared-poller"
+        from_signal_handler "waking/from-signal-handler"
+        rotation "waking/rotation"
         rotation_three_slots "waking/rotation-three-slots"
-        order_of_becoming_ready "waking/order-of-becoming-ready"
-        order_of_adding "waking/order-of-adding"
+        order_of_readiness "waking/order-of-readiness"
+        order_of_addition "waking/order-of-addition"
         no_room "waking/no-room"
+        two_threads_look "waking/two-threads-look"
+        told_once "waking/told-once"
     }
 
     answers! {
         #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
         kqueue;
-        before_the_wait "waking/before-the-wait"
-        rotation_one_slot "waking/rotation-one-slot"
+        coalesce "waking/coalesce"
+        before_wait "waking/before-wait"
+        shared_poller "waking/shared-poller"
+        from_signal_handler "waking/from-signal-handler"
+        rotation "waking/rotation"
         rotation_three_slots "waking/rotation-three-slots"
-        order_of_becoming_ready "waking/order-of-becoming-ready"
-        order_of_adding "waking/order-of-adding"
+        order_of_readiness "waking/order-of-readiness"
+        order_of_addition "waking/order-of-addition"
         no_room "waking/no-room"
+        two_threads_look "waking/two-threads-look"
+        told_once "waking/told-once"
     }
 
     answers! {
         #[cfg(unix)]
         poll;
-        before_the_wait "waking/before-the-wait"
-        rotation_one_slot "waking/rotation-one-slot"
+        coalesce "waking/coalesce"
+        before_wait "waking/before-wait"
+        from_signal_handler "waking/from-signal-handler"
+        rotation "waking/rotation"
         rotation_three_slots "waking/rotation-three-slots"
-        order_of_becoming_ready "waking/order-of-becoming-ready"
-        order_of_adding "waking/order-of-adding"
+        order_of_readiness "waking/order-of-readiness"
+        order_of_addition "waking/order-of-addition"
         no_room "waking/no-room"
+        two_threads_look "waking/two-threads-look"
     }
 
     answers! {
         #[cfg(unix)]
         select;
-        before_the_wait "waking/before-the-wait"
-        rotation_one_slot "waking/rotation-one-slot"
+        coalesce "waking/coalesce"
+        before_wait "waking/before-wait"
+        from_signal_handler "waking/from-signal-handler"
+        rotation "waking/rotation"
         rotation_three_slots "waking/rotation-three-slots"
-        order_of_becoming_ready "waking/order-of-becoming-ready"
-        order_of_adding "waking/order-of-adding"
+        order_of_readiness "waking/order-of-readiness"
+        order_of_addition "waking/order-of-addition"
         no_room "waking/no-room"
+        two_threads_look "waking/two-threads-look"
     }
 }
