@@ -105,8 +105,9 @@ fn divergences_that_are_wrong_are_refused_before_anything_runs() {
 
 #[test]
 fn what_is_built_in_is_in_order() {
+    // How many there are the expectations' own tests know.
     let counts =
-        ["linux: 2427 measured, 0 hypotheses", "freebsd: 2569 measured, 1 hypotheses", "divergences: "];
+        ["linux: ", " measured, 0 hypotheses", "freebsd: ", " measured, 1 hypotheses", "divergences: "];
     pollmatrix(&["expectations", "--check"]).expect(0, &counts);
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../expectations").display().to_string();
     pollmatrix(&["expectations", "--check", "--dir", &dir]).expect(0, &counts);
