@@ -2,8 +2,8 @@
 
 use crate::Event;
 
-/// One argument of the system call that waits, as it is. The others are those of a wait without an end and with room for
-/// everything.
+/// One argument of the system call that waits, as it is. The others are those of a wait without an end and with room
+/// for everything.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum RawArgument {
     /// The timeout of epoll_wait(2) and poll(2), in milliseconds.
@@ -22,7 +22,8 @@ pub enum RawArgument {
         /// `tv_usec`.
         microseconds: i64,
     },
-    /// `maxevents` of epoll_wait(2), `nevents` of kevent(2). The timeout is zero: without room nothing could end the wait.
+    /// `maxevents` of epoll_wait(2), `nevents` of kevent(2). The timeout is zero: without room nothing could end the
+    /// wait.
     Room(i32),
     /// `nfds` of poll(2), which is filled up with entries of no descriptor, and of select(2). The timeout is zero.
     Count(i32),

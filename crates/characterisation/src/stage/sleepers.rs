@@ -175,8 +175,8 @@ impl Sleeper {
         self.thread.as_ref().map(JoinHandleExt::as_pthread_t)
     }
 
-    /// What its wait said, or that it has not come to an end. The last time it is asked, the fence ends it: a sleep that
-    /// does not end then was none.
+    /// What its wait said, or that it has not come to an end. The last time it is asked, the fence ends it: a sleep
+    /// that does not end then was none.
     pub(super) fn said(&mut self, echo: &Echo, ends: bool, reports_once: bool) -> Result<String, Stopped> {
         if let How::AtMost(timeout) = self.how {
             if !self.is_awake() {
