@@ -28,6 +28,8 @@ class Epoll:
         self.poller.unregister(fd)
 
     def wait(self, room, timeout):
+        if self.prefix == "EPOLL" and not room:
+            raise OSError(errno.EINVAL, "Python says it without the kernel: maxevents must be greater than 0")
         said = {word: flag(self.prefix + word) for word in self.words}
         limits = (timeout, room) if self.prefix == "EPOLL" else (None if timeout is None else timeout * 1000,)
         return [(fd, [word for word in said if bits & said[word]]) for fd, bits in self.poller.poll(*limits)]
@@ -128,8 +130,7 @@ class Adapter:
         except (OSError, KeyError) as error:  # KeyError: it is known to nobody here
             return {"errno": errno.errorcode[getattr(error, "errno", errno.ENOENT)]}
         except (TypeError, ValueError) as error:
-            closed = getattr(self.poller.poller, "closed", False)
-            return {"errno": "EBADF"} if closed else {"unknown": f"{line}: {error}"}
+            return {"errno": "EBADF"} if getattr(self.poller.poller, "closed", False) else {"unknown": str(error)}
 
 
 POLLERS = {"epoll": Epoll, "poll": Poll, "select": Select, "kqueue": Kqueue}
@@ -138,8 +139,7 @@ POLLERS = {"epoll": Epoll, "poll": Poll, "select": Select, "kqueue": Kqueue}
 def main(adapter=Adapter):
     if len(sys.argv) != 2 or sys.argv[1] not in POLLERS:
         sys.exit(__doc__)
-    if not hasattr(select, sys.argv[1]):
-        sys.exit(127)
+    hasattr(select, sys.argv[1]) or sys.exit(127)
     subject = adapter(sys.argv[1])
     while True:
         print(json.dumps(subject.answer(subject.line())), flush=True)

@@ -101,15 +101,18 @@ impl Process {
                     let why = format!("descriptor {fd} cannot be given to another process: {errno:?}");
                     return Changed::unsupported(why);
                 }
-                Ok(Ok(())) => match self.answered(conversation.answer(self.patience)) {
-                    Changed::Done => drop(lock(&self.taken).insert(fd, true)),
-                    refused => return refused,
-                },
+                Ok(Ok(())) => {
+                    let answer = conversation.answer(self.patience);
+                    match self.answered(&conversation, answer) {
+                        Changed::Done => drop(lock(&self.taken).insert(fd, true)),
+                        refused => return refused,
+                    }
+                }
                 Err(fault) => return self.fail(fault),
             }
         }
         let answer = conversation.ask(command, self.patience);
-        self.answered(answer)
+        self.answered(&conversation, answer)
     }
 
     /// Its copy is open.
@@ -117,16 +120,16 @@ impl Process {
         lock(&self.taken).get(&fd) == Some(&true)
     }
 
-    fn answered(&self, answer: Result<Answer, Fault>) -> Changed {
+    fn answered(&self, conversation: &Conversation, answer: Result<Answer, Fault>) -> Changed {
         match answer {
             Ok(Answer::Ok {}) => Changed::Done,
             Ok(Answer::Errno(name)) => match errno::named(&name) {
                 Some(errno) => Changed::refused(errno),
-                None => self.fail(Fault::NoErrno { name }),
+                None => self.flaw(conversation, &Fault::NoErrno { name }),
             },
             Ok(Answer::Unsupported(reason)) => Changed::Unsupported(Unsupported(reason)),
             Ok(Answer::Unknown(command)) => Changed::unsupported(format!("it does not know {command}")),
-            Ok(other) => self.fail(Fault::Unfit { answer: other.to_string() }),
+            Ok(other) => self.flaw(conversation, &Fault::Unfit { answer: other.to_string() }),
             Err(fault) => self.fail(fault),
         }
     }
@@ -137,33 +140,44 @@ impl Process {
         Changed::refused(Errno::EPROTO)
     }
 
+    /// What it said last cannot be.
+    fn flaw(&self, conversation: &Conversation, fault: &Fault) -> Changed {
+        lock(&self.failure).get_or_insert_with(|| format!("{}: {fault}", conversation.last_line()));
+        Changed::refused(Errno::EPROTO)
+    }
+
     fn has_failed(&self) -> bool {
         lock(&self.failure).is_some()
     }
 
-    fn waited(&self, answer: Result<Answer, Fault>, room: usize) -> Result<Vec<Event>, Errno> {
+    fn waited(
+        &self,
+        conversation: &Conversation,
+        answer: Result<Answer, Fault>,
+        room: usize,
+    ) -> Result<Vec<Event>, Errno> {
         match answer {
             Ok(Answer::Events(events)) if events.len() > room => {
-                self.fail(Fault::TooMany { events: events.len(), room });
+                self.flaw(conversation, &Fault::TooMany { events: events.len(), room });
                 Err(Errno::EPROTO)
             }
             Ok(Answer::Events(events)) => {
                 let heard: Result<Vec<_>, Fault> = events.into_iter().map(heard).collect();
                 heard.map_err(|fault| {
-                    self.fail(fault);
+                    self.flaw(conversation, &fault);
                     Errno::EPROTO
                 })
             }
-            other => match self.answered(other) {
+            other => match self.answered(conversation, other) {
                 Changed::Refused(refusals) => {
                     Err(refusals.first().map_or(Errno::EPROTO, |first| first.errno))
                 }
                 Changed::Done => {
-                    self.fail(Fault::Unfit { answer: Answer::Ok {}.to_string() });
+                    self.flaw(conversation, &Fault::Unfit { answer: Answer::Ok {}.to_string() });
                     Err(Errno::EPROTO)
                 }
                 Changed::Unsupported(Unsupported(reason)) => {
-                    self.fail(Fault::CannotWait { reason });
+                    self.flaw(conversation, &Fault::CannotWait { reason });
                     Err(Errno::EPROTO)
                 }
             },
@@ -224,13 +238,13 @@ impl Selector for Process {
             waiting.in_progress = false;
             std::mem::take(&mut waiting.sent)
         };
-        let events = self.waited(answer, room);
+        let events = self.waited(&conversation, answer, room);
         for _ in 0..wake_ups {
             if self.has_failed() {
                 return Err(Errno::EPROTO);
             }
             let answer = conversation.answer(self.patience);
-            if self.answered(answer) != Changed::Done {
+            if self.answered(&conversation, answer) != Changed::Done {
                 self.fail(Fault::NoWake);
             }
         }

@@ -40,7 +40,7 @@ class Bad(adapter.Adapter):
             case "prints" if wait:
                 print("DEBUG: waiting", flush=True)
             case "answers-twice" if command == "add":
-                print('{"ok": {}}', flush=True)
+                print('{"ok": {}}')  # not flushed: both come at once
             case "dies-of-unknown" if command == "sing":
                 sys.exit(1)
             case "unknown-is-fine" if command == "sing":

@@ -62,7 +62,12 @@ const MISTAKES: &[(&str, &str, &str, &str)] = &[
     ("always-level", "epoll", "edge-once", "it is not ready, and is reported: 1: IN"),
     ("always-level", "epoll", "one-shot-once", "it is not ready, and is reported: 1: IN"),
     ("any-mode", "poll", "other-modes", "Edge is not among its modes, and add answers Done"),
-    ("greedy", "poll", "room", "it has 3 events where there is room for 1"),
+    (
+        "greedy",
+        "poll",
+        "room",
+        "{\"wait\":{\"room\":1,\"timeout_ms\":5000.0}}: it has 3 events where there is room for 1",
+    ),
     ("early", "poll", "timeout-not-early", "ms took "),
     ("impatient", "poll", "timeout-not-early", "ms took "),
     ("deaf", "epoll", "woken-meanwhile", "did not end the wait"),

@@ -3,9 +3,10 @@
 
 use std::io::Write;
 use std::net::{Shutdown, TcpListener, TcpStream};
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsFd, AsRawFd};
 use std::os::unix::net::UnixStream;
 
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use rstest::rstest;
 use selector::{Interest, Mode, Selector};
 use subjects::{PATIENCE, find, process};
@@ -47,6 +48,8 @@ fn words(name: &str, mode: Mode) -> [String; 3] {
     (&client).write_all(b"unread").unwrap();
     server.peek(&mut [0]).unwrap();
     drop(server);
+    // The reset has come: poll(2) tells it unasked, and takes nothing away.
+    poll(&mut [PollFd::new(client.as_fd(), PollFlags::empty())], PollTimeout::NONE).unwrap();
     assert_eq!(selector.failure(), None);
     [half_closed, closed, said(&*selector)]
 }

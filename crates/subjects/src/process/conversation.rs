@@ -53,7 +53,7 @@ pub enum Fault {
     Unasked { line: usize, text: String },
     #[error("its answer to hello: {0}")]
     Hello(String),
-    #[error("its answer does not fit the command: {answer}")]
+    #[error("it does not fit the command: {answer}")]
     Unfit { answer: String },
     #[error("this system has no errno of the name '{name}'")]
     NoErrno { name: String },
@@ -82,6 +82,8 @@ pub struct Conversation {
     lines: usize,
     /// What was told and is not answered, the oldest first.
     open: VecDeque<String>,
+    /// What the last line answered.
+    answered: String,
 }
 
 impl Conversation {
@@ -123,6 +125,7 @@ impl Conversation {
             read: VecDeque::new(),
             lines: 0,
             open: VecDeque::new(),
+            answered: String::new(),
         })
     }
 
@@ -178,6 +181,11 @@ impl Conversation {
         }
     }
 
+    /// Which line it has said last: `line 3 of its output, which answers {"wake":{}}`.
+    pub fn last_line(&self) -> String {
+        format!("line {} of its output, which answers {}", self.lines, self.answered)
+    }
+
     /// Takes an answer that comes when it comes.
     pub fn answer_at_some_time(&mut self) -> Result<Answer, Fault> {
         self.take(None)
@@ -191,7 +199,10 @@ impl Conversation {
     fn take(&mut self, limit: Option<Duration>) -> Result<Answer, Fault> {
         let to = self.open.pop_front().unwrap_or_else(|| "a wake-up".into());
         let text = match self.line(limit)? {
-            Next::Line(text) => text,
+            Next::Line(text) => {
+                self.answered.clone_from(&to);
+                text
+            }
             Next::Nothing => return Err(Fault::Late { to, limit: limit.unwrap_or_default() }),
             Next::End => return Err(Fault::Ended { to, status: self.how_it_ended() }),
         };
