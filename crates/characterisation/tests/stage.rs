@@ -164,13 +164,14 @@ fn what_is_full_has_no_room_for_a_byte() {
 #[test]
 fn a_thread_that_sleeps_on_is_told_from_one_that_wakes() {
     let _alone = alone();
-    let line = "own and peer are connected, add own for reading, t waits, t answers as before, peer sends 1, t answers as after";
+    let line = "own and peer are connected, add own for reading, t waits, t answers as before, peer sends 1, \
+                t answers as after";
     assert_eq!(
         seen(Transport::Unix, line),
         ["unix:before poll@level: not woken", "unix:after poll@level: IN"]
     );
-    let line = "own and peer are connected, add own for reading, 3 threads wait, threads answer as before, peer sends 1, \
-                threads answer as after";
+    let line = "own and peer are connected, add own for reading, 3 threads wait, threads answer as before, \
+                peer sends 1, threads answer as after";
     assert_eq!(seen(Transport::Unix, line), ["unix:before poll@level: 0/3", "unix:after poll@level: 3/3"]);
     let line = "t waits, wake, t answers as woken";
     assert_eq!(seen(Transport::None, line), ["none:woken poll@level: woken"]);

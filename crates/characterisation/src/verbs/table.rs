@@ -19,7 +19,7 @@ const fn form(form: &'static str, means: &'static str, example: &'static str) ->
 pub const FORMS: &[Form] = &[
     form(
         "A and B are connected",
-        "a pair of the line's transport; over pipes and FIFOs A reads and B writes, of a pseudo-terminal A is the master",
+        "a pair of the line's transport; of a pipe or FIFO A is the reading end, of a pseudo-terminal the master",
         "own and peer are connected",
     ),
     form(
@@ -144,7 +144,7 @@ pub const FORMS: &[Form] = &[
     ),
     form(
         "look at A [for INTEREST]",
-        "asks every view of the poller: of registrations made before (by `watch`) and now; with an interest, only of one made now",
+        "asks every view of the poller: registered before (by `watch`), and now; with an interest, now only",
         "own and peer are connected, watch own, look at own as idle",
     ),
     form(
@@ -159,7 +159,7 @@ pub const FORMS: &[Form] = &[
     ),
     form(
         "T answers",
-        "what its wait said; 'woken' if nothing, 'not woken' if it sleeps on while another thread is woken again and again",
+        "what its wait said; `woken` if nothing, `not woken` if it sleeps on while others are woken again and again",
         "own and peer are connected, add own, t waits, peer sends 1, t answers as blocked",
     ),
     form(
