@@ -13,7 +13,6 @@ use selector::MakeSelector;
 /// The pollers of this system.
 fn pollers() -> Vec<(&'static str, MakeSelector)> {
     vec![
-        #[cfg(target_os = "linux")]
         ("epoll", &poller_epoll::selector as MakeSelector),
         ("poll", &poller_poll::selector as MakeSelector),
         ("select", &poller_select::selector as MakeSelector),

@@ -59,6 +59,9 @@ impl Pulse {
 
     /// A child's, of one thread.
     pub(super) fn of_child(child: nix::unistd::Pid) -> Self {
+        // Nothing can be seen of another process there.
+        #[cfg(not(any(target_os = "linux", target_os = "freebsd")))]
+        let _ = child;
         Self {
             #[cfg(target_os = "linux")]
             system_call: format!("/proc/{child}/syscall").into(),

@@ -224,8 +224,9 @@ impl Selector for KqueueSelector {
         Ok(Errno::result(unsafe { libc::close(number) }).map(drop))
     }
 
-    fn closed(&self, fd: RawFd) {
+    fn closed(&self, fd: RawFd) -> Result<(), Unsupported> {
         self.known.lock().unwrap().forget(fd);
+        Ok(())
     }
 }
 
