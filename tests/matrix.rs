@@ -4710,3 +4710,173 @@ mod waking {
         two_threads_look "waking/two-threads-look"
     }
 }
+
+mod waiting {
+    answers! {
+        #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+        epoll;
+        number_reopened_new_peer_writes "waiting/number-reopened-new-peer-writes"
+        number_reopened_old_peer_writes "waiting/number-reopened-old-peer-writes"
+        forked "waiting/forked"
+        forked_child_keeps_copy "waiting/forked-child-keeps-copy"
+    }
+
+    answers! {
+        #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+        kqueue;
+        number_reopened_new_peer_writes "waiting/number-reopened-new-peer-writes"
+        number_reopened_old_peer_writes "waiting/number-reopened-old-peer-writes"
+        forked "waiting/forked"
+        forked_child_keeps_copy "waiting/forked-child-keeps-copy"
+    }
+
+    answers! {
+        #[cfg(unix)]
+        poll;
+        number_reopened_new_peer_writes "waiting/number-reopened-new-peer-writes"
+        number_reopened_old_peer_writes "waiting/number-reopened-old-peer-writes"
+        forked "waiting/forked"
+        forked_child_keeps_copy "waiting/forked-child-keeps-copy"
+    }
+
+    answers! {
+        #[cfg(unix)]
+        select;
+        number_reopened_new_peer_writes "waiting/number-reopened-new-peer-writes"
+        number_reopened_old_peer_writes "waiting/number-reopened-old-peer-writes"
+        forked "waiting/forked"
+        forked_child_keeps_copy "waiting/forked-child-keeps-copy"
+    }
+}
+
+mod time {
+    answers! {
+        #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+        epoll;
+        zero "time/zero"
+        never_early_1ms "time/never-early-1ms"
+        never_early_5ms "time/never-early-5ms"
+        never_early_10ms "time/never-early-10ms"
+        never_early_50ms "time/never-early-50ms"
+        fractions_of_a_millisecond "time/fractions-of-a-millisecond"
+        timespec_out_of_range "time/timespec-out-of-range"
+        negative "time/negative"
+        negative_timeval "time/negative-timeval"
+        time_left "time/time-left"
+        more_than_a_second_of_microseconds "time/more-than-a-second-of-microseconds"
+        interrupted "time/interrupted"
+        interrupted_restarting "time/interrupted-restarting"
+        stopped_and_continued "time/stopped-and-continued"
+        huge_timespec "time/huge-timespec"
+        huge_timeval "time/huge-timeval"
+    }
+
+    answers! {
+        #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+        kqueue;
+        zero "time/zero"
+        never_early_1ms "time/never-early-1ms"
+        never_early_5ms "time/never-early-5ms"
+        never_early_10ms "time/never-early-10ms"
+        never_early_50ms "time/never-early-50ms"
+        fractions_of_a_millisecond "time/fractions-of-a-millisecond"
+        timespec_out_of_range "time/timespec-out-of-range"
+        negative "time/negative"
+        negative_timeval "time/negative-timeval"
+        time_left "time/time-left"
+        more_than_a_second_of_microseconds "time/more-than-a-second-of-microseconds"
+        interrupted "time/interrupted"
+        interrupted_restarting "time/interrupted-restarting"
+        stopped_and_continued "time/stopped-and-continued"
+        huge_timespec "time/huge-timespec"
+        huge_timeval "time/huge-timeval"
+    }
+
+    answers! {
+        #[cfg(unix)]
+        poll;
+        zero "time/zero"
+        never_early_1ms "time/never-early-1ms"
+        never_early_5ms "time/never-early-5ms"
+        never_early_10ms "time/never-early-10ms"
+        never_early_50ms "time/never-early-50ms"
+        fractions_of_a_millisecond "time/fractions-of-a-millisecond"
+        timespec_out_of_range "time/timespec-out-of-range"
+        negative "time/negative"
+        negative_timeval "time/negative-timeval"
+        time_left "time/time-left"
+        more_than_a_second_of_microseconds "time/more-than-a-second-of-microseconds"
+        interrupted "time/interrupted"
+        interrupted_restarting "time/interrupted-restarting"
+        stopped_and_continued "time/stopped-and-continued"
+        huge_timespec "time/huge-timespec"
+        huge_timeval "time/huge-timeval"
+    }
+
+    answers! {
+        #[cfg(unix)]
+        select;
+        zero "time/zero"
+        never_early_1ms "time/never-early-1ms"
+        never_early_5ms "time/never-early-5ms"
+        never_early_10ms "time/never-early-10ms"
+        never_early_50ms "time/never-early-50ms"
+        fractions_of_a_millisecond "time/fractions-of-a-millisecond"
+        timespec_out_of_range "time/timespec-out-of-range"
+        negative "time/negative"
+        negative_timeval "time/negative-timeval"
+        time_left "time/time-left"
+        more_than_a_second_of_microseconds "time/more-than-a-second-of-microseconds"
+        interrupted "time/interrupted"
+        interrupted_restarting "time/interrupted-restarting"
+        stopped_and_continued "time/stopped-and-continued"
+        huge_timespec "time/huge-timespec"
+        huge_timeval "time/huge-timeval"
+    }
+}
+
+mod limits {
+    answers! {
+        #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+        epoll;
+        high_number "limits/high-number"
+        nfds "limits/nfds"
+        entries "limits/entries"
+        closed "limits/closed"
+        closed_beyond_the_open "limits/closed-beyond-the-open"
+        no_poller "limits/no-poller"
+    }
+
+    answers! {
+        #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+        kqueue;
+        high_number "limits/high-number"
+        nfds "limits/nfds"
+        entries "limits/entries"
+        closed "limits/closed"
+        closed_beyond_the_open "limits/closed-beyond-the-open"
+        no_poller "limits/no-poller"
+    }
+
+    answers! {
+        #[cfg(unix)]
+        poll;
+        high_number "limits/high-number"
+        nfds "limits/nfds"
+        entries "limits/entries"
+        closed "limits/closed"
+        closed_beyond_the_open "limits/closed-beyond-the-open"
+        no_poller "limits/no-poller"
+    }
+
+    answers! {
+        #[cfg(unix)]
+        select;
+        high_number "limits/high-number"
+        nfds "limits/nfds"
+        entries "limits/entries"
+        closed "limits/closed"
+        closed_beyond_the_open "limits/closed-beyond-the-open"
+        no_poller "limits/no-poller"
+    }
+}
