@@ -103,7 +103,7 @@ fn own_clock() -> Option<ClockId> {
     (answer == 0).then(|| ClockId::from_raw(clock))
 }
 
-#[cfg(test)]
+#[cfg(all(test, any(target_os = "linux", target_os = "freebsd")))]
 mod tests {
     use std::sync::Arc;
     use std::sync::atomic::{AtomicBool, Ordering};
@@ -153,7 +153,6 @@ mod tests {
 
     /// Where the kernel does not say it: a thread that computes is seen to, and one that does not is still.
     #[test]
-    #[cfg(any(target_os = "linux", target_os = "freebsd"))]
     fn a_clock_that_runs_is_no_sleep() {
         let (pulses, pulse) = channel();
         let (wakes, waits) = channel::<()>();
