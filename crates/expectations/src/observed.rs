@@ -160,6 +160,7 @@ rows:
       poll-events0@level: { answers: ['-', 'HUP'], source: read, since: '6.0' }
       poll@level: 'IN'
       select@level: { answers: ['r--'], unstable: timing }
+      poll-IN@level: { answers: ['ERR', 'ERR|HUP'], unstable: race }
 ";
 
     fn asked(api: &str, trigger: Option<&str>) -> Asked {
@@ -210,6 +211,13 @@ rows:
         let varies = observed("6.18.44", "select", "---");
         assert_eq!((varies.status().0, varies.checks[0].holds), (Status::Pass, true));
         assert_eq!(varies.checks[0].varies.as_deref(), Some("timing"));
+    }
+
+    #[test]
+    fn of_what_races_nothing_else_is_right() {
+        let either = observed("6.18.44", "poll-IN", "ERR|HUP");
+        assert_eq!((either.status().0, either.checks[0].varies.as_deref()), (Status::Pass, Some("race")));
+        assert_eq!(observed("6.18.44", "poll-IN", "HUP").status().0, Status::Fail);
     }
 
     #[test]

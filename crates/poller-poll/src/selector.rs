@@ -149,7 +149,12 @@ impl Selector for PollSelector {
         let (tokens, mut slots) = self.copy();
         let waited = match argument {
             RawArgument::Milliseconds(milliseconds) => sys::poll(&mut slots, milliseconds),
-            #[cfg(not(any(target_os = "macos", target_os = "ios")))]
+            #[cfg(not(any(
+                target_os = "macos",
+                target_os = "ios",
+                target_os = "solaris",
+                target_os = "illumos"
+            )))]
             RawArgument::Timespec { seconds, nanoseconds } => sys::ppoll(&mut slots, seconds, nanoseconds),
             RawArgument::Count(count) => {
                 let Some(count) = usize::try_from(count).ok().filter(|count| *count >= slots.len()) else {

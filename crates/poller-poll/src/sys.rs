@@ -22,7 +22,7 @@ pub(crate) fn poll(slots: &mut [libc::pollfd], milliseconds: i32) -> Result<usiz
 }
 
 /// One call of ppoll(2) with a timeout as it is; the signal mask is left alone.
-#[cfg(not(any(target_os = "macos", target_os = "ios")))]
+#[cfg(not(any(target_os = "macos", target_os = "ios", target_os = "solaris", target_os = "illumos")))]
 pub(crate) fn ppoll(slots: &mut [libc::pollfd], seconds: i64, nanoseconds: i64) -> Result<usize, Errno> {
     let timeout = libc::timespec { tv_sec: seconds as _, tv_nsec: nanoseconds as _ };
     let count = slots.len() as libc::nfds_t;

@@ -9,8 +9,8 @@ pub(super) const ROWS: &[Row] = &[
         row: "T10",
         id: "limits/high-number",
         question: "What is reported of a descriptor whose number is beyond FD_SETSIZE?",
-        verbs: "own and peer are connected, own moves to 2000, peer sends 1, this is number, \
-                add own for reading? as 2000, wait",
+        verbs: "own and peer are connected, descriptors end at 4096, own moves to 2000, peer sends 1, \
+                this is number, add own for reading? as 2000, wait",
         transports: &[Pipe],
         modes: LEVEL,
         bugs: &[

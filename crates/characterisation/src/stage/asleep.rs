@@ -1,7 +1,8 @@
 //! Whether a thread sleeps.
 //!
-//! Linux says in which system call a thread is blocked: that is a proof, once it is the right one. FreeBSD has a clock
-//! for each thread, which stands still while it does not run; macOS has neither. What stands still may only be
+//! Linux says in which system call a thread is, and that it sleeps there: that is a proof, once it is the right one. A
+//! thread that has been woken on another processor, which has not heard of it yet, is still in the call and does not
+//! sleep. FreeBSD has a clock for each thread, which stands still while it does not run; macOS has neither. What stands still may only be
 //! waiting for a processor, so that there it is looked many times, and somebody else is woken between two looks: a
 //! thread that can run has had its turn by then.
 
@@ -10,8 +11,9 @@ use nix::time::ClockId;
 
 /// Where a thread's sleep can be seen. Made by the thread itself, and looked at by others while it lives.
 pub(super) struct Pulse {
+    /// The thread's folder in /proc.
     #[cfg(target_os = "linux")]
-    system_call: std::path::PathBuf,
+    proc: std::path::PathBuf,
     #[cfg(any(target_os = "linux", target_os = "freebsd"))]
     clock: Option<(ClockId, std::time::Duration)>,
 }
@@ -51,7 +53,7 @@ impl Pulse {
     pub(super) fn own() -> Self {
         Self {
             #[cfg(target_os = "linux")]
-            system_call: format!("/proc/self/task/{}/syscall", nix::unistd::gettid()).into(),
+            proc: format!("/proc/self/task/{}", nix::unistd::gettid()).into(),
             #[cfg(any(target_os = "linux", target_os = "freebsd"))]
             clock: own_clock().map(|clock| (clock, std::time::Duration::MAX)),
         }
@@ -64,7 +66,7 @@ impl Pulse {
         let _ = child;
         Self {
             #[cfg(target_os = "linux")]
-            system_call: format!("/proc/{child}/syscall").into(),
+            proc: format!("/proc/{child}").into(),
             #[cfg(any(target_os = "linux", target_os = "freebsd"))]
             clock: nix::time::clock_getcpuclockid(child).ok().map(|clock| (clock, std::time::Duration::MAX)),
         }
@@ -73,10 +75,7 @@ impl Pulse {
     /// Looks once. Two looks are to have a turn of somebody else's between them.
     pub(super) fn look(&mut self) -> Look {
         #[cfg(target_os = "linux")]
-        if let Ok(said) = std::fs::read_to_string(&self.system_call) {
-            // `running`, or the number of the call, -1 in a page fault. A futex is a lock on the way to the call.
-            let number = said.split_whitespace().next().and_then(|number| number.parse().ok());
-            let blocked = number.is_some_and(|number: i64| number >= 0 && number != libc::SYS_futex);
+        if let Some(blocked) = is_blocked(&self.proc) {
             return if blocked { Look::Blocked } else { Look::Busy };
         }
         #[cfg(any(target_os = "linux", target_os = "freebsd"))]
@@ -92,6 +91,19 @@ impl Pulse {
         }
         Look::Unknown
     }
+}
+
+/// Whether a thread sleeps in a system call that is not a lock's; nothing where the kernel does not say it.
+#[cfg(target_os = "linux")]
+fn is_blocked(proc: &std::path::Path) -> Option<bool> {
+    // `running`, or the number of the call, -1 in a page fault. A futex is a lock on the way to the call.
+    let call = std::fs::read_to_string(proc.join("syscall")).ok()?;
+    let number = call.split_whitespace().next().and_then(|number| number.parse().ok());
+    let waits = number.is_some_and(|number: i64| number >= 0 && number != libc::SYS_futex);
+    // `4711 (its name) S ...`; `R` from the moment at which it is woken, whether or not it runs yet.
+    let stat = std::fs::read_to_string(proc.join("stat")).ok()?;
+    let sleeps = stat.rsplit_once(')').is_some_and(|(_, rest)| rest.trim_start().starts_with('S'));
+    Some(waits && sleeps)
 }
 
 /// The clock of the calling thread, for other threads.
@@ -163,7 +175,7 @@ mod tests {
             let mut pulse = Pulse::own();
             #[cfg(target_os = "linux")]
             {
-                pulse.system_call = "there is no such file".into();
+                pulse.proc = "there is no such folder".into();
             }
             pulses.send(pulse).unwrap();
             while !computes.load(Ordering::Relaxed) {}

@@ -31,9 +31,14 @@ impl Limits {
             // The lowest free number is where they end.
             Limit::RunOut => descriptors::lowest_free()?,
         };
-        let set = setrlimit(Resource::RLIMIT_NOFILE, soft, self.hard);
-        set.map_err(|errno| broken(format!("setrlimit(RLIMIT_NOFILE, {soft}): {errno:?}")))?;
-        Ok(soft.to_string())
+        match setrlimit(Resource::RLIMIT_NOFILE, soft, self.hard.max(soft)) {
+            Ok(()) => Ok(soft.to_string()),
+            Err(errno) if soft > self.hard => Err(Stopped::Unsupported(format!(
+                "{soft} descriptors: {errno:?}; this process may have {}, and `ulimit -Hn` more may be given",
+                self.hard
+            ))),
+            Err(errno) => Err(broken(format!("setrlimit(RLIMIT_NOFILE, {soft}): {errno:?}"))),
+        }
     }
 }
 

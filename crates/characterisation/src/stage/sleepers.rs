@@ -172,7 +172,9 @@ impl Sleeper {
 
     /// For signals.
     pub(super) fn thread(&self) -> Option<Pthread> {
-        self.thread.as_ref().map(JoinHandleExt::as_pthread_t)
+        // The standard library has a number for what some C libraries have a pointer for.
+        #[allow(clippy::unnecessary_cast)]
+        self.thread.as_ref().map(|thread| thread.as_pthread_t() as Pthread)
     }
 
     /// What its wait said, or that it has not come to an end. The last time it is asked, the fence ends it: a sleep

@@ -30,7 +30,9 @@ pub const LEAST_PATIENCE: Duration = Duration::from_secs(2);
 const PATIENCE_TIMES: u32 = 4;
 /// A cell that waited in vain says so by itself. One that is killed may have waited this many times.
 const LIMIT_TIMES: u32 = 2;
-/// A kill is proven by so many seeds.
+/// A kill is proven by so many seeds: one that two of three times comes about by chance is not taken for one.
+const PROOFS: u64 = 8;
+/// What is recorded is tried with so many seeds until it is killed.
 const SEEDS: u64 = 3;
 /// Cells at the same time, per processor: those that hang need none.
 const JOBS_PER_CPU: usize = 3;
@@ -56,6 +58,8 @@ struct Task {
 enum Tried {
     /// The cell proves nothing: it does not pass without the fault.
     Unfit(String),
+    /// The cell cannot be run on this machine.
+    Unsupported(String),
     Survived,
     Killed(Kill),
 }
@@ -143,7 +147,8 @@ impl<'a> Campaign<'a> {
                 (Tried::Unfit(why), Some(id)) if !kills.unfit.iter().any(|(known, _)| *known == id) => {
                     kills.unfit.push((id, why));
                 }
-                (Tried::Unfit(_), _) => {}
+                (Tried::Unsupported(why), Some(id)) => kills.cannot_be_run(&id, &why),
+                (Tried::Unfit(_) | Tried::Unsupported(_), _) => {}
                 (Tried::Survived, _) => kills.pair_mut(task.row, task.column).tried += 1,
                 (Tried::Killed(kill), _) => {
                     let pair = kills.pair_mut(task.row, task.column);
@@ -160,6 +165,9 @@ impl<'a> Campaign<'a> {
         let baseline = self.baseline(cell)?;
         if !baseline.status.is_pass() {
             let why = baseline.reason.unwrap_or_default();
+            if baseline.status == Status::Unsupported {
+                return Some(Tried::Unsupported(why));
+            }
             return Some(Tried::Unfit(format!("{}: {why}", baseline.status)));
         }
         let patience = Some(patience(&baseline));
@@ -232,7 +240,7 @@ impl<'a> Campaign<'a> {
     /// Whether the cell is killed with other seeds too, and with all its time.
     fn proof(&self, cell: &Planned, fault: Fault, kill: &Kill) -> Option<Proof> {
         let baseline = self.baseline(cell)?;
-        for number in 1..SEEDS {
+        for number in 1..PROOFS {
             // Given all its time it takes as long as that: once is enough.
             let patience = match (kill.out_of_time, number) {
                 (true, 1) => None,
@@ -265,29 +273,61 @@ impl<'a> Campaign<'a> {
         let mut proven = Vec::new();
         let work = |&(row, column, recorded): &(usize, usize, &Row)| {
             let cell = kills.planned(&recorded.cell)?;
-            let mut first = None;
+            let mut tried = Tried::Survived;
             for number in 0..SEEDS {
-                if let Tried::Killed(kill) = self.attempt_pair(cell, recorded.fault, number)? {
-                    // Out of a shortened time again, as it was out of all of it when it was recorded.
-                    let again = kill.out_of_time <= recorded.hangs;
-                    first = Some(Kill { proof: if again { Proof::Always } else { Proof::Once }, ..kill });
-                    break;
+                match self.attempt_pair(cell, recorded.fault, number)? {
+                    Tried::Killed(kill) => {
+                        // Out of a shortened time again, as it was out of all of it when it was recorded.
+                        // Out of it although it failed then: a busy machine, or one that hangs here. All its time tells.
+                        let again = kill.out_of_time <= recorded.hangs
+                            || killed(&self.attempt(cell, Some(recorded.fault), number, None)?);
+                        let proof = if again { Proof::Always } else { Proof::Once };
+                        tried = Tried::Killed(Kill { proof, ..kill });
+                        break;
+                    }
+                    Tried::Unsupported(why) => {
+                        tried = Tried::Unsupported(why);
+                        break;
+                    }
+                    Tried::Unfit(_) | Tried::Survived => {}
                 }
             }
-            Some((row, column, first, recorded.cell.clone()))
+            Some((row, column, tried, recorded.cell.clone()))
         };
-        let each = |(row, column, kill, cell): (usize, usize, Option<Kill>, String)| {
+        let each = |(row, column, tried, cell): (usize, usize, Tried, String)| {
             let fault = kills.rows[row].fault.name();
-            let survived = || format!("{fault} is not killed by {cell} any more");
-            progress.step(kill.is_none().then(survived));
-            proven.push((row, column, kill));
+            progress.step(match &tried {
+                Tried::Killed(_) => None,
+                Tried::Unsupported(why) => Some(format!("{cell} cannot be run here: {why}")),
+                Tried::Unfit(_) | Tried::Survived => {
+                    Some(format!("{fault} is not killed by {cell} any more"))
+                }
+            });
+            proven.push((row, column, tried, cell));
         };
         schedule::pool(&tasks, self.jobs, work, each);
         progress.end();
-        for (row, column, kill) in proven {
-            let pair = kills.pair_mut(row, column);
-            pair.tried += 1;
-            pair.kill = kill.or(pair.kill.take());
+        for (row, column, tried, cell) in proven {
+            match tried {
+                Tried::Unsupported(why) => {
+                    kills.cannot_be_run(&cell, &why);
+                    // What is recorded is all that is tried.
+                    let why = format!("{cell}: {why}");
+                    let others = || tasks.iter().filter(|(.., recorded)| recorded.cell != cell);
+                    if !others().any(|(of, ..)| *of == row) {
+                        kills.rows[row].not_run = Some(why.clone());
+                    }
+                    if !others().any(|(_, of, _)| *of == column) {
+                        kills.columns[column].not_run = Some(why);
+                    }
+                }
+                Tried::Killed(kill) => {
+                    let pair = kills.pair_mut(row, column);
+                    pair.tried += 1;
+                    pair.kill = Some(kill);
+                }
+                Tried::Unfit(_) | Tried::Survived => kills.pair_mut(row, column).tried += 1,
+            }
         }
         self.tries.check()?;
         if self.stop.asked() {

@@ -75,6 +75,9 @@ pub struct Column {
     pub scenario: String,
     /// Whether it only records, and need not kill anything.
     pub characterisation: bool,
+    /// Why this machine could run none of its cells, although it has the poller.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub not_run: Option<String>,
 }
 
 /// What is said about whom: a part of one side says nothing about the other.
@@ -130,6 +133,7 @@ impl Kills {
                     columns.push(Column {
                         scenario: scenario.clone(),
                         characterisation: cell.subject.layer == matrix::Layer::Characterisation.name(),
+                        not_run: None,
                     });
                     of_scenario.push(vec![at]);
                 }
@@ -197,6 +201,29 @@ impl Kills {
         &mut self.pairs[index]
     }
 
+    /// Takes a cell out: this machine turned out to be unable to run it.
+    pub fn cannot_be_run(&mut self, id: &str, why: &str) {
+        let Some(at) = self.planned.iter().position(|cell| cell.subject.id == id) else { return };
+        self.planned[at].unsupported = Some(why.to_owned());
+        let why = format!("{id}: {why}");
+        for row in 0..self.rows.len() {
+            if !(0..self.columns.len()).any(|column| self.can_be_run(row, column)) {
+                self.rows[row].not_run.get_or_insert_with(|| why.clone());
+            }
+        }
+        for column in 0..self.columns.len() {
+            if !(0..self.rows.len()).any(|row| self.can_be_run(row, column)) {
+                self.columns[column].not_run.get_or_insert_with(|| why.clone());
+            }
+        }
+    }
+
+    /// Whether this machine can run any of a pair's cells, as far as is known.
+    fn can_be_run(&self, row: usize, column: usize) -> bool {
+        let mut cells = self.cells[self.index(row, column)].iter();
+        cells.any(|at| self.planned[*at].unsupported.is_none())
+    }
+
     /// Every pair's place, scenario by scenario: a fault that makes everything hang is then spread out.
     pub fn places(&self) -> impl Iterator<Item = (usize, usize)> + use<> {
         let (rows, columns) = (self.rows.len(), self.columns.len());
@@ -239,6 +266,7 @@ impl Kills {
     pub fn column_lacks(&self, column: usize) -> bool {
         self.judged.scenarios
             && !self.columns[column].characterisation
+            && self.columns[column].not_run.is_none()
             && self.proofs_of_column(column).next().is_none()
             && (0..self.rows.len()).any(|row| self.width(row, column) > 0)
     }

@@ -36,6 +36,9 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
     trial.check_eq("flags", format!("{expected:#x}"), format!("{flags:#x}"), "bug 56");
 
     lab.core().fd(handle).want_recv().map_err(Failure::broken)?;
+    // Registered first: data that is there while the registration is made can be an edge of its own, and be another one when
+    // its arrival is announced.
+    lab.fence(thread)?;
     ends.far.write_all(b"unread").map_err(Failure::broken)?;
     lab.wait_until("the report", || watch.entered() > 0)?;
     lab.fence(thread)?;

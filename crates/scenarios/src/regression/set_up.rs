@@ -52,8 +52,9 @@ pub(crate) fn is_quiet(
 pub(crate) fn raise_limit(count: libc::rlim_t) -> Result<(), Failure> {
     let (soft, hard) = getrlimit(Resource::RLIMIT_NOFILE).map_err(Failure::broken)?;
     if soft < count {
-        setrlimit(Resource::RLIMIT_NOFILE, count, hard)
-            .map_err(|error| Failure::Unsupported(format!("{count} descriptors: {error}")))?;
+        // Beyond the hard limit the superuser only.
+        setrlimit(Resource::RLIMIT_NOFILE, count, hard.max(count))
+            .map_err(|error| Failure::Unsupported(format!("{count} descriptors, of {hard}: {error}")))?;
     }
     Ok(())
 }

@@ -37,6 +37,7 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
     let want = |which: &[usize]| {
         which.iter().try_for_each(|index| core.fd(handles[*index]).want_recv()).map_err(Failure::broken)
     };
+    // The other one lets the entry go only when the walk is over: a walker that finds it unlisted begins anew.
     about(&listed[0], "the entry behind the first leaves and comes back", "suspect 9")
         .worker("walker", walker)
         .worker("other", other)
@@ -47,16 +48,17 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
             trial,
             &mut lab,
             "
-            us                     | walker      | other
-            wakes                  |             |
-                                   | at TurnDone |
-                                   |             | at TurnDone
-            lists-all              |             |
-                                   | at WalkAt   |
-                                   |             | at BeforeWait
-            lists-the-second-again |             |
-                                   | goes on     |
-                                   |             | goes on
+            us                     | walker        | other
+            wakes                  |               |
+                                   | at TurnDone   |
+                                   |               | at TurnDone
+            lists-all              |               |
+                                   | at WalkAt     |
+                                   |               | at BeforeWait
+            lists-the-second-again |               |
+                                   | at BeforeWait |
+                                   |               | goes on
+                                   | goes on       |
             ",
         )?;
     // The lab's end waits for everybody to let go of it.
