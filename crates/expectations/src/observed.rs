@@ -157,10 +157,10 @@ sources:
 rows:
   V06:
     'tcp':
+      poll-IN@level: { answers: ['ERR', 'ERR|HUP'], unstable: race }
       poll-events0@level: { answers: ['-', 'HUP'], source: read, since: '6.0' }
       poll@level: 'IN'
       select@level: { answers: ['r--'], unstable: timing }
-      poll-IN@level: { answers: ['ERR', 'ERR|HUP'], unstable: race }
 ";
 
     fn asked(api: &str, trigger: Option<&str>) -> Asked {
