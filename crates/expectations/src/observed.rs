@@ -157,7 +157,7 @@ sources:
 rows:
   V06:
     'tcp':
-      poll-IN@level: { answers: ['ERR', 'ERR|HUP'], unstable: race }
+      poll-IN@level: { answers: ['ERR', 'ERR|HUP'], seen: both, unstable: race }
       poll-events0@level: { answers: ['-', 'HUP'], source: read, since: '6.0' }
       poll@level: 'IN'
       select@level: { answers: ['r--'], unstable: timing }
