@@ -168,7 +168,7 @@ pub fn keys(line: &Line, transport: Transport, mode: Mode, poller: &str, views: 
             Act::Look { interest: Some(interest), .. } if mode == Mode::Level => {
                 keys.push(naming.look_for(poller, *interest));
             }
-            Act::Wait { .. } | Act::Answers(_) | Act::CrowdAnswers | Act::ChildAnswers => {
+            Act::Wait { .. } | Act::Answers(_) | Act::CrowdAnswers | Act::CrowdShares | Act::ChildAnswers => {
                 keys.push(naming.wait(poller, mode))
             }
             Act::MakePoller if clause.asked => keys.extend(naming.make_poller(poller)),

@@ -48,6 +48,8 @@ pub struct Setting {
     pub mode: Mode,
     /// The poller.
     pub make: MakeSelector,
+    /// The system's own queue, epoll or kqueue: what a line calls `a queue`. Not every system has one.
+    pub queue: Option<MakeSelector>,
     /// For what is done in random order.
     pub seed: u64,
 }

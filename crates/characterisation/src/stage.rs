@@ -67,9 +67,14 @@ struct Actor {
 
 impl Actor {
     fn new(fd: OwnedFd) -> Self {
+        Self { number: fd.as_raw_fd(), fd: Some(fd), ..Self::none() }
+    }
+
+    /// The number that no descriptor has.
+    fn none() -> Self {
         Self {
-            number: fd.as_raw_fd(),
-            fd: Some(fd),
+            number: -1,
+            fd: None,
             file: 0,
             address: None,
             path: None,
@@ -273,8 +278,13 @@ impl Stage {
                 Ok(answer)
             }
             Act::Crew { count, work, alone, poller } => self.begins_work(*count, work, *alone, poller),
-            Act::Clients(count, whom) => self.clients_reach(*count, whom),
+            Act::Clients { count, whom, one_by_one } => self.clients_reach(*count, whom, *one_by_one),
             Act::Pairs(count) => self.pairs_are_written(*count),
+            Act::CrowdShares => {
+                let answer = self.work_is_shared()?;
+                observed.push(observation(self.naming.wait(&self.poller, self.setting.mode), answer.clone()));
+                Ok(answer)
+            }
             Act::CrowdAnswers if self.crew.is_at_work() => {
                 let answer = self.work_is_done()?;
                 observed.push(observation(self.naming.wait(&self.poller, self.setting.mode), answer.clone()));
@@ -435,6 +445,18 @@ impl Stage {
             }
             Thing::Directory => descriptors::directory(&mut self.place)?,
             Thing::Device(path) => descriptors::device(path)?,
+            Thing::Eventfd => descriptors::eventfd()?,
+            Thing::SharedMemory => descriptors::shared_memory()?,
+            Thing::Queue => self.queue(name)?,
+            Thing::NoDescriptor => {
+                // Others hand descriptors to code that relies on their being open.
+                if !self.ears(FIRST)?.selector.capabilities().raw_records {
+                    let why = format!("{} takes descriptors, and -1 is none", self.poller);
+                    return Err(Stopped::Unsupported(why));
+                }
+                self.actors.insert(name.to_owned(), Actor::none());
+                return Ok("ok".into());
+            }
         };
         let shared = match thing {
             Thing::Copy(of) => {
@@ -449,6 +471,19 @@ impl Stage {
             actor.partner = partner;
         }
         Ok("ok".into())
+    }
+
+    /// The system's queue as a descriptor, and as the poller of this name.
+    fn queue(&mut self, name: &str) -> Result<OwnedFd, Stopped> {
+        let why = "this system has neither epoll nor kqueue";
+        let make = self.setting.queue.ok_or_else(|| Stopped::Unsupported(why.into()))?;
+        if self.pollers.contains_key(name) {
+            return Err(broken(format!("there is a poller '{name}' already")));
+        }
+        let ears = Ears::open(make)?;
+        let fd = ears.selector.descriptor().map_err(|Unsupported(why)| Stopped::Unsupported(why))?;
+        self.pollers.insert(name.to_owned(), Arc::new(ears));
+        Ok(fd)
     }
 
     fn change(&mut self, change: &Change) -> Result<Changed, Stopped> {

@@ -120,11 +120,20 @@ pub enum Act {
         poller: Name,
     },
     /// `N clients reach A`: so many connections, one after the other.
-    Clients(usize, Name),
+    Clients {
+        /// How many.
+        count: usize,
+        /// The listener.
+        whom: Name,
+        /// Each when all threads sleep again.
+        one_by_one: bool,
+    },
     /// `N pairs are added and written`: each first end is added for reading, then a byte is sent to each.
     Pairs(usize),
     /// `threads answer`: how many of them are awake.
     CrowdAnswers,
+    /// `threads share`: how many of them did the work.
+    CrowdShares,
     /// `wake`: the poller's own wake-up.
     Wake {
         /// So many times.
@@ -220,6 +229,14 @@ pub enum Thing {
     Directory,
     /// `/dev/…`.
     Device(String),
+    /// `a queue`: epoll(7) or kqueue(2), as the system has it, and the poller of this name.
+    Queue,
+    /// `an eventfd`.
+    Eventfd,
+    /// `shared memory`.
+    SharedMemory,
+    /// `no descriptor`: −1.
+    NoDescriptor,
 }
 
 /// A number of bytes.
@@ -262,6 +279,8 @@ pub enum Call {
     Listens {
         /// The length of the queue.
         backlog: Option<usize>,
+        /// At the address of this one, which has set `SO_REUSEPORT` before it was bound, as this one does.
+        beside: Option<Name>,
     },
     /// connect(2), non-blocking, to this one's address, or to an address where nobody listens.
     Connects(Option<Name>),
@@ -308,6 +327,8 @@ pub enum Call {
 pub enum SocketOption {
     /// `SO_OOBINLINE`, on.
     OobInline,
+    /// `SO_REUSEPORT`, on.
+    ReusePort,
     /// `SO_RCVLOWAT`.
     RcvLowat(usize),
     /// `SO_SNDLOWAT`.
@@ -319,6 +340,7 @@ impl SocketOption {
     pub const fn name(self) -> &'static str {
         match self {
             Self::OobInline => "SO_OOBINLINE",
+            Self::ReusePort => "SO_REUSEPORT",
             Self::RcvLowat(_) => "SO_RCVLOWAT",
             Self::SndLowat(_) => "SO_SNDLOWAT",
         }

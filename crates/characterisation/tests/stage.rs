@@ -7,6 +7,14 @@ use characterisation::{Performance, Setting, Stopped, Transport, perform};
 use nix::fcntl::{FcntlArg, fcntl};
 use selector::{MakeSelector, Mode};
 
+/// What a line calls `a queue`.
+#[cfg(target_os = "linux")]
+const QUEUE: Option<MakeSelector> = Some(&poller_epoll::selector);
+
+/// The tests of queues are Linux's.
+#[cfg(not(target_os = "linux"))]
+const QUEUE: Option<MakeSelector> = None;
+
 /// Descriptor numbers are the process's: one line at a time.
 fn alone() -> MutexGuard<'static, ()> {
     static ALONE: Mutex<()> = Mutex::new(());
@@ -19,7 +27,7 @@ fn play_with(
     mode: Mode,
     line: &str,
 ) -> (Performance, Result<(), Stopped>) {
-    perform(line, Setting { transport, mode, make, seed: 1 })
+    perform(line, Setting { transport, mode, make, queue: QUEUE, seed: 1 })
 }
 
 fn play(transport: Transport, line: &str) -> (Performance, Result<(), Stopped>) {

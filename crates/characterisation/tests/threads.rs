@@ -7,12 +7,15 @@ use std::sync::{Mutex, PoisonError};
 use characterisation::{Setting, Stopped, Transport, perform};
 use selector::{MakeSelector, Mode};
 
+/// What a line calls `a queue`.
+const QUEUE: Option<MakeSelector> = Some(&poller_epoll::selector);
+
 /// Limits, signals and children are the process's: one line at a time.
 static STAGE: Mutex<()> = Mutex::new(());
 
 fn performed(verbs: &str, mode: Mode, make: MakeSelector) -> (Vec<String>, Result<(), Stopped>) {
     let _alone = STAGE.lock().unwrap_or_else(PoisonError::into_inner);
-    let setting = Setting { transport: Transport::Unix, mode, make, seed: 1 };
+    let setting = Setting { transport: Transport::Unix, mode, make, queue: QUEUE, seed: 1 };
     let (performance, ended) = perform(verbs, setting);
     (performance.observations.into_iter().map(|seen| seen.answer).collect(), ended)
 }

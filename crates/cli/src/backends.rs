@@ -61,6 +61,11 @@ pub const BACKENDS: [(&str, Option<Backend>); 4] = [
     ("select", backend!("select", poller_select)),
 ];
 
+/// The queue that this OS has in its kernel.
+pub fn queue() -> Option<MakeSelector> {
+    EPOLL.or(KQUEUE).map(|backend| backend.selector)
+}
+
 /// Every backend that this OS has.
 pub fn here() -> impl Iterator<Item = Backend> {
     BACKENDS.into_iter().filter_map(|(_, backend)| backend)

@@ -120,6 +120,15 @@ mod tests {
     use crate::plan::Source;
 
     #[test]
+    fn what_contract_scenarios_ask_in_place_of_lines_is_there() {
+        for excused in characterisation::unscripted() {
+            for id in excused.contract {
+                assert!(scenarios::find(id).is_some(), "{}: there is no scenario {id}", excused.what);
+            }
+        }
+    }
+
+    #[test]
     fn every_variant_of_the_matrix_means_the_same_to_the_scenarios() {
         let matrix = Source::load(None).expect("matrix.yml is well-formed").matrix;
         for cell in matrix.cells().iter().filter(|cell| rows::find(&cell.id.scenario).is_none()) {

@@ -158,6 +158,7 @@ fn here(question: &Question, poller: Poller, seed: Seed) -> ExitCode {
         transport: matrix_rows::transport(question.transport),
         mode: matrix_rows::mode(question.mode),
         make: poller.make,
+        queue: crate::backends::queue(),
         seed: seed.0,
     };
     let (performance, ended) = perform(&question.line, setting);

@@ -6,7 +6,7 @@ use matrix::{Described, Layer, Os, Trigger, Variant};
 use report::{Asked, Status};
 use selector::Mode;
 
-use crate::backends::Poller;
+use crate::backends::{self, Poller};
 use crate::catalogue::Ran;
 use crate::command::quoted;
 use crate::error::Error;
@@ -69,7 +69,8 @@ pub fn transport(transport: matrix::Transport) -> Transport {
 pub fn run(row: &Row, variant: Variant, poller: Poller, seed: u64) -> Result<Ran, Error> {
     let make = poller.make;
     let (transport, mode) = (transport(variant.transport), mode(variant.trigger));
-    let (performance, ended) = characterisation::perform(row.verbs, Setting { transport, mode, make, seed });
+    let setting = Setting { transport, mode, make, queue: backends::queue(), seed };
+    let (performance, ended) = characterisation::perform(row.verbs, setting);
     let due = match (row.verbs.parse(), make()) {
         (Ok(line), Ok(poller)) => keys(&line, transport, mode, poller.name(), poller.views(mode)),
         // The performance has said so.

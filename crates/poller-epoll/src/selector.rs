@@ -6,7 +6,7 @@
 //! - A closed epoll lives on for the threads that wait in it, and so does its wake-up.
 
 use std::io;
-use std::os::fd::{AsRawFd, IntoRawFd, RawFd};
+use std::os::fd::{AsRawFd, BorrowedFd, IntoRawFd, OwnedFd, RawFd};
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::time::Duration;
 
@@ -148,6 +148,16 @@ impl Selector for EpollSelector {
             Ok(_) | Err(Errno::EAGAIN) => Ok(()),
             Err(errno) => Err(Unsupported(format!("the eventfd: {errno}"))),
         }
+    }
+
+    fn descriptor(&self) -> Result<OwnedFd, Unsupported> {
+        let number = self.number();
+        if number == CLOSED {
+            return Err(Unsupported("it is closed".into()));
+        }
+        // SAFETY: it is open until `close`, and a line closes no poller that it makes others watch.
+        let copied = unsafe { BorrowedFd::borrow_raw(number) }.try_clone_to_owned();
+        copied.map_err(|error| Unsupported(format!("a copy of its descriptor: {error}")))
     }
 
     fn close(&self) -> Result<Result<(), Errno>, Unsupported> {

@@ -9,7 +9,7 @@ mod changed;
 mod raw_wait;
 mod wake_pipe;
 
-use std::os::fd::RawFd;
+use std::os::fd::{OwnedFd, RawFd};
 use std::time::Duration;
 
 use nix::errno::Errno;
@@ -175,6 +175,14 @@ pub trait Selector: Send + Sync {
     /// # Errors
     /// What close(2) answers, or that there is nothing to close.
     fn close(&self) -> Result<Result<(), Errno>, Unsupported>;
+
+    /// Another descriptor of the poller's own open file, to be watched by other pollers.
+    ///
+    /// # Errors
+    /// That it has none, or why there cannot be another one.
+    fn descriptor(&self) -> Result<OwnedFd, Unsupported> {
+        Err(Unsupported(format!("{} has no descriptor of its own to give away", self.name())))
+    }
 
     /// Says that this process has closed its descriptor `fd`. For pollers in another process, which have a copy of it.
     ///

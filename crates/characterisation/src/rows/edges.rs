@@ -4,7 +4,7 @@ use selector::Mode;
 
 use super::{BOTH, EDGE, LEVEL, ONCE};
 use crate::Row;
-use crate::Transport::{Fifo, Pipe, Seqpacket, Tcp, Udp, Unix, UnixDgram};
+use crate::Transport::{Fifo, None, Pipe, Seqpacket, Tcp, Udp, Unix, UnixDgram};
 
 pub(super) const ROWS: &[Row] = &[
     Row {
@@ -52,6 +52,21 @@ pub(super) const ROWS: &[Row] = &[
         transports: &[Tcp, Unix, Pipe, Fifo],
         modes: EDGE,
         bugs: &["https://github.com/unikraft/unikraft/pull/1310"],
+    },
+    Row {
+        row: "E05",
+        id: "edges/eventfd",
+        question: "Is every write to an eventfd an edge, and every read?",
+        verbs: "this is eventfd, own is an eventfd, add own for both, wait 2 times as eventfd-add, \
+                own sends 8, wait as eventfd-write, own sends 8, wait as eventfd-2nd-write, \
+                wait as eventfd-no-change, own reads, wait as eventfd-read",
+        transports: &[None],
+        modes: EDGE,
+        bugs: &[
+            "https://github.com/microsoft/WSL/issues/2462",
+            "https://github.com/rust-lang/miri/pull/4676",
+            "https://github.com/shadow/shadow/issues/2673",
+        ],
     },
     Row {
         row: "E06",

@@ -86,6 +86,46 @@ pub(super) const ROWS: &[Row] = &[
         bugs: &[],
     },
     Row {
+        row: "F06",
+        id: "files/eventfd",
+        question: "Can an eventfd be watched, and what is reported of it?",
+        verbs: "this is eventfd, own is an eventfd, look at own for reading, look at own for writing, \
+                look at own, own sends 8, look at own as counted",
+        transports: &[None],
+        modes: LEVEL,
+        bugs: &[],
+    },
+    Row {
+        row: "F06",
+        id: "files/shared-memory",
+        question: "Can shared memory be watched, and what is reported of it?",
+        verbs: "this is shm, own is shared memory, look at own for reading, look at own for writing, \
+                look at own",
+        transports: &[None],
+        modes: LEVEL,
+        bugs: &[],
+    },
+    Row {
+        row: "F06",
+        id: "files/queue",
+        question: "Can the system's own queue be watched, and what is reported of one that has nothing to say?",
+        verbs: "this is queue-fd, own is a queue, look at own for reading, look at own for writing, \
+                look at own",
+        transports: &[None],
+        modes: LEVEL,
+        bugs: &["https://github.com/sysprog21/elfuse/issues/386"],
+    },
+    Row {
+        row: "F09",
+        id: "files/bpf",
+        question: "Can a packet filter that has no interface yet be watched, and what is reported of it?",
+        verbs: "this is bpf, own is /dev/bpf, look at own for reading as unbound, look at own for writing, \
+                look at own",
+        transports: &[None],
+        modes: LEVEL,
+        bugs: &["https://github.com/libuv/help/issues/9"],
+    },
+    Row {
         row: "F05",
         id: "files/write-end-for-reading",
         question: "What is reported of a pipe's writing end that is watched for reading?",

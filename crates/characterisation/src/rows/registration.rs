@@ -2,7 +2,7 @@
 
 use super::{BOTH, EDGE, LEVEL};
 use crate::Row;
-use crate::Transport::{Fifo, Pipe, Seqpacket, Tcp, Udp, Unix, UnixDgram};
+use crate::Transport::{Fifo, None, Pipe, Seqpacket, Tcp, Udp, Unix, UnixDgram};
 
 pub(super) const ROWS: &[Row] = &[
     Row {
@@ -224,6 +224,16 @@ pub(super) const ROWS: &[Row] = &[
         bugs: &["https://github.com/lionheart/openradar-mirror/issues/16814"],
     },
     Row {
+        row: "A19",
+        id: "registration/no-descriptor",
+        question: "What answers a registration of -1, and is what is registered beside it reported?",
+        verbs: "own and peer are connected, none is no descriptor, peer sends 1, add none for reading? as number--1, \
+                add own for reading? as beside-number--1, wait",
+        transports: &[Unix],
+        modes: LEVEL,
+        bugs: &[],
+    },
+    Row {
         row: "A20",
         id: "registration/closed-beside-idle",
         question: "Is a closed descriptor reported at once while another one is idle?",
@@ -288,6 +298,54 @@ pub(super) const ROWS: &[Row] = &[
         verbs: "peer and own are connected, own fills, add own for writing, t waits, peer resets, \
                 t answers as blocked-full-reset, look at own for writing",
         transports: &[Tcp],
+        modes: LEVEL,
+        bugs: &[],
+    },
+    Row {
+        row: "A23",
+        id: "registration/queue-in-poller",
+        question: "What is reported of a queue that is watched: idle, with something to say, and with nothing any more?",
+        verbs: "this is nesting, inner is a queue, own and peer are connected, add own for reading in inner, \
+                add inner for reading, wait as inner-idle, peer sends 1, wait as inner-ready, \
+                wait as inner-ready-2nd-wait, own reads, wait as inner-source-drained",
+        transports: &[Unix, Pipe],
+        modes: BOTH,
+        bugs: &[
+            "https://github.com/rcore-os/tgoskits/pull/2378",
+            "https://github.com/sysprog21/elfuse/issues/386",
+        ],
+    },
+    Row {
+        row: "A23",
+        id: "registration/queue-in-poller-waiting",
+        question: "Is a thread woken that waits on a queue that is watched, when the queue has something to say?",
+        verbs: "this is nesting, inner is a queue, own and peer are connected, add own for reading in inner, \
+                add inner for reading, t waits, peer sends 1, t answers as waiter-blocked-then-inner-ready",
+        transports: &[Unix, Pipe],
+        modes: BOTH,
+        bugs: &["https://github.com/rcore-os/tgoskits/pull/2378"],
+    },
+    Row {
+        row: "A23",
+        id: "registration/queue-in-itself",
+        question: "Can a queue be registered in itself, for writing in another one, and in a circle?",
+        verbs: "this is nesting, own is a queue, add own for reading in own? as itself, other is a queue, \
+                add own for writing in other? as for-writing, remove own in other? as removed, \
+                add own for reading in other? as cycle-first, add other for reading in own? as cycle-of-2",
+        transports: &[None],
+        modes: LEVEL,
+        bugs: &["https://github.com/sysprog21/elfuse/pull/332"],
+    },
+    Row {
+        row: "A23",
+        id: "registration/queue-chain",
+        question: "How deep can queues be nested, and does what happens at the bottom reach the top?",
+        verbs: "this is nesting, own and peer are connected, a1 is a queue, a2 is a queue, a3 is a queue, \
+                a4 is a queue, a5 is a queue, a6 is a queue, add own for reading in a1, \
+                add a1 for reading in a2? as 1-deep, add a2 for reading in a3? as 2-deep, \
+                add a3 for reading in a4? as 3-deep, add a4 for reading in a5? as 4-deep, \
+                add a5 for reading in a6? as 5-deep, add a4 for reading, peer sends 1, wait as 4-deep-then-data",
+        transports: &[Unix],
         modes: LEVEL,
         bugs: &[],
     },

@@ -49,6 +49,47 @@ pub(super) const ROWS: &[Row] = &[
         bugs: &[],
     },
     Row {
+        row: "C02",
+        id: "sharing/refused",
+        question: "Who is told that a connect was refused: the wait, SO_ERROR, or the call that comes first?",
+        verbs: "own is fresh, own connects to nobody?, add own for both, wait as refused, \
+                own reads? as refused-then-read, own asks SO_ERROR?, own sends 1?, wait",
+        transports: &[Tcp],
+        modes: BOTH,
+        bugs: &["https://github.com/netty/netty/pull/7738"],
+    },
+    Row {
+        row: "C02",
+        id: "sharing/refused-while-writing",
+        question: "Who is told that a connect was refused if only writing is watched, and it is written first?",
+        verbs: "own is fresh, own connects to nobody?, add own for writing, wait as refused-W, \
+                own sends 1? as refused-then-written, own asks SO_ERROR?, own reads?, wait",
+        transports: &[Tcp],
+        modes: BOTH,
+        bugs: &["https://github.com/netty/netty/pull/7738"],
+    },
+    Row {
+        row: "C04",
+        id: "sharing/error-asked-twice",
+        question: "Is SO_ERROR told once, and what is reported of the socket after that?",
+        verbs: "own and peer are connected, add own for both, peer resets, wait as reset, \
+                own asks SO_ERROR twice? as after-SO_ERROR, wait, own reads?, own sends 1?",
+        transports: &[Tcp],
+        modes: BOTH,
+        bugs: &[],
+    },
+    Row {
+        row: "C05",
+        id: "sharing/reset-in-queue",
+        question: "What does a listener report and accept if the first connection of its queue has been reset?",
+        verbs: "own listens, first reaches own, second reaches own, first resets, add own for reading, \
+                wait as first-of-two-reset, own accepts one?, look at one as accepted-reset, \
+                own accepts two? as second-accept, own accepts three? as third-accept, wait as all-accepted",
+        transports: &[Tcp],
+        modes: LEVEL,
+        bugs: &[],
+    },
+    Row {
         row: "C03",
         id: "sharing/unix-connected",
         question: "What is reported of a UNIX connect, which is over at once?",
@@ -151,6 +192,40 @@ pub(super) const ROWS: &[Row] = &[
         transports: &[Tcp],
         modes: &[Mode::Exclusive, Mode::ExclusiveEdge],
         bugs: &["https://github.com/pjsip/pjproject/pull/2604", "https://github.com/unbit/uwsgi/issues/1252"],
+    },
+    Row {
+        row: "C11",
+        id: "sharing/one-by-one-poller-per-thread",
+        question: "How many threads serve connections that come one by one if each has the listener in a poller?",
+        verbs: "own listens backlog 128, add own for reading, 8 threads accept from own alone, \
+                32 clients reach own one by one, threads share as one-poller-per-thread-one-by-one",
+        transports: &[Tcp, Unix],
+        modes: &[Mode::Exclusive, Mode::ExclusiveEdge],
+        bugs: &[
+            "https://github.com/puma/puma/issues/3934",
+            "https://github.com/apache/trafficserver/issues/6031",
+        ],
+    },
+    Row {
+        row: "C11",
+        id: "sharing/one-by-one-shared-poller",
+        question: "How many threads serve connections that come one by one if they share the poller?",
+        verbs: "own listens backlog 128, add own for reading, 8 threads accept from own, \
+                32 clients reach own one by one, threads share as one-shared-poller-one-by-one",
+        transports: &[Tcp, Unix],
+        modes: SHARED,
+        bugs: &[],
+    },
+    Row {
+        row: "C14",
+        id: "sharing/reuse-port",
+        question: "Which of two listeners of one port are reported when 64 clients have connected?",
+        verbs: "own is fresh, own sets SO_REUSEPORT, own listens backlog 128, other listens backlog 128 beside own, \
+                add own for reading, 64 clients reach own, wait as the-first-of-two-listeners, \
+                add other for reading in second, wait in second as the-second-of-two-listeners",
+        transports: &[Tcp],
+        modes: LEVEL,
+        bugs: &[],
     },
     Row {
         row: "C12",

@@ -56,7 +56,7 @@ impl Stage {
     pub(super) fn call(&mut self, who: &str, call: &Call) -> Result<Outcome, Stopped> {
         let outcome = match call {
             Call::Binds => self.binds(who)?,
-            Call::Listens { backlog } => self.listens(who, *backlog)?,
+            Call::Listens { backlog, beside } => self.listens(who, *backlog, beside.as_ref())?,
             Call::Connects(to) => self.connects(who, to.as_ref())?,
             Call::Reaches(whom) => self.reaches(who, whom)?,
             Call::Accepts(name) => self.accepts(who, name)?,
@@ -171,8 +171,21 @@ impl Stage {
         Ok(())
     }
 
-    fn listens(&mut self, who: &str, backlog: Option<usize>) -> Result<Outcome, Stopped> {
+    fn listens(
+        &mut self,
+        who: &str,
+        backlog: Option<usize>,
+        beside: Option<&Name>,
+    ) -> Result<Outcome, Stopped> {
         self.socket(who)?;
+        if let Some(other) = beside {
+            let address = self.address(Some(other))?;
+            let fd = self.fd(who)?;
+            let bound =
+                setsockopt(fd, sockopt::ReusePort, &true).and_then(|()| descriptors::bind_to(fd, &address));
+            bound.map_err(|errno| broken(format!("an address that '{other}' has: {errno:?}")))?;
+            self.actor(who)?.address = Some(address);
+        }
         if self.actor(who)?.address.is_none() {
             self.binds(who)?;
         }
@@ -464,6 +477,7 @@ impl Stage {
         let fd = self.fd(who)?;
         let (name, value) = match option {
             SocketOption::OobInline => return Ok(Outcome::of(setsockopt(fd, sockopt::OobInline, &true))),
+            SocketOption::ReusePort => return Ok(Outcome::of(setsockopt(fd, sockopt::ReusePort, &true))),
             SocketOption::RcvLowat(bytes) => (libc::SO_RCVLOWAT, bytes),
             SocketOption::SndLowat(bytes) => (libc::SO_SNDLOWAT, bytes),
         };

@@ -134,7 +134,12 @@ impl Stage {
         Ok("ok".into())
     }
 
-    pub(super) fn clients_reach(&mut self, count: usize, whom: &Name) -> Result<String, Stopped> {
+    pub(super) fn clients_reach(
+        &mut self,
+        count: usize,
+        whom: &Name,
+        one_by_one: bool,
+    ) -> Result<String, Stopped> {
         let address = self.actor(whom)?.address.clone();
         let address = address.ok_or_else(|| broken(format!("'{whom}' does not listen")))?;
         for _ in 0..count {
@@ -147,6 +152,12 @@ impl Stage {
                 Err(errno) => return Err(broken(format!("connect: {errno:?}"))),
             }
             self.crew.clients.push(client);
+            if one_by_one {
+                self.settle.round_trip()?;
+                self.echo()?;
+                let Some(echo) = &self.echo else { return Err(broken("nobody answers")) };
+                sleepers::settle(&mut self.crew.threads, echo)?;
+            }
         }
         self.settle.round_trip()?;
         Ok("ok".into())
@@ -172,18 +183,32 @@ impl Stage {
         Ok("ok".into())
     }
 
-    /// What came of the work.
-    pub(super) fn work_is_done(&mut self) -> Result<String, Stopped> {
+    /// What each thread has done, once all have come to an end.
+    fn end_the_work(&mut self) -> Result<Vec<Done>, Stopped> {
         let reports_once = self.reports_once();
         let mut threads = std::mem::take(&mut self.crew.threads);
         sleepers::finish(&mut threads, self.echo()?, reports_once)?;
+        let done = threads
+            .iter_mut()
+            .map(|thread| thread.done().ok_or_else(|| broken("a thread has not worked to its end")));
+        done.collect()
+    }
+
+    /// How the work was shared.
+    pub(super) fn work_is_shared(&mut self) -> Result<String, Stopped> {
+        let done = self.end_the_work()?;
+        let busy = done.iter().filter(|done| done.accepted > 0).count();
+        Ok(format!("served by {busy} of {}", done.len()))
+    }
+
+    /// What came of the work.
+    pub(super) fn work_is_done(&mut self) -> Result<String, Stopped> {
         let mut all = Done::default();
-        for thread in &threads {
-            let Some(done) = thread.done() else { return Err(broken("a thread has not worked to its end")) };
+        for done in self.end_the_work()? {
             all.accepted += done.accepted;
             all.errors += done.errors;
             all.missed += done.missed;
-            all.collected.extend(&done.collected);
+            all.collected.extend(done.collected);
         }
         Ok(match &self.crew.work {
             Some(Work::Accept(_)) => {

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, FdFlag, OFlag, fcntl, open};
+use nix::sys::mman::{shm_open, shm_unlink};
 use nix::sys::socket::{
     AddressFamily, Backlog, SockType, SockaddrIn, UnixAddr, accept, bind, connect, getsockname, listen,
     setsockopt, socket, socketpair, sockopt,
@@ -147,6 +148,15 @@ pub(super) fn bind_somewhere(
     }
 }
 
+/// bind(2).
+pub(super) fn bind_to(fd: &impl AsFd, address: &Address) -> Result<(), Errno> {
+    let fd = fd.as_fd().as_raw_fd();
+    match address {
+        Address::Inet(address) => bind(fd, address),
+        Address::Unix(address) => bind(fd, address),
+    }
+}
+
 /// connect(2).
 pub(super) fn connect_to(fd: &impl AsFd, address: &Address) -> Result<(), Errno> {
     let fd = fd.as_fd().as_raw_fd();
@@ -242,10 +252,35 @@ pub(super) fn directory(place: &mut Place) -> Result<OwnedFd, Stopped> {
     opened(&path, OFlag::O_RDONLY)
 }
 
+/// A counter that can be waited for.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+pub(super) fn eventfd() -> Result<OwnedFd, Stopped> {
+    // SAFETY: it takes no pointer.
+    let made = Errno::result(unsafe { libc::eventfd(0, libc::EFD_NONBLOCK | libc::EFD_CLOEXEC) });
+    // SAFETY: eventfd has just made it, and nobody else knows it.
+    made.map(|fd| unsafe { OwnedFd::from_raw_fd(fd) }).map_err(|errno| broken(format!("eventfd: {errno:?}")))
+}
+
+/// FreeBSD has one since 13; what is built for it must start on 12.
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+pub(super) fn eventfd() -> Result<OwnedFd, Stopped> {
+    Err(Stopped::Unsupported("an eventfd is Linux's own here".into()))
+}
+
+/// POSIX shared memory without a name.
+pub(super) fn shared_memory() -> Result<OwnedFd, Stopped> {
+    let name = format!("/pollmatrix-{}", std::process::id());
+    let flags = OFlag::O_CREAT | OFlag::O_EXCL | OFlag::O_RDWR;
+    let made = shm_open(name.as_str(), flags, Mode::S_IRUSR | Mode::S_IWUSR);
+    let made = made.map_err(|errno| Stopped::Unsupported(format!("shm_open: {errno:?}")))?;
+    shm_unlink(name.as_str()).map_err(|errno| broken(format!("shm_unlink: {errno:?}")))?;
+    prepare(made)
+}
+
 /// A device, for reading and writing if that is allowed.
 pub(super) fn device(path: &str) -> Result<OwnedFd, Stopped> {
     match opened(Path::new(path), OFlag::O_RDWR) {
-        Err(Stopped::Broken(_)) => opened(Path::new(path), OFlag::O_RDONLY),
+        Err(Stopped::Broken(_) | Stopped::Unsupported(_)) => opened(Path::new(path), OFlag::O_RDONLY),
         answered => answered,
     }
 }
@@ -255,6 +290,9 @@ fn opened(path: &Path, flags: OFlag) -> Result<OwnedFd, Stopped> {
         Ok(fd) => prepare(fd),
         Err(Errno::ENOENT | Errno::ENXIO) => {
             Err(Stopped::Unsupported(format!("this system has no {}", path.display())))
+        }
+        Err(errno @ (Errno::EACCES | Errno::EPERM)) => {
+            Err(Stopped::Unsupported(format!("open {}: {errno:?}", path.display())))
         }
         Err(errno) => Err(broken(format!("open {}: {errno:?}", path.display()))),
     }

@@ -199,10 +199,10 @@ impl Sleeper {
         }
     }
 
-    /// What it has done, once it has.
-    pub(super) fn done(&self) -> Option<&Done> {
-        match &self.said {
-            Some(Waited::Worked(done)) => Some(done),
+    /// What it has done, once it has. Told once.
+    pub(super) fn done(&mut self) -> Option<Done> {
+        match &mut self.said {
+            Some(Waited::Worked(done)) => Some(std::mem::take(done)),
             _ => None,
         }
     }

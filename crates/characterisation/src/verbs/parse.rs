@@ -304,8 +304,11 @@ impl Words {
             return Ok(Act::ClosePoller(self.poller()?));
         }
         if self.has("threads") {
-            self.must_have("answer")?;
-            return Ok(Act::CrowdAnswers);
+            let acts = [("answer", false), ("share", true)];
+            return Ok(match self.one_of("what the threads do", &acts)? {
+                false => Act::CrowdAnswers,
+                true => Act::CrowdShares,
+            });
         }
         if let Some(count) = self.maybe_number() {
             if self.has("times") {
@@ -313,7 +316,13 @@ impl Words {
             }
             if self.has("clients") {
                 self.must_have("reach")?;
-                return Ok(Act::Clients(count, self.known(cast)?));
+                let whom = self.known(cast)?;
+                let one_by_one = self.has("one");
+                if one_by_one {
+                    self.must_have("by")?;
+                    self.must_have("one")?;
+                }
+                return Ok(Act::Clients { count, whom, one_by_one });
             }
             if self.has("pairs") {
                 for word in ["are", "added", "and", "written"] {
@@ -413,18 +422,35 @@ impl Words {
     }
 
     fn thing(&mut self, cast: &Cast) -> Result<Thing, ParseError> {
-        const THINGS: [&str; 2] = ["fresh", "a"];
+        const THINGS: [&str; 5] = ["fresh", "a", "an", "shared", "no"];
         if self.has("fresh") {
             return Ok(Thing::Fresh);
+        }
+        for (article, word, thing) in [
+            ("an", "eventfd", Thing::Eventfd),
+            ("shared", "memory", Thing::SharedMemory),
+            ("no", "descriptor", Thing::NoDescriptor),
+        ] {
+            if self.has(article) {
+                self.must_have(word)?;
+                return Ok(thing);
+            }
         }
         if self.peek().is_some_and(|word| word.starts_with("/dev/")) {
             return Ok(Thing::Device(self.take("a device")?));
         }
         if !self.has("a") {
-            return self.wrong("'fresh', 'a copy of', 'a file of', 'a directory' or a device", &THINGS);
+            return self.wrong(
+                "'fresh', 'a copy of', 'a file of', 'a directory', 'a queue', 'an eventfd', 'shared memory', \
+                 'no descriptor' or a device",
+                &THINGS,
+            );
         }
         if self.has("directory") {
             return Ok(Thing::Directory);
+        }
+        if self.has("queue") {
+            return Ok(Thing::Queue);
         }
         if self.has("copy") {
             self.must_have("of")?;
@@ -436,7 +462,7 @@ impl Words {
             let offset = if self.has("at") { self.number("bytes")? } else { 0 };
             return Ok(Thing::File { size, offset });
         }
-        self.wrong("'copy', 'file' or 'directory'", &["copy", "file", "directory"])
+        self.wrong("'copy', 'file', 'directory' or 'queue'", &["copy", "file", "directory", "queue"])
     }
 
     fn call(&mut self, cast: &Cast) -> Result<Call, ParseError> {
@@ -449,6 +475,7 @@ impl Words {
             "binds" => Call::Binds,
             "listens" => Call::Listens {
                 backlog: if self.has("backlog") { Some(self.number("connections")?) } else { None },
+                beside: if self.has("beside") { Some(self.known(cast)?) } else { None },
             },
             "connects" => {
                 self.must_have("to")?;
@@ -594,13 +621,15 @@ impl Words {
     }
 
     fn option(&mut self) -> Result<SocketOption, ParseError> {
-        const OPTIONS: [&str; 3] = ["SO_OOBINLINE", "SO_RCVLOWAT", "SO_SNDLOWAT"];
+        const OPTIONS: [&str; 4] = ["SO_OOBINLINE", "SO_RCVLOWAT", "SO_SNDLOWAT", "SO_REUSEPORT"];
         if self.has(OPTIONS[0]) {
             Ok(SocketOption::OobInline)
         } else if self.has(OPTIONS[1]) {
             self.number("bytes").map(SocketOption::RcvLowat)
         } else if self.has(OPTIONS[2]) {
             self.number("bytes").map(SocketOption::SndLowat)
+        } else if self.has(OPTIONS[3]) {
+            Ok(SocketOption::ReusePort)
         } else {
             self.wrong("a socket option", &OPTIONS)
         }

@@ -65,9 +65,12 @@ impl Display for Act {
             Self::Crew { count, work, alone, poller } => {
                 write!(f, "{count} threads {work}{}{}", if *alone { " alone" } else { "" }, In(poller))
             }
-            Self::Clients(count, whom) => write!(f, "{count} clients reach {whom}"),
+            Self::Clients { count, whom, one_by_one } => {
+                write!(f, "{count} clients reach {whom}{}", if *one_by_one { " one by one" } else { "" })
+            }
             Self::Pairs(count) => write!(f, "{count} pairs are added and written"),
             Self::CrowdAnswers => f.write_str("threads answer"),
+            Self::CrowdShares => f.write_str("threads share"),
             Self::Wake { times, poller } => write!(f, "wake{}{}", Times(*times), In(poller)),
             Self::MakePoller => f.write_str("a poller is made"),
             Self::Limit(Limit::RunOut) => f.write_str("descriptors run out"),
@@ -166,6 +169,10 @@ impl Display for Thing {
             Self::File { size, offset } => write!(f, "a file of {size} at {offset}"),
             Self::Directory => f.write_str("a directory"),
             Self::Device(path) => f.write_str(path),
+            Self::Queue => f.write_str("a queue"),
+            Self::Eventfd => f.write_str("an eventfd"),
+            Self::SharedMemory => f.write_str("shared memory"),
+            Self::NoDescriptor => f.write_str("no descriptor"),
         }
     }
 }
@@ -203,8 +210,11 @@ impl Display for Call {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         match self {
             Self::Binds => f.write_str("binds"),
-            Self::Listens { backlog: None } => f.write_str("listens"),
-            Self::Listens { backlog: Some(backlog) } => write!(f, "listens backlog {backlog}"),
+            Self::Listens { backlog, beside } => {
+                f.write_str("listens")?;
+                backlog.map_or(Ok(()), |backlog| write!(f, " backlog {backlog}"))?;
+                beside.as_ref().map_or(Ok(()), |beside| write!(f, " beside {beside}"))
+            }
             Self::Connects(None) => f.write_str("connects to nobody"),
             Self::Connects(Some(to)) => write!(f, "connects to {to}"),
             Self::Reaches(whom) => write!(f, "reaches {whom}"),
@@ -229,7 +239,7 @@ impl Display for Call {
             Self::MovesTo(number) => write!(f, "moves to {number}"),
             Self::TakesNumberOf(whose) => write!(f, "takes the number of {whose}"),
             Self::Sets(option) => match option {
-                SocketOption::OobInline => write!(f, "sets {}", option.name()),
+                SocketOption::OobInline | SocketOption::ReusePort => write!(f, "sets {}", option.name()),
                 SocketOption::RcvLowat(bytes) | SocketOption::SndLowat(bytes) => {
                     write!(f, "sets {} {bytes}", option.name())
                 }

@@ -36,14 +36,22 @@ pub const FORMS: &[Form] = &[
     form("A is a directory", "an open directory", "own is a directory"),
     form("A is /dev/NAME", "an open device", "own is /dev/null"),
     form(
+        "A is a queue",
+        "epoll(7) or kqueue(2), as the system has it; registrations are made `in A`",
+        "inner is a queue, add inner for reading",
+    ),
+    form("A is an eventfd", "eventfd(2), where there is one", "own is an eventfd"),
+    form("A is shared memory", "shm_open(3), already unlinked", "own is shared memory"),
+    form("A is no descriptor", "-1", "own is no descriptor, add own?"),
+    form(
         "A opens for reading, writing or both",
         "open(2) of the line's FIFO, non-blocking",
         "own opens for reading",
     ),
     form("A binds", "bind(2) to an address of its own", "own is fresh, own binds"),
     form(
-        "A listens [backlog N]",
-        "socket(2) and bind(2) if there is no A, and listen(2)",
+        "A listens [backlog N] [beside B]",
+        "socket(2) and bind(2) if there is no A, and listen(2); beside: at the address of B, with SO_REUSEPORT",
         "own listens backlog 1",
     ),
     form(
@@ -113,7 +121,7 @@ pub const FORMS: &[Form] = &[
     ),
     form(
         "A sets OPTION [N]",
-        "setsockopt(2): SO_OOBINLINE, SO_RCVLOWAT N or SO_SNDLOWAT N",
+        "setsockopt(2): SO_OOBINLINE, SO_REUSEPORT, SO_RCVLOWAT N or SO_SNDLOWAT N",
         "own is fresh, own sets SO_RCVLOWAT 10",
     ),
     form("A asks SO_ERROR [twice, thrice]", "getsockopt(2)", "own is fresh, own asks SO_ERROR twice?"),
@@ -189,8 +197,8 @@ pub const FORMS: &[Form] = &[
         "own listens, add own for reading, 8 threads accept from own alone",
     ),
     form(
-        "N clients reach A",
-        "N connections, one after the other",
+        "N clients reach A [one by one]",
+        "N connections, one after the other; one by one: each when all threads sleep again",
         "own listens backlog 128, 100 clients reach own",
     ),
     form(
@@ -212,6 +220,11 @@ pub const FORMS: &[Form] = &[
         "threads answer",
         "how many were woken: `wakes=1/8`; or what came of their work: `accepted=100/100 errors=0`",
         "own and peer are connected, add own for reading, 8 threads wait, peer sends 1, threads answer as herd",
+    ),
+    form(
+        "threads share",
+        "how many of them have accepted something: `served by 1 of 8`",
+        "own listens, add own for reading, 8 threads accept from own, 20 clients reach own one by one, threads share",
     ),
     form(
         "wake [N times] [in POLLER]",

@@ -112,7 +112,7 @@ fn an_error_says_where_and_what_would_be_right() {
         (
             "own is a fiel of 3",
             10,
-            "'copy', 'file' or 'directory' was expected, and 'fiel' was found; did you mean 'file'?",
+            "'copy', 'file', 'directory' or 'queue' was expected, and 'fiel' was found; did you mean 'file'?",
         ),
         (
             "wiat",

@@ -1,7 +1,7 @@
 //! The queue, and its calls.
 
 use std::io;
-use std::os::fd::{IntoRawFd, RawFd};
+use std::os::fd::{BorrowedFd, IntoRawFd, OwnedFd, RawFd};
 use std::ptr::without_provenance_mut;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicI32, Ordering};
@@ -216,6 +216,16 @@ impl Selector for KqueueSelector {
                 sys::trigger(self.number()).map_err(|errno| Unsupported(format!("the user event: {errno}")))
             }
         }
+    }
+
+    fn descriptor(&self) -> Result<OwnedFd, Unsupported> {
+        let number = self.number();
+        if number == CLOSED {
+            return Err(Unsupported("it is closed".into()));
+        }
+        // SAFETY: it is open until `close`, and a line closes no poller that it makes others watch.
+        let copied = unsafe { BorrowedFd::borrow_raw(number) }.try_clone_to_owned();
+        copied.map_err(|error| Unsupported(format!("a copy of its descriptor: {error}")))
     }
 
     fn close(&self) -> Result<Result<(), Errno>, Unsupported> {
