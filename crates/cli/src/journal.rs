@@ -7,6 +7,7 @@
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use matrix::Selection;
 use report::{CellResult, Run, Seed};
@@ -18,6 +19,8 @@ use crate::error::{Error, REPORT_DIR_HELP};
 pub const NAME: &str = "journal.jsonl";
 /// Only one run at a time writes to a report directory: whoever holds this file locked.
 const LOCK: &str = ".lock";
+/// How long a lock may outlive its holder.
+const LEFTOVER: Duration = Duration::from_secs(2);
 
 /// Which run it is: results are continued only by the same.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -183,11 +186,18 @@ impl Lock {
         let path = dir.join(LOCK);
         let file = OpenOptions::new().create(true).append(true).open(&path);
         let file = file.map_err(|source| failed("write", &path, source))?;
-        match file.try_lock() {
-            Ok(()) => Ok(Self(Some(file))),
-            Err(TryLockError::WouldBlock) => Err(Error::Locked(dir.to_path_buf())),
-            // A file system without locks: two runs at a time are the user's to avoid.
-            Err(TryLockError::Error(_)) => Ok(Self(None)),
+        let asked = Instant::now();
+        loop {
+            match file.try_lock() {
+                Ok(()) => return Ok(Self(Some(file))),
+                // A run that was killed may have a child between its fork and its exec, which shares the lock until then.
+                Err(TryLockError::WouldBlock) if asked.elapsed() < LEFTOVER => {
+                    std::thread::sleep(LEFTOVER / 100);
+                }
+                Err(TryLockError::WouldBlock) => return Err(Error::Locked(dir.to_path_buf())),
+                // A file system without locks: two runs at a time are the user's to avoid.
+                Err(TryLockError::Error(_)) => return Ok(Self(None)),
+            }
         }
     }
 }
