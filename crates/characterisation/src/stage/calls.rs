@@ -181,8 +181,7 @@ impl Stage {
         if let Some(other) = beside {
             let address = self.address(Some(other))?;
             let fd = self.fd(who)?;
-            let bound =
-                setsockopt(fd, sockopt::ReusePort, &true).and_then(|()| descriptors::bind_to(fd, &address));
+            let bound = descriptors::share_port(fd).and_then(|()| descriptors::bind_to(fd, &address));
             bound.map_err(|errno| broken(format!("an address that '{other}' has: {errno:?}")))?;
             self.actor(who)?.address = Some(address);
         }
@@ -477,7 +476,7 @@ impl Stage {
         let fd = self.fd(who)?;
         let (name, value) = match option {
             SocketOption::OobInline => return Ok(Outcome::of(setsockopt(fd, sockopt::OobInline, &true))),
-            SocketOption::ReusePort => return Ok(Outcome::of(setsockopt(fd, sockopt::ReusePort, &true))),
+            SocketOption::ReusePort => return Ok(Outcome::of(descriptors::share_port(fd))),
             SocketOption::RcvLowat(bytes) => (libc::SO_RCVLOWAT, bytes),
             SocketOption::SndLowat(bytes) => (libc::SO_SNDLOWAT, bytes),
         };

@@ -157,6 +157,18 @@ pub(super) fn bind_to(fd: &impl AsFd, address: &Address) -> Result<(), Errno> {
     }
 }
 
+/// Sets `SO_REUSEPORT`.
+#[cfg(not(any(target_os = "solaris", target_os = "illumos")))]
+pub(super) fn share_port(fd: &impl AsFd) -> Result<(), Errno> {
+    setsockopt(fd, sockopt::ReusePort, &true)
+}
+
+/// There is none.
+#[cfg(any(target_os = "solaris", target_os = "illumos"))]
+pub(super) fn share_port(_: &impl AsFd) -> Result<(), Errno> {
+    Err(Errno::ENOPROTOOPT)
+}
+
 /// connect(2).
 pub(super) fn connect_to(fd: &impl AsFd, address: &Address) -> Result<(), Errno> {
     let fd = fd.as_fd().as_raw_fd();
