@@ -55,7 +55,7 @@ lint:
 fmt:
     cargo fmt --all
 
-# report.html in a real browser; screenshots go to FOLDER
+# report.html and the catalogue in a real browser; screenshots go to FOLDER
 browser *FOLDER:
     ci/browser.sh {{ FOLDER }}
 

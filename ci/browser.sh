@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # ci/browser.sh [SCREENSHOTS]: looks at report.html in a real browser, headless Chromium: filters, cells, keys,
-# comparing, a phone's screen, hostile results, 20,000 cells. Screenshots of both themes go to the folder SCREENSHOTS.
+# comparing, a phone's screen, hostile results, 20,000 cells; and at docs/catalogue.html: searching, rows, a phone's screen.
+# Screenshots of both themes go to the folder SCREENSHOTS.
 # ci/browser.sh --picture: runs the matrix and writes the picture of its report that README.md shows.
 set -euo pipefail
 screenshots=
@@ -34,5 +35,6 @@ if [ "${1:-}" = --picture ]; then
 else
   node tests/browser/samples.mjs "$pollmatrix" "$folder"
   # HOME: whatever the browser keeps, nobody's settings are in it and nothing of it stays.
-  HOME=$folder CHROMIUM=$chromium REPORTS=$folder SCREENSHOTS=$screenshots node --test tests/browser/report.test.mjs
+  HOME=$folder CHROMIUM=$chromium REPORTS=$folder CATALOGUE=docs/catalogue.html SCREENSHOTS=$screenshots \
+    node --test tests/browser/report.test.mjs tests/browser/catalogue.test.mjs
 fi

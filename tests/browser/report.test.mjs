@@ -6,16 +6,14 @@
 
 import assert from "node:assert/strict";
 import { mkdirSync, readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
 import { after, before, test } from "node:test";
 import { pathToFileURL } from "node:url";
-import { launch } from "./browser.mjs";
+import { accessible, launch, open as openPage } from "./browser.mjs";
 import { HOSTILE, SHOWN } from "./samples.mjs";
 
 const reports = process.env.REPORTS;
 const screenshots = process.env.SCREENSHOTS;
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 assert.ok(reports, "REPORTS says where the reports are");
 
 let browser;
@@ -26,30 +24,9 @@ after(() => browser?.close());
 
 const results = (name) => JSON.parse(readFileSync(join(reports, name, "results.json"), "utf8"));
 
-/** Opens a report, and lets `look` look at it. No request, no error and nothing on the console may come of it. */
-async function open(name, { fragment = "", ...options }, look) {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
-  const page = await context.newPage();
-  const address = pathToFileURL(resolve(reports, name, "report.html")).href;
-  const wrong = [];
-  page.on("console", (message) => wrong.push(`console: ${message.text()}`));
-  page.on("pageerror", (error) => wrong.push(`error: ${error.stack}`));
-  page.on("dialog", (dialog) => wrong.push(`dialog: ${dialog.message()}`) && dialog.dismiss());
-  context.on("page", () => wrong.push("another page was opened"));
-  page.on("request", (request) => {
-    const url = request.url().split("#")[0];
-    if (url !== address && !url.startsWith("data:")) {
-      wrong.push(`request: ${url}`);
-    }
-  });
-  await page.goto(address + fragment);
-  try {
-    await look(page);
-    assert.deepEqual(wrong, []);
-  } finally {
-    await context.close();
-  }
-}
+/** Opens a report, and lets `look` look at it. */
+const open = (name, options, look) =>
+  openPage(browser, pathToFileURL(resolve(reports, name, "report.html")).href, options, look);
 
 async function screenshot(page, name) {
   if (screenshots) {
@@ -509,35 +486,21 @@ test("20,000 cells: what is not seen is no element, and a filter takes what it t
 
 for (const scheme of ["light", "dark"]) {
   test(`axe finds nothing: ${scheme}`, async () => {
-    const check = async (page, where) => {
-      await page.evaluate(axe);
-      const { violations } = await page.evaluate(() =>
-        axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"] }),
-      );
-      const found = violations.map(
-        ({ id, nodes }) =>
-          `${id}: ${nodes
-            .slice(0, 3)
-            .map((node) => `${node.html} ${node.failureSummary}`)
-            .join("; ")}`,
-      );
-      assert.deepEqual(found, [], where);
-    };
     const options = { colorScheme: scheme, reducedMotion: "reduce" };
     await open("mixed", options, async (page) => {
       await screenshot(page, `page-${scheme}`);
-      await check(page, "the page");
+      await accessible(page, "the page");
       await press(page, "status", "fail");
-      await check(page, "filtered");
+      await accessible(page, "filtered");
       await page.click("#keys-button");
-      await check(page, "the keys");
+      await accessible(page, "the keys");
     });
     await open("mixed", { ...options, fragment: `#cell=${KNOWN}&on=x86_64-linux-gnu` }, async (page) => {
       await screenshot(page, `cell-${scheme}`);
-      await check(page, "a cell");
+      await accessible(page, "a cell");
     });
     await open("mixed", { ...options, fragment: "#one=epoll@x86_64-linux-gnu&other=poll@x86_64-linux-gnu" }, (page) =>
-      check(page, "compared"),
+      accessible(page, "compared"),
     );
   });
 }

@@ -177,17 +177,46 @@ fn the_generated_files_are_what_would_be_generated() {
     pollmatrix(&["generate", "--check", "--root", &root.display().to_string()]).expect(0, &[]);
 }
 
+/// A folder that generate takes for the top of a source tree.
+fn source_tree() -> Sandbox {
+    let sandbox = Sandbox::new(&["pass"], 20);
+    for folder in ["crates/report", "expectations/answers"] {
+        fs::create_dir_all(sandbox.path(folder)).expect("writable");
+    }
+    fs::write(sandbox.path("expectations/answers/linux.yml"), ANSWERS).expect("writable");
+    fs::write(sandbox.path("expectations/divergences.yml"), "divergences: []\n").expect("writable");
+    sandbox
+}
+
+const ANSWERS: &str = "os: linux\nsource: s\nsources:\n  s: { evidence: K, text: t }\nrows:\n  V26:\n    'pipe:x':\n      poll@level: 'HUP'\n";
+
+#[test]
+fn an_edit_of_an_answer_makes_the_catalogue_stale() {
+    let sandbox = source_tree();
+    sandbox.run(&["generate"]).expect(0, &["wrote: docs/catalogue.html"]);
+    fs::write(sandbox.path("expectations/answers/linux.yml"), ANSWERS.replace("HUP", "ERR")).expect("writable");
+    sandbox.run(&["generate", "--check"]).expect(1, &["stale: docs/catalogue.html\n"]);
+    sandbox.run(&["generate"]).expect(0, &["wrote: docs/catalogue.html\n"]);
+    let page = fs::read_to_string(sandbox.path("docs/catalogue.html")).expect("it was written");
+    assert!(page.contains("<code>ERR</code> <sup>K1</sup>") && !page.contains("<code>HUP</code>"));
+}
+
 #[test]
 fn generate_writes_what_check_misses() {
-    let sandbox = Sandbox::new(&["pass"], 20);
-    fs::create_dir_all(sandbox.path("crates/report")).expect("writable");
+    let sandbox = source_tree();
     let generate = |arguments: &[&str]| sandbox.run(&[&["generate"], arguments].concat());
     generate(&["--check"])
         .expect(1, &["stale: tests/matrix.rs", "schema.json", "`pollmatrix generate` writes them"]);
     assert!(!sandbox.path("tests").exists(), "--check writes nothing");
     generate(&[]).expect(0, &["wrote: tests/matrix.rs"]);
     generate(&["--check"]).expect(0, &[]);
-    for name in ["tests/matrix.rs", ".github/workflows/conformance.yml", "Cross.toml", "ci/targets.tsv"] {
+    for name in [
+        "tests/matrix.rs",
+        ".github/workflows/conformance.yml",
+        "Cross.toml",
+        "ci/targets.tsv",
+        "docs/catalogue.html",
+    ] {
         let written = fs::read_to_string(sandbox.path(name)).expect("it was written");
         fs::write(sandbox.path(name), format!("{written}# edited\n")).expect("writable");
         let checked = generate(&["--check"]);
@@ -201,8 +230,7 @@ fn generate_writes_what_check_misses() {
 
 #[test]
 fn an_edit_of_the_matrix_makes_stale_what_follows_from_it() {
-    let sandbox = Sandbox::new(&["pass"], 20);
-    fs::create_dir_all(sandbox.path("crates/report")).expect("writable");
+    let sandbox = source_tree();
     let generate = |arguments: &[&str]| sandbox.run(&[&["generate"], arguments].concat());
     generate(&[]).expect(0, &["wrote: .github/workflows/conformance.yml"]);
     let path = sandbox.path("matrix.yml");

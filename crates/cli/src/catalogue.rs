@@ -104,7 +104,7 @@ pub fn describe(matrix: &Matrix, cells: &[CellResult]) -> BTreeMap<String, Scena
 }
 
 /// `tokio-rs/mio#1893` for the address of an issue or a pull request; any other address as it is.
-fn short(url: &str) -> String {
+pub fn short(url: &str) -> String {
     let Some(path) = url.strip_prefix("https://github.com/") else { return url.to_owned() };
     match path.split('/').collect::<Vec<_>>().as_slice() {
         [owner, name, "issues" | "pull", number] => format!("{owner}/{name}#{number}"),

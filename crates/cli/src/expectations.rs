@@ -5,7 +5,7 @@ use std::fmt::Write;
 use std::path::Path;
 use std::process::ExitCode;
 
-use expectations::{Answer, Answers, Compared, Divergences, Range, macos_of_darwin};
+use expectations::{Answer, Answers, Compared, Divergences, History, Range, macos_of_darwin};
 use matrix::{Os, did_you_mean, nearest};
 use serde_json::{Value, json};
 
@@ -54,16 +54,21 @@ fn check(answers: &Answers, dir: Option<&Path>, matrix: Option<&Path>) -> Result
         let _ = writeln!(text, "{os}: {} measured, {hypotheses} hypotheses", answers.len() - hypotheses);
     }
     let _ = writeln!(text, "divergences: {}", divergences.iter().count());
+    let past = match dir {
+        Some(dir) => History::load(dir)?.answers().len(),
+        None => History::built_in()?.answers().len(),
+    };
+    let _ = writeln!(text, "questions to past systems: {past}");
     Ok(text)
 }
 
 /// One question, and what the systems answer to it.
-struct Question<'a> {
-    row: &'a str,
-    variant: &'a str,
+pub struct Question<'a> {
+    pub row: &'a str,
+    pub variant: &'a str,
     /// What is asked; `queue` stands for epoll and kqueue.
-    asked: String,
-    answers: BTreeMap<Os, Vec<&'a Answer>>,
+    pub asked: String,
+    pub answers: BTreeMap<Os, Vec<&'a Answer>>,
 }
 
 /// The questions that are asked for, in the order of the catalogue.
@@ -78,22 +83,26 @@ fn asked<'a>(answers: &'a Answers, args: &ExpectationsArgs) -> Result<Vec<Questi
     let wanted = |answer: &Answer| {
         args.rows.is_empty() || args.rows.iter().any(|prefix| key(answer).starts_with(prefix.as_str()))
     };
-    let mut questions: BTreeMap<(&str, &str, String), BTreeMap<Os, Vec<&Answer>>> = BTreeMap::new();
-    for (os, answers) in answers.systems() {
-        if !args.systems.is_empty() && !args.systems.contains(&os) {
-            continue;
-        }
-        for answer in answers.iter().filter(|answer| wanted(answer)) {
-            let same = questions.entry((&answer.row, &answer.variant, question(answer))).or_default();
-            same.entry(os).or_default().push(answer);
-        }
-    }
+    let of_wanted_system = |os| args.systems.is_empty() || args.systems.contains(&os);
+    let questions = questions(answers, |os, answer| of_wanted_system(os) && wanted(answer));
     if questions.is_empty() {
         let names: Vec<_> = args.systems.iter().map(|os| os.name()).collect();
         return Err(Error::NoAnswers(names.join(" and ")));
     }
+    Ok(questions)
+}
+
+/// What the wanted answers are to, in the order of the catalogue.
+pub fn questions(answers: &Answers, wanted: impl Fn(Os, &Answer) -> bool) -> Vec<Question<'_>> {
+    let mut questions: BTreeMap<(&str, &str, String), BTreeMap<Os, Vec<&Answer>>> = BTreeMap::new();
+    for (os, answers) in answers.systems() {
+        for answer in answers.iter().filter(|answer| wanted(os, answer)) {
+            let same = questions.entry((&answer.row, &answer.variant, question(answer))).or_default();
+            same.entry(os).or_default().push(answer);
+        }
+    }
     let question = |((row, variant, asked), answers)| Question { row, variant, asked, answers };
-    Ok(questions.into_iter().map(question).collect())
+    questions.into_iter().map(question).collect()
 }
 
 /// What to type in place of a prefix that nothing begins with.
@@ -135,7 +144,7 @@ fn question(answer: &Answer) -> String {
 
 impl Question<'_> {
     /// Whether two systems answer differently. What an unstable answer says, and two notations, are not compared.
-    fn differs(&self) -> bool {
+    pub fn differs(&self) -> bool {
         let answers: Vec<_> = self
             .answers
             .iter()
@@ -282,7 +291,8 @@ fn cell(os: Os, answers: &[&Answer]) -> String {
     texts.join("; ")
 }
 
-fn range(os: Os, range: &Range) -> String {
+/// A range of versions; of macOS, by the name that people know, too.
+pub fn range(os: Os, range: &Range) -> String {
     let since = range.since.as_ref().filter(|_| os == Os::MacOs).and_then(macos_of_darwin);
     match since {
         Some(macos) => format!("{range}, {macos}"),

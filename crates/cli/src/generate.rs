@@ -1,4 +1,5 @@
-//! `pollmatrix generate`: writes the files that follow from matrix.yml and from the result types.
+//! `pollmatrix generate`: writes the files that follow from matrix.yml, from the rows, from the expectations and from the
+//! result types.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -7,7 +8,7 @@ use matrix::Matrix;
 
 use crate::args::GenerateArgs;
 use crate::error::Error;
-use crate::{exit, output, plan};
+use crate::{catalogue_page, exit, output, plan};
 
 const HELP: &str = "run it inside the source tree, or give --root DIR";
 
@@ -17,10 +18,11 @@ pub fn run(args: &GenerateArgs) -> Result<ExitCode, Error> {
         Some(root) => root.clone(),
         None => find_root()?,
     };
-    // The file in the tree, not the one built in: it may have been edited since.
+    // The files in the tree, not those built in: they may have been edited since.
     let (matrix, _) = plan::read(&root.join("matrix.yml"))?;
+    let catalogue = catalogue_page::read(&root.join("expectations"))?;
     let mut stale = Vec::new();
-    for (name, text) in files(&matrix) {
+    for (name, text) in files(&matrix, catalogue) {
         let path = root.join(name);
         if std::fs::read_to_string(&path).is_ok_and(|present| present == text) {
             continue;
@@ -44,7 +46,7 @@ pub fn run(args: &GenerateArgs) -> Result<ExitCode, Error> {
 }
 
 /// Every generated file: its path from the top of the tree, and its text.
-fn files(matrix: &Matrix) -> [(&'static str, String); 7] {
+fn files(matrix: &Matrix, catalogue: String) -> [(&'static str, String); 8] {
     [
         ("tests/matrix.rs", matrix::rstest_file(matrix)),
         (".github/workflows/conformance.yml", matrix::workflow_file(matrix)),
@@ -52,6 +54,7 @@ fn files(matrix: &Matrix) -> [(&'static str, String); 7] {
         ("Cross.toml", matrix::cross_file(matrix)),
         ("ci/targets.tsv", matrix::targets_file(matrix)),
         ("crates/report/schema/results.schema.json", report::schema()),
+        ("docs/catalogue.html", catalogue),
         ("docs/subject-protocol.schema.json", subjects::schema()),
     ]
 }

@@ -6,6 +6,7 @@
 mod args;
 mod backends;
 mod catalogue;
+mod catalogue_page;
 mod command;
 mod diff;
 mod error;

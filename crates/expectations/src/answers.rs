@@ -272,10 +272,10 @@ impl<'de> Deserialize<'de> for AnswerText {
 }
 
 /// Makes an error at a place in a file.
-struct At<'a>(&'a str);
+pub(crate) struct At<'a>(pub(crate) &'a str);
 
 impl At<'_> {
-    fn wrong<T>(
+    pub(crate) fn wrong<T>(
         &self,
         at: Location,
         message: String,
@@ -285,7 +285,7 @@ impl At<'_> {
     }
 
     /// That the keys come in order. A reader, and a diff, finds things where they belong.
-    fn sorted<V>(&self, entries: &Entries<V>) -> Result<(), ExpectationsError> {
+    pub(crate) fn sorted<V>(&self, entries: &Entries<V>) -> Result<(), ExpectationsError> {
         let wrong = entries.0.windows(2).find(|pair| pair[0].0.value > pair[1].0.value);
         let Some([(before, _), (after, _)]) = wrong else { return Ok(()) };
         let message = format!("'{}' comes after '{}'", after.value, before.value);
@@ -372,7 +372,7 @@ impl AnswersText {
 }
 
 /// `poll@level`, or a system call alone.
-fn asked_of<'a>(
+pub(crate) fn asked_of<'a>(
     at: &At<'_>,
     key: &'a Spanned<String>,
 ) -> Result<(&'a str, Option<&'a str>), ExpectationsError> {

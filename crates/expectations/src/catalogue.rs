@@ -2,11 +2,20 @@
 
 use matrix::did_you_mean;
 
-/// Every row: its id and what it is about.
-///
-/// V: readiness of one descriptor; 2.7: pipes, sockets and FIFOs step by step; A: registration and lifetime; E: edges
-/// and one-shots; C: connecting, accepting, sharing a listener; W: waking, threads, batches; T: time, signals, limits;
-/// F: kinds of files; X: what a multi-threaded core needs to know beyond those. Ids are never re-used.
+/// The families of rows: what the ids of each begin with, and what they are about.
+pub const FAMILIES: [(&str, &str); 9] = [
+    ("V", "readiness of one descriptor"),
+    ("2.7", "pipes, sockets and FIFOs, step by step"),
+    ("F", "kinds of files"),
+    ("E", "edges and one-shots"),
+    ("A", "registration and lifetime"),
+    ("C", "connecting, accepting, sharing a listener"),
+    ("W", "waking, threads, batches"),
+    ("T", "time, signals, limits"),
+    ("X", "what a multi-threaded core needs to know beyond those"),
+];
+
+/// Every row: its id and what it is about. Ids are never re-used.
 pub const ROWS: &[(&str, &str)] = &[
     ("2.7", "a pipe, a socket pair and a FIFO, step by step through their life"),
     ("A01", "the same descriptor registered twice"),
@@ -189,6 +198,13 @@ mod tests {
             std::iter::once("2.7".to_owned()).chain(numbered.filter(|id| id != "X08")).collect();
         let ids: Vec<_> = ROWS.iter().map(|(id, _)| *id).collect();
         assert_eq!(ids, expected);
+    }
+
+    #[test]
+    fn every_row_is_of_one_family() {
+        for (id, _) in ROWS {
+            assert_eq!(FAMILIES.iter().filter(|(prefix, _)| id.starts_with(prefix)).count(), 1, "{id}");
+        }
     }
 
     #[test]

@@ -7,6 +7,7 @@ use matrix::Os;
 use crate::answers::Answers;
 use crate::divergences::Divergences;
 use crate::error::ExpectationsError;
+use crate::history::History;
 
 macro_rules! answers {
     ($($os:ident $name:literal)*) => {
@@ -28,6 +29,8 @@ const ANSWERS: [(Os, &str, &str); 6] = answers! {
 };
 
 const DIVERGENCES: &str = include_str!("../../../expectations/divergences.yml");
+
+const HISTORY: &str = include_str!("../../../expectations/history.yml");
 
 impl Answers {
     /// The answers that are built in.
@@ -70,6 +73,17 @@ impl Divergences {
     }
 }
 
+impl History {
+    /// The answers of past systems that are built in.
+    ///
+    /// # Errors
+    /// Only in a program that was built from a file that its tests refuse.
+    pub fn built_in() -> Result<&'static Self, &'static ExpectationsError> {
+        static READ: OnceLock<Result<History, ExpectationsError>> = OnceLock::new();
+        READ.get_or_init(|| History::parse(HISTORY, "expectations/history.yml")).as_ref()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::path::Path;
@@ -86,5 +100,6 @@ mod tests {
         }
         let (built_in, loaded) = (Divergences::built_in().unwrap(), Divergences::load(&dir).unwrap());
         assert_eq!(built_in.iter().count(), loaded.iter().count());
+        assert_eq!(History::built_in().unwrap(), &History::load(&dir).unwrap());
     }
 }

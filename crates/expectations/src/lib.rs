@@ -5,7 +5,9 @@
 //! not to hold somewhere: [`Divergences::judge`] turns a failure that is documented there, and nothing else, into
 //! [`Status::Permitted`](report::Status::Permitted) or [`Status::KnownFail`](report::Status::KnownFail).
 //!
-//! Both are read and checked when they are first asked for, and once.
+//! Beside them, what past systems answered is kept ([`History`]), for readers: nothing is judged by it.
+//!
+//! All are read and checked when they are first asked for, and once.
 
 mod answers;
 mod catalogue;
@@ -13,15 +15,17 @@ mod divergences;
 mod embedded;
 mod error;
 mod file;
+mod history;
 mod judge;
 mod observed;
 mod record;
 mod version;
 
 pub use answers::{Answer, Answers, Compared, Source, Unstable};
-pub use catalogue::{ROWS, title};
+pub use catalogue::{FAMILIES, ROWS, title};
 pub use divergences::{Divergence, Divergences, Expect, Kind};
 pub use error::ExpectationsError;
+pub use history::{History, PastAnswers, PastSystem};
 pub use observed::{NO_ANSWER, NOT_KNOWN, Observed};
 pub use record::{Recorded, Recording, record};
 pub use version::{Range, Version, macos_of_darwin};

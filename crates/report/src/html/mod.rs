@@ -4,46 +4,41 @@
 //! policy in the page allows its own two scripts and its own style, by their hashes, and nothing else: a text of a result
 //! file that got out of its place could still not run, load or send anything.
 
+pub mod catalogue;
 mod data;
+mod shell;
 
 use std::collections::BTreeMap;
 
-use base64::Engine;
-use base64::prelude::BASE64_STANDARD;
-use minijinja::syntax::SyntaxConfig;
-use minijinja::value::Serde;
-use minijinja::{AutoEscape, Environment, UndefinedBehavior, Value, escape_formatter};
 use serde::Serialize;
-use sha2::{Digest, Sha256};
 
 use crate::conformance::{Conformance, Verdict};
 use crate::grid::{Absent, Grid, Overview, Tally};
 use crate::results::{NotRun, Results, Run};
 use crate::status::Status;
-use crate::text::visible;
 use data::Data;
+use shell::Shell;
 
-const TEMPLATE: &str = include_str!("template.html");
-const STYLE: &str = include_str!("report.css");
-const ICON: &str = include_str!("icon.svg");
-/// In the head: the colours must be known before something is painted.
-const THEME: &str = include_str!("theme.js");
-/// In the order in which they need each other.
-const SCRIPTS: [&str; 6] = [
-    include_str!("model.js"),
-    include_str!("filter.js"),
-    include_str!("dom.js"),
-    include_str!("grid.js"),
-    include_str!("panel.js"),
-    include_str!("page.js"),
-];
+const SHELL: Shell<'_> = Shell {
+    template: include_str!("template.html"),
+    style: include_str!("report.css"),
+    scripts: &[
+        include_str!("model.js"),
+        include_str!("filter.js"),
+        include_str!("dom.js"),
+        include_str!("tally.js"),
+        include_str!("grid.js"),
+        include_str!("panel.js"),
+        include_str!("page.js"),
+        include_str!("theme-button.js"),
+    ],
+};
 
 /// The text of report.html. The same results give the same text.
 pub fn report(results: &Results) -> String {
     let absent = Absent::of(&results.cells);
     let grid = columns(results);
-    let script = format!("(() => {{\n\"use strict\";\n{}}})();\n", SCRIPTS.concat());
-    let page = Page {
+    SHELL.page(Page {
         totals: results.totals_lines().join(" · "),
         fault: results.fault(),
         interrupted: interrupted(results),
@@ -62,51 +57,14 @@ pub fn report(results: &Results) -> String {
         runs: results.runs.iter().map(Provenance::of).collect(),
         not_run: &results.not_run,
         unsupported: unsupported(results, &absent),
-        style: STYLE,
-        theme: THEME,
         data: Data::of(results, &grid).to_json(),
-        policy: policy(&script),
-        icon: BASE64_STANDARD.encode(ICON),
-        script,
-    };
-    let mut environment = Environment::new();
-    environment.set_syntax(syntax());
-    environment.set_auto_escape_callback(|_| AutoEscape::Html);
-    environment.set_undefined_behavior(UndefinedBehavior::Strict);
-    // Whatever is escaped is also made visible: no text reorders what stands beside it.
-    environment.set_formatter(|out, state, value| match value.as_str() {
-        Some(text) if !value.is_safe() => {
-            escape_formatter(out, state, &Value::from(visible(text).into_owned()))
-        }
-        _ => escape_formatter(out, state, value),
-    });
-    environment.render_str(TEMPLATE, Serde(page)).expect("the template is fixed, and tests fill it in")
+    })
 }
 
 /// The columns and scenarios of the matrix: those of every other form of the report, and the backends that targets do
 /// not have, which can be shown here.
 fn columns(results: &Results) -> Grid {
     Grid::new(results.cells.iter(), |cell| &cell.scenario).with_not_run(results)
-}
-
-/// The usual delimiters; a line with nothing but a block leaves nothing.
-fn syntax() -> SyntaxConfig {
-    let mut syntax = SyntaxConfig::builder();
-    syntax.trim_blocks(true).lstrip_blocks(true).build().expect("the delimiters differ")
-}
-
-/// What the page may do: be as it is, and nothing else. Its icon is in it as data.
-fn policy(script: &str) -> String {
-    let (style, theme, script) = (hash(STYLE), hash(THEME), hash(script));
-    format!(
-        "default-src 'none'; style-src '{style}'; script-src '{theme}' '{script}'; img-src data:; \
-         base-uri 'none'; form-action 'none'"
-    )
-}
-
-/// What a policy calls a script or a style.
-fn hash(text: &str) -> String {
-    format!("sha256-{}", BASE64_STANDARD.encode(Sha256::digest(text)))
 }
 
 /// What the template is filled in with.
@@ -123,12 +81,7 @@ struct Page<'a> {
     runs: Vec<Provenance<'a>>,
     not_run: &'a [NotRun],
     unsupported: Vec<Unsupported<'a>>,
-    style: &'a str,
-    theme: &'a str,
     data: String,
-    script: String,
-    policy: String,
-    icon: String,
 }
 
 /// The name of a status' style.

@@ -100,13 +100,6 @@ function ask(change) {
   show();
 }
 
-function showTheme(theme) {
-  const button = byId("theme-button");
-  button.textContent = `Theme: ${theme}`;
-  button.dataset.theme = theme;
-  button.hidden = false;
-}
-
 /** Reads the address, shows what it asks for, and opens the cell that it names. */
 function follow() {
   query = readFragment(location.hash);
@@ -134,12 +127,6 @@ byId("compare-b").addEventListener("change", (event) => ask({ other: columns[eve
 byId("compare-in").addEventListener("change", (event) => ask({ within: event.target.value }));
 byId("unfold").addEventListener("click", () => foldAll(false));
 byId("fold").addEventListener("click", () => foldAll(true));
-byId("theme-button").addEventListener("click", (event) => {
-  const theme = THEMES[(THEMES.indexOf(event.currentTarget.dataset.theme) + 1) % THEMES.length];
-  remembered.set("theme", theme);
-  applyTheme(theme);
-  showTheme(theme);
-});
 byId("keys-button").addEventListener("click", () => byId("keys").showModal());
 byId("single-keys").addEventListener("change", (event) => remembered.set("keys", event.target.checked ? "on" : "off"));
 for (const dialog of document.querySelectorAll("dialog")) {
@@ -183,7 +170,5 @@ addEventListener("hashchange", () => {
 byId("matrix").hidden = false;
 byId("single-keys").checked = remembered.get("keys") !== "off";
 byId("filters").open = matchMedia("(min-width: 48rem)").matches;
-const theme = remembered.get("theme");
-showTheme(THEMES.includes(theme) ? theme : "system");
 makeControls();
 follow();

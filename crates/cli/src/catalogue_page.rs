@@ -1,0 +1,224 @@
+//! docs/catalogue.html: the rows, who asks for them, and what is expected, put together.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use characterisation::{Row as Scenario, rows, unscripted};
+use expectations::{Answer as Expected, Answers, Divergences, History, Kind, Range};
+use matrix::Os;
+use report::html::catalogue::{
+    Answer, Asking, Catalogue, Column, Divergence, Excused, Family, Line, Row, Source, State, page,
+};
+use report::{Evidence, Link};
+
+use crate::catalogue::short;
+use crate::command::quoted;
+use crate::error::Error;
+use crate::expectations::{Question, questions, range};
+use crate::rows::{transports, triggers};
+
+/// The page of the rows that are built in, and of the expectations in `dir`.
+pub fn read(dir: &Path) -> Result<String, Error> {
+    let (answers, divergences, history) = (Answers::load(dir)?, Divergences::load(dir)?, History::load(dir)?);
+    let mut sources = Sources::default();
+    let questions = questions(&answers, |_, _| true);
+    let row = |(id, title): &(&str, &str)| {
+        let asked: Vec<_> = questions.iter().filter(|question| question.row == *id).collect();
+        row(id, title, &asked, &history, &mut sources)
+    };
+    let mut all: Vec<_> = expectations::ROWS.iter().map(row).collect();
+    let family = |(prefix, title): (&str, &str)| Family {
+        prefix: prefix.to_owned(),
+        title: title.to_owned(),
+        rows: all.extract_if(.., |row| row.id.starts_with(prefix)).collect(),
+    };
+    let families = expectations::FAMILIES.into_iter().map(family).collect();
+    Ok(page(&Catalogue { families, divergences: divergences.iter().map(divergence).collect() }))
+}
+
+/// Systems that have a column even where nobody states what they answer: that is to be seen.
+const ALWAYS: [Os; 3] = [Os::Linux, Os::FreeBsd, Os::MacOs];
+
+fn row(id: &str, title: &str, asked: &[&Question<'_>], history: &History, sources: &mut Sources) -> Row {
+    let past = Past { history, row: id };
+    let others = asked.iter().flat_map(|question| question.answers.keys().copied());
+    let mut others: Vec<_> = others.filter(|os| !ALWAYS.contains(os)).collect();
+    others.sort_unstable();
+    others.dedup();
+    let today: Vec<_> = ALWAYS.into_iter().chain(others).collect();
+    let then = past.systems();
+    let now = today.iter().map(|os| Column { name: proper_name(*os).to_owned(), past: false });
+    let before = then.iter().map(|&system| Column { name: past.name(system), past: true });
+    let columns = now.chain(before).collect();
+
+    let mut used = BTreeMap::new();
+    let mut states: Vec<State> = Vec::new();
+    let mut lines: BTreeMap<(&str, &str), Line> = BTreeMap::new();
+    for question in asked {
+        let place = |os: &Os| {
+            let answers = question.answers.get(os).into_iter().flatten();
+            answers.map(|answer| expected(*os, answer, sources, &mut used)).collect()
+        };
+        let places = today.iter().map(place).chain(then.iter().map(|_| Vec::new())).collect();
+        let line = Line { asked: question.asked.clone(), differs: question.differs(), places };
+        lines.insert((question.variant, &question.asked), line);
+    }
+    for known in past.answers() {
+        let line = lines.entry((&known.variant, &known.asked)).or_insert_with(|| Line {
+            asked: known.asked.clone(),
+            differs: false,
+            places: vec![Vec::new(); today.len() + then.len()],
+        });
+        for (system, answer) in &known.answers {
+            let label = past.source(*system, sources, &mut used);
+            let answer = Answer { allowed: vec![answer.clone()], source: label, remarks: Vec::new() };
+            let column = then.iter().position(|of| of == system);
+            if let Some(place) = column.and_then(|column| line.places.get_mut(today.len() + column)) {
+                place.push(answer);
+            }
+        }
+    }
+    for ((variant, _), line) in lines {
+        match states.last_mut().filter(|state| state.name == variant) {
+            Some(state) => state.lines.push(line),
+            None => states.push(State { name: variant.to_owned(), lines: vec![line] }),
+        }
+    }
+    Row {
+        id: id.to_owned(),
+        title: title.to_owned(),
+        scenarios: rows().filter(|scenario| scenario.row == id).map(asking).collect(),
+        excused: excused(id),
+        columns,
+        states,
+        sources: used.into_values().collect(),
+    }
+}
+
+/// The name that people know.
+const fn proper_name(os: Os) -> &'static str {
+    match os {
+        Os::DragonFly => "DragonFly BSD",
+        Os::FreeBsd => "FreeBSD",
+        Os::Linux => "Linux",
+        Os::MacOs => "macOS",
+        Os::NetBsd => "NetBSD",
+        Os::OpenBsd => "OpenBSD",
+        _ => os.name(),
+    }
+}
+
+fn asking(scenario: &Scenario) -> Asking {
+    let names = |names: Vec<&str>| names.join(", ");
+    let (over, modes) = (
+        names(transports(scenario).map(|transport| transport.name()).collect()),
+        names(triggers(scenario).map(|trigger| trigger.name()).collect()),
+    );
+    // A line by itself is performed over TCP and level-triggered.
+    let mut command = vec!["pollmatrix".to_owned(), "probe".to_owned(), scenario.verbs.to_owned()];
+    if let Some(transport) = transports(scenario).next().filter(|first| *first != matrix::Transport::Tcp) {
+        command.extend(["--transport".to_owned(), transport.name().to_owned()]);
+    }
+    if let Some(trigger) = triggers(scenario).next().filter(|first| *first != matrix::Trigger::Level) {
+        command.extend(["--mode".to_owned(), trigger.name().to_owned()]);
+    }
+    Asking {
+        id: scenario.id.to_owned(),
+        question: scenario.question.to_owned(),
+        command: quoted(&command),
+        settings: format!("{over}; {modes}"),
+        bugs: scenario.bugs.iter().map(|url| Link { text: short(url), url: (*url).to_owned() }).collect(),
+    }
+}
+
+/// What of this row no line asks for.
+fn excused(row: &str) -> Vec<Excused> {
+    let of_this = |what: &str| match what.split_once(' ') {
+        Some((of, answers)) => (of == row).then(|| answers.to_owned()),
+        None => (what == row).then(String::new),
+    };
+    let each = unscripted().iter().filter_map(|entry| Some((of_this(entry.what)?, entry.why)));
+    each.map(|(what, why)| Excused { what, why: why.to_owned() }).collect()
+}
+
+type Used = BTreeMap<(usize, u32), Source>;
+
+fn expected(os: Os, answer: &Expected, sources: &mut Sources, used: &mut Used) -> Answer {
+    let source = &answer.source;
+    let label = sources.used(source.evidence, &source.text, source.url.as_deref(), used);
+    let mut remarks = Vec::new();
+    remarks.extend((answer.range != Range::default()).then(|| range(os, &answer.range)));
+    remarks.extend(answer.unstable.map(|why| format!("varies: {}", why.name())));
+    remarks.extend(answer.seen.as_ref().map(|seen| format!("seen: {seen}")));
+    remarks.extend(answer.note.clone());
+    Answer { allowed: answer.allowed.clone(), source: label, remarks }
+}
+
+/// The sources of the page: a letter and a number for each.
+#[derive(Default)]
+struct Sources {
+    numbers: BTreeMap<(&'static str, String, Option<String>), u32>,
+}
+
+impl Sources {
+    /// The label of a source, which is added to those that a row uses.
+    fn used(&mut self, evidence: Evidence, text: &str, url: Option<&str>, used: &mut Used) -> String {
+        let letter = evidence.letter();
+        let key = (letter, text.to_owned(), url.map(str::to_owned));
+        let next = self.numbers.keys().filter(|(of, ..)| *of == letter).count() + 1;
+        let number = *self.numbers.entry(key).or_insert(u32::try_from(next).unwrap_or(u32::MAX));
+        let label = format!("{letter}{number}");
+        let order = Evidence::ALL.iter().position(|known| *known == evidence).unwrap_or_default();
+        used.entry((order, number)).or_insert_with(|| Source {
+            label: label.clone(),
+            evidence,
+            text: text.to_owned(),
+            url: url.map(str::to_owned),
+        });
+        label
+    }
+}
+
+/// What past systems answered to the questions of one row.
+struct Past<'a> {
+    history: &'a History,
+    row: &'a str,
+}
+
+impl Past<'_> {
+    fn answers(&self) -> impl Iterator<Item = &expectations::PastAnswers> {
+        self.history.answers().iter().filter(|answers| answers.row == self.row)
+    }
+
+    /// The systems that have an answer, by their places.
+    fn systems(&self) -> Vec<usize> {
+        let has = |system: &usize| self.answers().any(|past| past.answers.iter().any(|(of, _)| of == system));
+        (0..self.history.systems().len()).filter(has).collect()
+    }
+
+    fn name(&self, system: usize) -> String {
+        let system = &self.history.systems()[system];
+        format!("{} {}", proper_name(system.os), system.version)
+    }
+
+    fn source(&self, system: usize, sources: &mut Sources, used: &mut Used) -> String {
+        let system = &self.history.systems()[system];
+        sources.used(system.evidence, &system.text, Some(&system.url), used)
+    }
+}
+
+fn divergence(known: &expectations::Divergence) -> Divergence {
+    let versions = range(known.os, &known.range);
+    let kind = match known.kind {
+        Kind::Permitted => "permitted",
+        Kind::KnownFail => "known-fail",
+    };
+    let url = known.url.as_deref().map(|url| format!(", {url}")).unwrap_or_default();
+    Divergence {
+        cells: known.cells.clone(),
+        system: format!("{} {versions}", proper_name(known.os)).trim_end().to_owned(),
+        check: known.check.clone(),
+        observed: known.observed.clone(),
+        documented: format!("{kind}: {} ({}){url}", known.source, known.evidence.meaning()),
+    }
+}

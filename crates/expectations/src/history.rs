@@ -1,0 +1,237 @@
+//! What systems of the past answered: `expectations/history.yml`.
+//!
+//! Apart from the answers, because nothing is expected of them: a version of long ago says nothing about those between it
+//! and today, and the range of an answer would.
+
+use std::io::ErrorKind;
+use std::path::Path;
+
+use matrix::{Os, did_you_mean};
+use report::Evidence;
+use serde::Deserialize;
+use serde_saphyr::Spanned;
+
+use crate::answers::{At, asked_of};
+use crate::catalogue;
+use crate::error::ExpectationsError;
+use crate::file::Entries;
+use crate::version::Version;
+
+/// A version of a system whose answers somebody wrote down.
+#[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PastSystem {
+    /// The system.
+    pub os: Os,
+    /// Its version, as far as it is known.
+    pub version: Version,
+    /// How well its answers are known.
+    pub evidence: Evidence,
+    /// Where they were written down, in words.
+    pub text: String,
+    /// Where to read them.
+    pub url: String,
+}
+
+/// What past systems answered to one question.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct PastAnswers {
+    /// The row of the catalogue: `2.7`.
+    pub row: String,
+    /// The state: `pipe:state-6a-drained`.
+    pub variant: String,
+    /// What is asked: `poll-IN@level`.
+    pub asked: String,
+    /// The answers, each with the place of its system in [`History::systems`], in that order.
+    pub answers: Vec<(usize, String)>,
+}
+
+/// Everything that is known of past systems.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct History {
+    systems: Vec<PastSystem>,
+    answers: Vec<PastAnswers>,
+}
+
+impl History {
+    /// Reads `history.yml` in `dir`. Without it, nothing is known of the past.
+    ///
+    /// # Errors
+    /// It cannot be read, or see [`History::parse`].
+    pub fn load(dir: &Path) -> Result<Self, ExpectationsError> {
+        let path = dir.join("history.yml");
+        match std::fs::read_to_string(&path) {
+            Ok(text) => Self::parse(&text, &path.display().to_string()),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(Self::default()),
+            Err(source) => Err(ExpectationsError::Read { path, source }),
+        }
+    }
+
+    /// Reads and checks it. `file` is the name to use in errors.
+    ///
+    /// # Errors
+    /// The first thing that is wrong, with line, column and what to do.
+    pub fn parse(text: &str, file: &str) -> Result<Self, ExpectationsError> {
+        let parsed: HistoryText =
+            serde_saphyr::from_str(text).map_err(|error| ExpectationsError::from_yaml(&error, file))?;
+        parsed.check(&At(file))
+    }
+
+    /// The systems, in the order of the file.
+    pub fn systems(&self) -> &[PastSystem] {
+        &self.systems
+    }
+
+    /// The answers, sorted by row, state and question.
+    pub fn answers(&self) -> &[PastAnswers] {
+        &self.answers
+    }
+}
+
+/// The file as it is written.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct HistoryText {
+    systems: Entries<PastSystem>,
+    rows: Entries<Entries<Entries<Entries<Spanned<String>>>>>,
+}
+
+impl HistoryText {
+    fn check(self, at: &At<'_>) -> Result<History, ExpectationsError> {
+        at.sorted(&self.systems)?;
+        at.sorted(&self.rows)?;
+        let names: Vec<_> = self.systems.0.iter().map(|(name, _)| name.value.clone()).collect();
+        let mut answers = Vec::new();
+        for (row, variants) in self.rows.0 {
+            if catalogue::title(&row.value).is_none() {
+                let message = format!("there is no row '{}' in the catalogue", row.value);
+                return at.wrong(row.referenced, message, catalogue::help(&row.value));
+            }
+            at.sorted(&variants)?;
+            for (variant, asked) in variants.0 {
+                at.sorted(&asked)?;
+                for (key, said) in asked.0 {
+                    asked_of(at, &key)?;
+                    at.sorted(&said)?;
+                    let mut past = Vec::new();
+                    for (name, answer) in said.0 {
+                        let Some(system) = names.iter().position(|known| *known == name.value) else {
+                            let message = format!("there is no system '{}' in this file", name.value);
+                            let help = did_you_mean(&name.value, names.iter().map(String::as_str));
+                            return at.wrong(name.referenced, message, help);
+                        };
+                        if answer.value.is_empty() {
+                            let help = "leave out what nobody wrote down";
+                            return at.wrong(answer.referenced, "an answer that says nothing".into(), help);
+                        }
+                        past.push((system, answer.value));
+                    }
+                    answers.push(PastAnswers {
+                        row: row.value.clone(),
+                        variant: variant.value.clone(),
+                        asked: key.value,
+                        answers: past,
+                    });
+                }
+            }
+        }
+        Ok(History { systems: self.systems.0.into_iter().map(|(_, system)| system).collect(), answers })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What the test's `pipepoll.out` and `pipeselect.out` have, state after state: `0`, `I`n, `H`up, `B`oth; `c`lear, `s`et.
+    const CANNED: [(&str, &str, &str); 3] = [
+        ("FreeBSD 4", "0IBB 0III I0I0 I0II IIII", "csss csss scsc scss ssss"),
+        ("FreeBSD 7", "0IBB 0III 00I0 00II 0000", "csss csss ccsc ccss cccc"),
+        ("Linux 2.6.10", "0IBH 0IBB 00I0 H0IB H0HH", "csss csss ccsc scss scss"),
+    ];
+
+    /// The states in the order in which the test comes to them, as the row's lines call them.
+    const STATES: [&str; 20] = [
+        "pipe:state-4-idle",
+        "pipe:state-5-data",
+        "pipe:state-6-data+writer-gone",
+        "pipe:state-6a-drained",
+        "unix:state-4-idle",
+        "unix:state-5-data",
+        "unix:state-6-data+writer-gone",
+        "unix:state-6a-drained",
+        "fifo:state-0-no-writer-yet",
+        "fifo:state-1-writer-opened",
+        "fifo:state-2-data",
+        "fifo:state-2a-drained-writer-open",
+        "fifo:state-3-writer-gone",
+        "fifo:state-4-new-writer",
+        "fifo:state-5-data",
+        "fifo:state-6-data+writer-gone",
+        "fifo:state-6a-drained",
+        "fifo:state-6b-second-reader(its-view)",
+        "fifo:state-6b-second-reader(first-reader-view)",
+        "fifo:state-6c-second-reader-closed",
+    ];
+
+    #[test]
+    fn the_canned_results_of_freebsds_test_are_there_as_they_are() {
+        let history = History::built_in().unwrap();
+        let answer = |system: usize, variant: &str, asked: &str| {
+            let found = history
+                .answers()
+                .iter()
+                .find(|answers| (answers.variant.as_str(), answers.asked.as_str()) == (variant, asked))
+                .unwrap_or_else(|| panic!("nothing of {variant} {asked}"));
+            found.answers.iter().find(|(of, _)| *of == system).map(|(_, answer)| answer.as_str())
+        };
+        for (system, (name, poll, select)) in CANNED.into_iter().enumerate() {
+            let said = |results: &str, asked: &str| -> Vec<_> {
+                let letters: Vec<char> = results.chars().filter(|letter| *letter != ' ').collect();
+                assert_eq!(letters.len(), STATES.len(), "{name} {asked}");
+                STATES.iter().map(|state| answer(system, state, asked)).zip(letters).collect()
+            };
+            for (answer, letter) in said(poll, "poll-IN@level") {
+                let expected = match letter {
+                    '0' => "-",
+                    'I' => "IN",
+                    'H' => "HUP",
+                    _ => "IN|HUP",
+                };
+                assert_eq!(answer, Some(expected), "{name}");
+            }
+            for (answer, letter) in said(select, "select-R@level") {
+                assert_eq!(answer, Some(if letter == 's' { "r--" } else { "---" }), "{name}");
+            }
+        }
+        assert_eq!(history.answers().len(), 2 * STATES.len(), "and nothing else");
+    }
+
+    const FILE: &str = "systems:
+  a-1: { os: linux, version: '1', evidence: T, text: 'a test', url: 'https://example.org' }
+  b-2: { os: freebsd, version: '2', evidence: T, text: 'a test', url: 'https://example.org' }
+rows:
+  '2.7':
+    'pipe:one':
+      poll-IN@level: { a-1: 'IN', b-2: '-' }
+      poll@level: { b-2: '-' }
+";
+
+    #[test]
+    fn what_is_mistyped_gets_a_place_and_the_nearest_word() {
+        let read = History::parse(FILE, "h.yml").unwrap();
+        assert_eq!(read.answers()[0].answers, [(0, "IN".to_owned()), (1, "-".to_owned())]);
+        for (replace, by, said) in [
+            ("{ a-1: 'IN'", "{ a-2: 'IN'", "h.yml:7:24: there is no system 'a-2'"),
+            ("'2.7'", "'2.8'", "there is no row '2.8'"),
+            ("poll@level", "poll@levle", "unknown trigger 'levle'"),
+            ("{ b-2: '-' }", "{ b-2: '' }", "an answer that says nothing"),
+            ("a-1: 'IN', b-2: '-'", "b-2: '-', a-1: 'IN'", "'a-1' comes after 'b-2'"),
+            ("version: '2'", "verison: '2'", "unknown key 'verison'"),
+        ] {
+            assert!(FILE.contains(replace), "{replace}");
+            let error = History::parse(&FILE.replacen(replace, by, 1), "h.yml").expect_err(by).to_string();
+            assert!(error.contains(said), "{error}");
+        }
+    }
+}
