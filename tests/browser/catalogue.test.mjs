@@ -89,7 +89,7 @@ test("a text leaves the rows that have all its words, in ids, questions, verbs a
     const all = await visible(page);
     assert.deepEqual(await find("v26"), ["V26"]);
     assert.match(await hash(page), /^#text=v26$/);
-    assert.ok((await find("herd")).includes("C06") || (await find("herd")).length > 0);
+    assert.deepEqual(await find("woken by the old file"), ["A15"]);
     const verbs = await find("shuts write");
     assert.ok(verbs.includes("V06") && !verbs.includes("V26"), verbs.join());
     // A state's answer that only one family has, and both names of the queue.
@@ -133,7 +133,7 @@ test("all of it can be unfolded and folded, and a command copied", async () => {
     assert.deepEqual(await ids(page, "[open]"), []);
     await page.click("#V26 summary");
     await page.click("#V26 .command button");
-    assert.equal(await page.textContent("#V26 .command button"), "Copied");
+    await page.waitForSelector("#V26 .command button:text-is('Copied')");
     const copied = await page.evaluate(() => navigator.clipboard.readText());
     assert.equal(copied, await page.textContent("#V26 .command pre"));
   });
@@ -154,7 +154,7 @@ test("without scripts the rows open, and nothing is offered that does nothing", 
     await page.click("#V26 summary");
     assert.ok(await page.isVisible("#V26 .answers"));
     assert.ok(!(await page.isVisible("#filters")) && !(await page.isVisible("#theme-button")));
-    assert.ok(await page.isVisible("text=Searching needs JavaScript"));
+    assert.match(await page.innerText("header"), /Searching needs JavaScript/);
   });
 });
 
