@@ -1,5 +1,5 @@
 //! matrix.yml and the code must name the same scenarios: what one of them lacks would never be run, or would
-//! be run as a broken cell.
+//! be run as a broken cell. What documents show of the code must be the code.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -83,4 +83,14 @@ fn every_test_and_model_that_the_history_names_exists() {
         .filter(|(_, name)| !sources.contains(&format!("fn {name}()")))
         .collect();
     assert!(missing.is_empty(), "no such test: {missing:#?}");
+}
+
+#[test]
+fn the_scenario_that_is_explained_is_the_one_that_is_run() {
+    let page = include_str!("../docs/scenarios.md");
+    let scenario = include_str!("../crates/scenarios/src/regression/busy_thread_keeps_others_awake.rs");
+    assert!(page.contains(&format!("```rust\n{scenario}```\n")), "docs/scenarios.md shows another one");
+    let (_, entry) = MATRIX.split_once("  - id: regression/busy-thread-keeps-others-awake\n").unwrap();
+    let entry = entry.split_once("  - id: ").map_or(entry, |(entry, _)| entry);
+    assert!(page.contains(entry), "docs/scenarios.md shows another entry of matrix.yml:\n{entry}");
 }

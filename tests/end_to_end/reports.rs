@@ -35,6 +35,25 @@ fn a_report_of_every_status_fits_the_published_schema() {
 }
 
 #[test]
+fn the_page_about_results_has_every_field_and_an_example_that_fits() {
+    let page = include_str!("../../docs/results-json.md");
+    let schema: Value = serde_json::from_str(SCHEMA).expect("the schema is JSON");
+    let mut types: Vec<&Value> = schema["$defs"].as_object().expect("types").values().collect();
+    types.push(&schema);
+    let fields = types.iter().filter_map(|known| known["properties"].as_object()).flat_map(|all| all.keys());
+    let missing: Vec<_> = fields.filter(|field| !page.contains(&format!("`{field}`"))).collect();
+    assert!(missing.is_empty(), "not explained: {missing:?}");
+
+    let (_, example) = page.split_once("```json\n").expect("there is an example");
+    let (example, _) = example.split_once("```").expect("it ends");
+    report::Results::read(example.as_bytes()).expect("it is results");
+    let example: Value = serde_json::from_str(example).expect("it is JSON");
+    let validator = jsonschema::validator_for(&schema).expect("the schema is a schema");
+    let errors: Vec<_> = validator.iter_errors(&example).map(|error| error.to_string()).collect();
+    assert!(errors.is_empty(), "{errors:#?}");
+}
+
+#[test]
 fn a_run_writes_the_page_and_names_it() {
     let sandbox = Sandbox::new(&["pass", "fail"], 20);
     let printed = sandbox.run(&["run"]);

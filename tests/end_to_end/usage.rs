@@ -194,7 +194,8 @@ const ANSWERS: &str = "os: linux\nsource: s\nsources:\n  s: { evidence: K, text:
 fn an_edit_of_an_answer_makes_the_catalogue_stale() {
     let sandbox = source_tree();
     sandbox.run(&["generate"]).expect(0, &["wrote: docs/catalogue.html"]);
-    fs::write(sandbox.path("expectations/answers/linux.yml"), ANSWERS.replace("HUP", "ERR")).expect("writable");
+    fs::write(sandbox.path("expectations/answers/linux.yml"), ANSWERS.replace("HUP", "ERR"))
+        .expect("writable");
     sandbox.run(&["generate", "--check"]).expect(1, &["stale: docs/catalogue.html\n"]);
     sandbox.run(&["generate"]).expect(0, &["wrote: docs/catalogue.html\n"]);
     let page = fs::read_to_string(sandbox.path("docs/catalogue.html")).expect("it was written");
