@@ -62,7 +62,7 @@ test("every row is there, folded, and opens with its scenarios and its answers",
     assert.match(linux, /^HUP M\d+$/);
     assert.match(freebsd, /^IN\|HUP M\d+$/);
     assert.match(await page.textContent("#V26 .sources"), /M\d+ \(measured\)measured on Linux [\d.]+/);
-    assert.match(await page.textContent("#F08"), /No scenario: needs a device that can only be polled\./);
+    assert.match(await page.textContent("#F08"), /No line asks for it: needs a device that can only be polled\./);
   });
 });
 

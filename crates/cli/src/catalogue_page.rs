@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use characterisation::{Row as Scenario, rows, unscripted};
+use characterisation::{Row as Scenario, Unscripted, rows, unscripted};
 use expectations::{Answer as Expected, Answers, Divergences, History, Kind, Range};
 use matrix::Os;
 use report::html::catalogue::{
@@ -137,8 +137,13 @@ fn excused(row: &str) -> Vec<Excused> {
         Some((of, answers)) => (of == row).then(|| answers.to_owned()),
         None => (what == row).then(String::new),
     };
-    let each = unscripted().iter().filter_map(|entry| Some((of_this(entry.what)?, entry.why)));
-    each.map(|(what, why)| Excused { what, why: why.to_owned() }).collect()
+    let each = unscripted().iter().filter_map(|entry| Some((of_this(entry.what)?, entry)));
+    let excused = |(what, entry): (String, &Unscripted)| Excused {
+        what,
+        why: entry.why.to_owned(),
+        contract: entry.contract.iter().map(|id| (*id).to_owned()).collect(),
+    };
+    each.map(excused).collect()
 }
 
 type Used = BTreeMap<(usize, u32), Source>;

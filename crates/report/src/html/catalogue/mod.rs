@@ -75,6 +75,8 @@ pub struct Excused {
     pub what: String,
     /// Why.
     pub why: String,
+    /// Contract scenarios that ask for it instead.
+    pub contract: Vec<String>,
 }
 
 /// A system that answered.

@@ -24,7 +24,11 @@ fn sample(more: &str) -> Catalogue {
             settings: text("tcp; level"),
             bugs: vec![Link { text: text("mio#1"), url: "https://example.org/1".into() }],
         }],
-        excused: vec![Excused { what: text("* read"), why: text("no room") }],
+        excused: vec![Excused {
+            what: text("* read"),
+            why: text("no room"),
+            contract: vec![text("deletion/life"), text("migration/other")],
+        }],
         columns: vec![
             Column { name: text("Linux"), past: false },
             Column { name: text("FreeBSD 4"), past: true },
@@ -40,7 +44,7 @@ fn sample(more: &str) -> Catalogue {
     let whole = Row {
         id: "V27".into(),
         title: text("another"),
-        excused: vec![Excused { what: String::new(), why: text("no device") }],
+        excused: vec![Excused { what: String::new(), why: text("no device"), contract: Vec::new() }],
         ..Row::default()
     };
     let divergence = Divergence {
@@ -67,8 +71,8 @@ fn the_page_says_what_the_catalogue_has() {
         "<code>IN|HUP</code> or <code>HUP</code> <sup>M1</sup> <span class=\"source\">until 3</span>",
         "poll@level <span class=\"tally documented\">differs</span></th><td>",
         "<td></td></tr>",
-        "<p>No scenario: no device.</p>",
-        "<p class=\"excused\"><code>* read</code>: no room.</p>",
+        "<p>No line asks for it: no device.\n</p>",
+        "<p class=\"excused\"><code>* read</code>: no room.\nContract scenarios: <code>deletion&#x2f;life</code>, ",
         "group&#x2f;name&#x2f;*@poll</code> on macos until 3",
     ] {
         assert!(page.contains(part), "{part} is not in {page}");
