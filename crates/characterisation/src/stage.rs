@@ -16,9 +16,8 @@ use std::collections::BTreeMap;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
-use selector::{Changed, Interest, Mode, Registered, Unsupported, View};
+use selector::{Changed, Interest, Mode, RawArgument, Registered, Unsupported, View};
 
 use crate::keys::{Key, Naming, applies, is_plain};
 use crate::verbs::{Act, Change, ChangeKind, Clause, FIRST, How, Line, Name, Thing};
@@ -31,9 +30,6 @@ use ears::{Ears, ROOM};
 use limits::Limits;
 use settle::Settle;
 use sleepers::{Echo, Sleeper};
-
-/// How long it is waited for what must come. Nothing is concluded from how long it took.
-const PATIENCE: Duration = Duration::from_secs(5);
 
 fn broken(why: impl Into<String>) -> Stopped {
     Stopped::Broken(why.into())
@@ -167,7 +163,7 @@ fn is_last_count(rest: &[Clause]) -> bool {
 
 impl Stage {
     fn open(setting: Setting) -> Result<Self, Stopped> {
-        let first = Ears::open(setting.make)?;
+        let first = Ears::open(setting)?;
         let poller = first.selector.name().to_owned();
         if !first.selector.capabilities().modes.contains(&setting.mode) {
             let mode = crate::keys::trigger(setting.mode);
@@ -187,7 +183,7 @@ impl Stage {
             actors: BTreeMap::new(),
             pollers: BTreeMap::from([(FIRST.to_owned(), Arc::new(first))]),
             watched: BTreeMap::new(),
-            settle: Settle::new(setting.transport, &mut place)?,
+            settle: Settle::new(setting, &mut place)?,
             place,
             naming: Naming::new(setting.transport),
             next_number: NUMBERS,
@@ -216,7 +212,7 @@ impl Stage {
             Act::Title(_) => Ok("ok".into()),
             Act::Make(name, thing) => self.make(name, thing),
             Act::Connect(one, other) => {
-                let (a, b) = descriptors::pair(self.setting.transport, &mut self.place)?;
+                let (a, b) = descriptors::pair(self.setting, &mut self.place)?;
                 self.enter(one, a)?.partner = Some(other.clone());
                 self.enter(other, b)?.partner = Some(one.clone());
                 Ok("ok".into())
@@ -324,7 +320,16 @@ impl Stage {
                 let ears = self.ears(poller)?;
                 let mut answers = Vec::new();
                 for _ in 0..*times {
-                    answers.push(match ears.hear(room.unwrap_or(ROOM))? {
+                    let heard = match room {
+                        // A poller whose interface has no room gives events up by itself, or asks nobody.
+                        Some(0) => {
+                            let waited = ears.selector.wait_raw(RawArgument::Room(0));
+                            let waited = waited.map_err(|Unsupported(why)| Stopped::Unsupported(why))?;
+                            waited.map(|waited| waited.events)
+                        }
+                        room => ears.hear(room.unwrap_or(ROOM))?,
+                    };
+                    answers.push(match heard {
                         Ok(events) => ears.answers(&events),
                         Err(errno) => format!("{errno:?}"),
                     });
@@ -376,7 +381,7 @@ impl Stage {
         if let Some(ears) = self.pollers.get(name) {
             return Ok(Arc::clone(ears));
         }
-        let ears = Arc::new(Ears::open(self.setting.make)?);
+        let ears = Arc::new(Ears::open(self.setting)?);
         self.pollers.insert(name.to_owned(), Arc::clone(&ears));
         Ok(ears)
     }
@@ -384,7 +389,7 @@ impl Stage {
     /// Who answers while others sleep.
     fn echo(&mut self) -> Result<&Echo, Stopped> {
         if self.echo.is_none() {
-            self.echo = Some(Echo::new()?);
+            self.echo = Some(Echo::new(self.setting.patience)?);
         }
         self.echo.as_ref().ok_or_else(|| broken("nobody answers"))
     }
@@ -414,7 +419,7 @@ impl Stage {
         ears.selector.capabilities().shared_wait.map_err(|why| Stopped::Unsupported(why.into()))?;
         self.crowd.clear();
         for _ in 0..count {
-            let own = if alone { Arc::new(ears.alike(self.setting.make)?) } else { Arc::clone(&ears) };
+            let own = if alone { Arc::new(ears.alike(self.setting)?) } else { Arc::clone(&ears) };
             self.crowd.push(Sleeper::new(own, How::ForEver)?);
         }
         self.echo()?;
@@ -500,7 +505,7 @@ impl Stage {
     /// Through a registration that is made for it.
     fn look_now(&self, at: &str, interest: Interest) -> Result<String, Stopped> {
         let number = self.number(at)?;
-        let ears = Ears::open(self.setting.make)?;
+        let ears = Ears::open(self.setting)?;
         if let Changed::Unsupported(Unsupported(why)) = ears.add(number, at, interest, self.setting.mode) {
             return Err(Stopped::Unsupported(why));
         }

@@ -18,7 +18,7 @@ mod observed;
 mod record;
 mod version;
 
-pub use answers::{Answer, Answers, Compared, Source, Unstable};
+pub use answers::{Answer, Answers, Compared, Source, Unstable, answers_file};
 pub use catalogue::{ROWS, title};
 pub use divergences::{Divergence, Divergences, Expect, Kind};
 pub use error::ExpectationsError;

@@ -11,6 +11,7 @@
 
 mod base;
 mod ffi;
+mod making;
 
 use std::ffi::{CStr, c_short};
 use std::io;
@@ -56,7 +57,7 @@ pub fn poll() -> io::Result<Box<dyn Selector>> {
 /// # Errors
 /// The kind is `Unsupported` where libevent has no such method.
 pub fn select() -> io::Result<Box<dyn Selector>> {
-    const VIEWS: &[View] = &column::view("libevent-select");
+    const VIEWS: &[View] = &column::view(SELECT);
     over(c"select", VIEWS)
 }
 
@@ -72,6 +73,12 @@ fn over(method: &'static CStr, views: &'static [View]) -> io::Result<Box<dyn Sel
         views,
     }))
 }
+
+const SELECT: &str = "libevent-select";
+
+/// Its sets have room for any number, but it enters a number with `FD_SET`, whose check does not know that.
+const BEYOND: &str = "libevent's select ends the process (SIGABRT) for a number from FD_SETSIZE on, where the \
+                      library is built with _FORTIFY_SOURCE";
 
 struct LibeventSelector {
     base: Arc<Base>,
@@ -149,6 +156,9 @@ impl Selector for LibeventSelector {
             Err(unsupported) => return Changed::Unsupported(unsupported),
             Ok(what) => what,
         };
+        if self.name() == SELECT && usize::try_from(fd).is_ok_and(|fd| fd >= libc::FD_SETSIZE) {
+            return Changed::unsupported(BEYOND);
+        }
         let mut registrations = self.registrations.lock().unwrap_or_else(PoisonError::into_inner);
         self.pending(fd, token, what).map(|event| registrations.push((fd, event))).into()
     }

@@ -117,7 +117,7 @@ impl Stage {
             }
             ForkResult::Child => {
                 drop((over, ends));
-                let waited = Ears::open(self.setting.make).and_then(|ears| {
+                let waited = Ears::open(self.setting).and_then(|ears| {
                     let begun = says.write_all(b".");
                     begun.map_err(|error| broken(format!("a pipe: {error}")))?;
                     sleepers::wait(&*ears.selector, How::AtMost(timeout)).written(&ears)

@@ -9,7 +9,7 @@ use nix::sys::pthread::pthread_kill;
 use nix::sys::signal::{SaFlags, SigAction, SigHandler, SigSet, Signal, sigaction};
 
 use super::ears::Ears;
-use super::{PATIENCE, Stage, broken};
+use super::{Stage, broken};
 use crate::Stopped;
 
 /// In which poller the handler makes the wake-up.
@@ -43,7 +43,7 @@ impl Stage {
         WAKES.store(if wakes { Arc::as_ptr(&ears).cast_mut() } else { null_mut() }, Ordering::Release);
         let sent = pthread_kill(whom, Signal::SIGUSR1);
         let begun = Instant::now();
-        while sent.is_ok() && !HANDLED.load(Ordering::Acquire) && begun.elapsed() < PATIENCE {
+        while sent.is_ok() && !HANDLED.load(Ordering::Acquire) && begun.elapsed() < self.setting.patience {
             std::thread::yield_now();
         }
         let handled = HANDLED.load(Ordering::Acquire);

@@ -4,16 +4,16 @@ use std::os::unix::thread::JoinHandleExt;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel};
 use std::thread::JoinHandle;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
 use nix::sys::pthread::Pthread;
 use selector::{Event, Selector, Unsupported};
 
 use super::asleep::{Look, Pulse};
+use super::broken;
 use super::crew::Done;
 use super::ears::{Ears, ROOM};
-use super::{PATIENCE, broken};
 use crate::Stopped;
 use crate::verbs::How;
 
@@ -22,10 +22,12 @@ pub(super) struct Echo {
     ask: Option<Sender<()>>,
     answer: Receiver<()>,
     thread: Option<JoinHandle<()>>,
+    /// How long it is waited for its answer, and for those whom it sees fall asleep.
+    patience: Duration,
 }
 
 impl Echo {
-    pub(super) fn new() -> Result<Self, Stopped> {
+    pub(super) fn new(patience: Duration) -> Result<Self, Stopped> {
         let (ask, asked) = channel::<()>();
         let (answers, answer) = channel();
         let echo = move || {
@@ -37,13 +39,13 @@ impl Echo {
         };
         let thread = std::thread::Builder::new().name("echo".into()).spawn(echo);
         let thread = thread.map_err(|error| broken(format!("a thread: {error}")))?;
-        Ok(Self { ask: Some(ask), answer, thread: Some(thread) })
+        Ok(Self { ask: Some(ask), answer, thread: Some(thread), patience })
     }
 
     /// Wakes it, and is woken by it.
     fn turn(&self) -> Result<(), Stopped> {
         let asked = self.ask.as_ref().is_some_and(|ask| ask.send(()).is_ok());
-        let answered = asked && self.answer.recv_timeout(PATIENCE).is_ok();
+        let answered = asked && self.answer.recv_timeout(self.patience).is_ok();
         if answered { Ok(()) } else { Err(broken("the thread that answers did not")) }
     }
 }
@@ -155,7 +157,7 @@ impl Sleeper {
         };
         let thread = std::thread::Builder::new().name("sleeper".into()).spawn(sleep);
         let thread = thread.map_err(|error| broken(format!("a thread: {error}")))?;
-        let pulse = begun.recv_timeout(PATIENCE).map_err(|_| broken("a thread did not begin"))?;
+        let pulse = begun.recv_timeout(ears.patience).map_err(|_| broken("a thread did not begin"))?;
         Ok(Self { ears, how, pulse, answer, said: None, thread: Some(thread) })
     }
 
@@ -182,7 +184,7 @@ impl Sleeper {
     pub(super) fn said(&mut self, echo: &Echo, ends: bool, reports_once: bool) -> Result<String, Stopped> {
         if let How::AtMost(timeout) = self.how {
             if !self.is_awake() {
-                let said = self.answer.recv_timeout(timeout.saturating_add(PATIENCE));
+                let said = self.answer.recv_timeout(timeout.saturating_add(self.ears.patience));
                 self.said = Some(said.map_err(|_| broken("a wait did not end with its timeout"))?);
             }
         } else {
@@ -214,7 +216,7 @@ impl Sleeper {
         if self.said.is_some() {
             return Ok(());
         }
-        let said = match self.answer.recv_timeout(PATIENCE) {
+        let said = match self.answer.recv_timeout(self.ears.patience) {
             Ok(said) => said,
             Err(RecvTimeoutError::Timeout) => return Err(broken("a later event did not end a wait")),
             Err(RecvTimeoutError::Disconnected) => return Err(broken("a thread that waits has died")),
@@ -233,7 +235,7 @@ impl Drop for Sleeper {
         let Some(thread) = self.thread.take() else { return };
         if !self.is_awake() {
             // A fence that cannot be put up, or ends nothing, leaves the thread asleep. It ends with the process.
-            if self.ears.raise_fence().is_err() || self.answer.recv_timeout(PATIENCE).is_err() {
+            if self.ears.raise_fence().is_err() || self.answer.recv_timeout(self.ears.patience).is_err() {
                 return;
             }
             let _ = self.ears.lower_fence();
@@ -246,7 +248,7 @@ impl Drop for Sleeper {
 pub(super) fn falls_asleep(pulse: &mut Pulse, echo: &Echo) -> Result<(), Stopped> {
     let begun = Instant::now();
     let mut in_a_row = 0;
-    while begun.elapsed() < PATIENCE {
+    while begun.elapsed() < echo.patience {
         echo.turn()?;
         let look = pulse.look();
         in_a_row = if look == Look::Busy { 0 } else { in_a_row + 1 };
@@ -254,7 +256,7 @@ pub(super) fn falls_asleep(pulse: &mut Pulse, echo: &Echo) -> Result<(), Stopped
             return Ok(());
         }
     }
-    Err(broken(format!("the child does not fall asleep within {PATIENCE:?}")))
+    Err(broken(format!("the child does not fall asleep within {:?}", echo.patience)))
 }
 
 /// Waits until each of these sleeps, or has answered.
@@ -276,8 +278,8 @@ pub(super) fn settle<'a>(
         if in_a_row >= enough {
             return Ok(());
         }
-        if begun.elapsed() > PATIENCE {
-            return Err(broken(format!("a thread neither sleeps nor answers for {PATIENCE:?}")));
+        if begun.elapsed() > echo.patience {
+            return Err(broken(format!("a thread neither sleeps nor answers for {:?}", echo.patience)));
         }
     }
 }
