@@ -86,6 +86,11 @@ impl Answers {
     }
 }
 
+/// The names of the subjects of which answers are built in.
+pub fn subjects() -> impl Iterator<Item = &'static str> {
+    SUBJECTS.iter().map(|(_, subject, ..)| *subject)
+}
+
 impl Divergences {
     /// The divergences that are built in.
     ///

@@ -21,6 +21,7 @@ mod version;
 pub use answers::{Answer, Answers, Compared, Source, Unstable, answers_file};
 pub use catalogue::{ROWS, title};
 pub use divergences::{Divergence, Divergences, Expect, Kind};
+pub use embedded::subjects;
 pub use error::ExpectationsError;
 pub use observed::{NO_ANSWER, NOT_KNOWN, Observed};
 pub use record::{Recorded, Recording, record};

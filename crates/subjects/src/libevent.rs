@@ -7,6 +7,7 @@
 //! - A wait is one round of `event_base_loop`. The limit is a timer, as exact as libevent's clock is by default: the
 //!   kernel's coarse one, which is behind by up to a tick. Room that is full breaks the loop; the rest stays active.
 //! - A wait that a signal ends begins again inside the library: `EINTR` is never seen.
+//! - Where libevent ends the process, for want of descriptors, the making of a base fails: see `making`.
 //! - The words are those of the callback's flags.
 
 mod base;
@@ -264,6 +265,14 @@ mod tests {
             (missing.kind(), missing.to_string().as_str()),
             (io::ErrorKind::Unsupported, "libevent has no devpoll here")
         );
+    }
+
+    /// `FD_SET` in a library that is built with _FORTIFY_SOURCE: what comes then is SIGABRT.
+    #[test]
+    fn a_number_that_would_end_the_process_is_not_registered() {
+        let subject = selector(c"select");
+        let beyond = RawFd::try_from(libc::FD_SETSIZE).unwrap();
+        assert_eq!(subject.add(beyond, 1, Interest::READ, Mode::Level), Changed::unsupported(BEYOND));
     }
 
     /// Both at once are refused by libevent: "tried to mix edge-triggered and non-edge-triggered events".
