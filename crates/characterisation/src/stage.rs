@@ -346,6 +346,13 @@ impl Stage {
         !matches!(self.setting.mode, Mode::Level | Mode::Exclusive)
     }
 
+    /// A poller in another process has no part in what happens to this one.
+    fn expect_here(&self, what: &str) -> Result<(), Stopped> {
+        let elsewhere = self.pollers.values().any(|ears| ears.selector.process().is_some());
+        let why = || Stopped::Unsupported(format!("{} is in another process: {what}", self.poller));
+        if elsewhere { Err(why()) } else { Ok(()) }
+    }
+
     fn reports_only_news(&self) -> bool {
         matches!(self.setting.mode, Mode::Edge | Mode::ExclusiveEdge)
     }

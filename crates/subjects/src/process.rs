@@ -46,6 +46,7 @@ pub(crate) fn start(command_line: &[String], patience: Duration) -> io::Result<B
 }
 
 struct Process {
+    id: i32,
     name: String,
     modes: Vec<Mode>,
     wakes: bool,
@@ -73,6 +74,7 @@ struct Waiting {
 impl Process {
     fn new(conversation: Conversation, hello: Hello, patience: Duration) -> Self {
         Self {
+            id: conversation.id(),
             name: hello.name,
             modes: hello.modes.into_iter().map(Mode::from).collect(),
             wakes: hello.wake,
@@ -295,6 +297,10 @@ impl Selector for Process {
                 Ok(())
             }
         }
+    }
+
+    fn process(&self) -> Option<i32> {
+        Some(self.id)
     }
 
     fn failure(&self) -> Option<String> {

@@ -17,7 +17,7 @@ use super::descriptors::{self, Address};
 use super::ears::Ears;
 use super::settle::{self, FAILED, HALF_CLOSED, READABLE, RESET, URGENT, WRITABLE};
 use super::{Stage, broken};
-use crate::verbs::{Call, Direction, Name, Reading, Size, SocketOption};
+use crate::verbs::{Call, Direction, FIRST, Name, Reading, Size, SocketOption};
 use crate::{Setting, Stopped, Transport};
 
 /// Room for everything that a line sends, but for `fills`.
@@ -453,6 +453,8 @@ impl Stage {
     }
 
     fn moves_to(&mut self, who: &str, number: usize) -> Result<Outcome, Stopped> {
+        let own_numbers = self.ears(FIRST)?.selector.capabilities().own_numbers;
+        own_numbers.map_err(|why| Stopped::Unsupported(why.into()))?;
         let number = i32::try_from(number).map_err(|_| broken("a number that no descriptor has"))?;
         let moved = descriptors::copy(self.fd(who)?, number)?;
         if moved.as_raw_fd() != number {

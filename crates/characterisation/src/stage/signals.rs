@@ -31,6 +31,7 @@ extern "C" fn handler(_: libc::c_int) {
 impl Stage {
     /// Sends a thread a signal, and waits until its handler has run.
     pub(super) fn signals(&mut self, thread: &str, restarting: bool, wakes: bool) -> Result<String, Stopped> {
+        self.expect_here("a signal reaches the thread that asks it")?;
         let sleeper = self.sleepers.get(thread).ok_or_else(|| broken(format!("'{thread}' does not wait")))?;
         let whom = sleeper.thread().ok_or_else(|| broken(format!("'{thread}' has ended")))?;
         let ears = Arc::clone(&sleeper.ears);

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
 use nix::sys::pthread::Pthread;
+use nix::unistd::Pid;
 use selector::{Event, Selector, Unsupported};
 
 use super::asleep::{Look, Pulse};
@@ -129,6 +130,8 @@ pub(super) struct Sleeper {
     pub(super) ears: Arc<Ears>,
     how: How,
     pulse: Pulse,
+    /// The program's that it asks.
+    program: Option<Pulse>,
     answer: Receiver<Waited>,
     said: Option<Waited>,
     thread: Option<JoinHandle<()>>,
@@ -158,7 +161,8 @@ impl Sleeper {
         let thread = std::thread::Builder::new().name("sleeper".into()).spawn(sleep);
         let thread = thread.map_err(|error| broken(format!("a thread: {error}")))?;
         let pulse = begun.recv_timeout(ears.patience).map_err(|_| broken("a thread did not begin"))?;
-        Ok(Self { ears, how, pulse, answer, said: None, thread: Some(thread) })
+        let program = ears.selector.process().map(|id| Pulse::of_program(Pid::from_raw(id)));
+        Ok(Self { ears, how, pulse, program, answer, said: None, thread: Some(thread) })
     }
 
     fn is_awake(&mut self) -> bool {
@@ -177,6 +181,13 @@ impl Sleeper {
         // The standard library has a number for what some C libraries have a pointer for.
         #[allow(clippy::unnecessary_cast)]
         self.thread.as_ref().map(|thread| thread.as_pthread_t() as Pthread)
+    }
+
+    /// Looks once: how many such looks in a row mean that it sleeps.
+    fn looks_needed(&mut self) -> usize {
+        // The program first: what it answers then wakes the thread.
+        let program = self.program.as_mut().map_or(0, |program| program.look().enough());
+        program.max(self.pulse.look().enough())
     }
 
     /// What its wait said, or that it has not come to an end. The last time it is asked, the fence ends it: a sleep
@@ -271,9 +282,9 @@ pub(super) fn settle<'a>(
         echo.turn()?;
         let asleep = sleepers.iter_mut().filter_map(|sleeper| {
             let asleep = !sleeper.is_awake();
-            asleep.then(|| sleeper.pulse.look())
+            asleep.then(|| sleeper.looks_needed())
         });
-        let enough = asleep.map(Look::enough).max().unwrap_or(0);
+        let enough = asleep.max().unwrap_or(0);
         in_a_row = if enough == Look::Busy.enough() { 0 } else { in_a_row + 1 };
         if in_a_row >= enough {
             return Ok(());

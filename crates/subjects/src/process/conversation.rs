@@ -128,6 +128,11 @@ impl Conversation {
         })
     }
 
+    /// Its process.
+    pub fn id(&self) -> i32 {
+        self.child.id().cast_signed()
+    }
+
     /// Its standard input, for what is said while it waits.
     pub fn commands(&self) -> Arc<UnixStream> {
         Arc::clone(&self.commands)
