@@ -102,7 +102,7 @@ fn what_was_recorded_is_what_is_expected() {
 #[test]
 fn an_answer_that_was_measured_on_this_version_and_differs_is_a_failure_and_in_no_headline() {
     let rows = Rows::recorded();
-    rows.edit("poll@level: { answers: ['", "poll@level: { answers: ['ERR|");
+    rows.edit("poll@level: '", "poll@level: 'ERR|");
     let printed = rows.run(&["run", CELL, "selftest/pass"]);
     printed.expect(
         1,
@@ -130,7 +130,7 @@ fn an_answer_that_was_measured_on_this_version_and_differs_is_a_failure_and_in_n
 fn a_hypothesis_that_differs_is_permitted_and_recorded_with_what_it_was() {
     let rows = Rows::recorded();
     let version = rows.version();
-    rows.edit("poll@level: { answers: ['", "poll@level: { answers: ['ERR|");
+    rows.edit("poll@level: '", "poll@level: 'ERR|");
     rows.edit("evidence: M", "evidence: K");
     rows.edit("recorded-", "older-");
     rows.edit(&format!("    version: {version}\n"), "");
@@ -156,7 +156,7 @@ fn what_was_measured_on_another_version_is_permitted_to_differ_and_bounded() {
     let version = rows.version();
     rows.edit(&format!("    version: {version}\n"), "    version: '0.1'\n");
     rows.edit("recorded-", "older-");
-    rows.edit("poll@level: { answers: ['", "poll@level: { answers: ['ERR|");
+    rows.edit("poll@level: '", "poll@level: 'ERR|");
     rows.run(&["run", CELL]).expect(0, &["1 permitted", "1 cells"]);
     assert!(
         rows.row()["reason"]
@@ -170,7 +170,13 @@ fn what_was_measured_on_another_version_is_permitted_to_differ_and_bounded() {
 #[test]
 fn an_answer_that_varies_is_never_a_failure() {
     let rows = Rows::recorded();
-    rows.edit("poll@level: { answers: ['", "poll@level: { unstable: timing, answers: ['ERR|");
+    let text = fs::read_to_string(rows.answers()).expect("it was recorded");
+    let line =
+        text.lines().find_map(|line| line.strip_prefix("      poll@level: '")).expect("poll was asked");
+    rows.edit(
+        &format!("poll@level: '{line}"),
+        &format!("poll@level: {{ unstable: timing, answers: ['ERR|{line}] }}"),
+    );
     rows.run(&["run", CELL]).expect(0, &["1 as expected"]);
 }
 
@@ -260,6 +266,11 @@ fn pages_are_published_and_say_the_same_again_whatever_the_run() {
     publish(&["--check"]).expect(1, &["no results: pages/"]);
     publish(&[]).expect(0, &["removed: pages/"]);
     assert!(!other.exists());
+    let subjects = other.with_file_name("mio.md");
+    fs::write(&subjects, "asked by another run").expect("writable");
+    publish(&["--check"]).expect(0, &[]);
+    publish(&[]).expect(0, &[]);
+    assert!(subjects.exists());
 }
 
 #[test]

@@ -80,6 +80,48 @@ fn a_subject_that_breaks_the_protocol_breaks_its_cells_and_names_the_line() {
     }
 }
 
+/// It would be as long on a machine of any speed.
+#[test]
+fn what_must_come_is_waited_for_as_long_as_the_machine_is_slow() {
+    let subject = format!("python3 '{BAD}' loses-all poll");
+    let cell = format!("{SCENARIO}/pipe-level-1t1g@python-poll");
+    let ran = answer(
+        Command::new(POLLMATRIX).args(["run-cell", &cell, "--seed", "1", "--subject", &subject]).args([
+            "--patience-ms",
+            "50",
+            "--slow",
+            "3",
+        ]),
+    );
+    let attempt: Value = serde_json::from_str(&ran.stdout).expect("JSON");
+    assert_eq!(attempt["status"], "broken");
+    assert_eq!(attempt["reason"], "python-poll reported nothing of the fence within 150ms");
+}
+
+/// Its answers are its own: a kernel's file is read by every cell, and this one by the subject's.
+#[test]
+fn what_a_subject_answers_is_recorded_in_its_own_file_and_known_then() {
+    let sandbox = sandbox();
+    let expected = sandbox.path("expected");
+    std::fs::create_dir_all(expected.join("answers")).expect("writable");
+    std::fs::write(expected.join("divergences.yml"), "divergences: []\n").expect("writable");
+    let python = format!("python3 '{EXAMPLE}' poll");
+    let run = |command: &[&str]| sandbox.run(&[command, &["--expectations", "expected"]].concat());
+    let asked = ["run", "--subject", &python];
+    run(&asked).expect(0, &["answers not known before"]);
+    run(&["record", "pollmatrix-report"]).expect(0, &["added ", "python-poll@level: silent"]);
+    let own = expected.join(format!("subjects/python-poll/{}.yml", std::env::consts::OS));
+    let text = std::fs::read_to_string(&own).expect("it was recorded");
+    assert!(text.contains("      python-poll@level: 'silent'\n"), "{text}");
+    assert!(std::fs::read_dir(expected.join("answers")).is_ok_and(|mut files| files.next().is_none()));
+    let known = run(&asked);
+    known.expect(0, &["as expected"]);
+    assert!(!known.stdout.contains("not known before"), "{}", known.stdout);
+    // What is known can be wrong.
+    std::fs::write(&own, text.replace("'silent'", "'IN'")).expect("writable");
+    run(&asked).expect(1, &["fail"]);
+}
+
 #[test]
 fn a_subject_that_cannot_be_asked_is_refused_before_anything_runs() {
     let sandbox = sandbox();

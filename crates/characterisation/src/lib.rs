@@ -12,6 +12,7 @@ mod transport;
 pub mod verbs;
 
 use std::fmt;
+use std::time::Duration;
 
 use selector::{MakeSelector, Mode};
 
@@ -52,7 +53,13 @@ pub struct Setting {
     pub queue: Option<MakeSelector>,
     /// For what is done in random order.
     pub seed: u64,
+    /// How long it is waited for what must come: [`PATIENCE`], and longer on a slow machine. Nothing is concluded from
+    /// how long it took.
+    pub patience: Duration,
 }
+
+/// How long it is waited for what must come, on a machine of ordinary speed under any load.
+pub const PATIENCE: Duration = Duration::from_secs(5);
 
 /// One answer, under the key of the published answers.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -16,9 +16,8 @@ use std::collections::BTreeMap;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
-use selector::{Changed, Interest, Mode, Registered, Unsupported, View};
+use selector::{Changed, Interest, Mode, RawArgument, Registered, Unsupported, View};
 
 use crate::keys::{Key, Naming, applies, is_plain};
 use crate::verbs::{Act, Change, ChangeKind, Clause, FIRST, How, Line, Name, Thing};
@@ -31,9 +30,6 @@ use ears::{Ears, ROOM};
 use limits::Limits;
 use settle::Settle;
 use sleepers::{Echo, Sleeper};
-
-/// How long it is waited for what must come. Nothing is concluded from how long it took.
-const PATIENCE: Duration = Duration::from_secs(5);
 
 fn broken(why: impl Into<String>) -> Stopped {
     Stopped::Broken(why.into())
@@ -172,7 +168,7 @@ fn is_last_count(rest: &[Clause]) -> bool {
 
 impl Stage {
     fn open(setting: Setting) -> Result<Self, Stopped> {
-        let first = Ears::open(setting.make)?;
+        let first = Ears::open(setting)?;
         let poller = first.selector.name().to_owned();
         if !first.selector.capabilities().modes.contains(&setting.mode) {
             let mode = crate::keys::trigger(setting.mode);
@@ -192,7 +188,7 @@ impl Stage {
             actors: BTreeMap::new(),
             pollers: BTreeMap::from([(FIRST.to_owned(), Arc::new(first))]),
             watched: BTreeMap::new(),
-            settle: Settle::new(setting.transport, &mut place)?,
+            settle: Settle::new(setting, &mut place)?,
             place,
             naming: Naming::new(setting.transport),
             next_number: NUMBERS,
@@ -221,7 +217,7 @@ impl Stage {
             Act::Title(_) => Ok("ok".into()),
             Act::Make(name, thing) => self.make(name, thing),
             Act::Connect(one, other) => {
-                let (a, b) = descriptors::pair(self.setting.transport, &mut self.place)?;
+                let (a, b) = descriptors::pair(self.setting, &mut self.place)?;
                 self.enter(one, a)?.partner = Some(other.clone());
                 self.enter(other, b)?.partner = Some(one.clone());
                 Ok("ok".into())
@@ -334,7 +330,16 @@ impl Stage {
                 let ears = self.ears(poller)?;
                 let mut answers = Vec::new();
                 for _ in 0..*times {
-                    answers.push(match ears.hear(room.unwrap_or(ROOM))? {
+                    let heard = match room {
+                        // A poller whose interface has no room gives events up by itself, or asks nobody.
+                        Some(0) => {
+                            let waited = ears.selector.wait_raw(RawArgument::Room(0));
+                            let waited = waited.map_err(|Unsupported(why)| Stopped::Unsupported(why))?;
+                            waited.map(|waited| waited.events)
+                        }
+                        room => ears.hear(room.unwrap_or(ROOM))?,
+                    };
+                    answers.push(match heard {
                         Ok(events) => ears.answers(&events),
                         Err(errno) => format!("{errno:?}"),
                     });
@@ -349,6 +354,13 @@ impl Stage {
     /// Whether nothing is reported twice: an event that is seen behind the fence has come before it.
     fn reports_once(&self) -> bool {
         !matches!(self.setting.mode, Mode::Level | Mode::Exclusive)
+    }
+
+    /// A poller in another process has no part in what happens to this one.
+    fn expect_here(&self, what: &str) -> Result<(), Stopped> {
+        let elsewhere = self.pollers.values().any(|ears| ears.selector.process().is_some());
+        let why = || Stopped::Unsupported(format!("{} is in another process: {what}", self.poller));
+        if elsewhere { Err(why()) } else { Ok(()) }
     }
 
     fn reports_only_news(&self) -> bool {
@@ -386,7 +398,7 @@ impl Stage {
         if let Some(ears) = self.pollers.get(name) {
             return Ok(Arc::clone(ears));
         }
-        let ears = Arc::new(Ears::open(self.setting.make)?);
+        let ears = Arc::new(Ears::open(self.setting)?);
         self.pollers.insert(name.to_owned(), Arc::clone(&ears));
         Ok(ears)
     }
@@ -394,7 +406,7 @@ impl Stage {
     /// Who answers while others sleep.
     fn echo(&mut self) -> Result<&Echo, Stopped> {
         if self.echo.is_none() {
-            self.echo = Some(Echo::new()?);
+            self.echo = Some(Echo::new(self.setting.patience)?);
         }
         self.echo.as_ref().ok_or_else(|| broken("nobody answers"))
     }
@@ -424,7 +436,7 @@ impl Stage {
         ears.selector.capabilities().shared_wait.map_err(|why| Stopped::Unsupported(why.into()))?;
         self.crowd.clear();
         for _ in 0..count {
-            let own = if alone { Arc::new(ears.alike(self.setting.make)?) } else { Arc::clone(&ears) };
+            let own = if alone { Arc::new(ears.alike(self.setting)?) } else { Arc::clone(&ears) };
             self.crowd.push(Sleeper::new(own, How::ForEver)?);
         }
         self.echo()?;
@@ -480,7 +492,7 @@ impl Stage {
         if self.pollers.contains_key(name) {
             return Err(broken(format!("there is a poller '{name}' already")));
         }
-        let ears = Ears::open(make)?;
+        let ears = Ears::open(Setting { make, ..self.setting })?;
         let fd = ears.selector.descriptor().map_err(|Unsupported(why)| Stopped::Unsupported(why))?;
         self.pollers.insert(name.to_owned(), Arc::new(ears));
         Ok(fd)
@@ -535,7 +547,7 @@ impl Stage {
     /// Through a registration that is made for it.
     fn look_now(&self, at: &str, interest: Interest) -> Result<String, Stopped> {
         let number = self.number(at)?;
-        let ears = Ears::open(self.setting.make)?;
+        let ears = Ears::open(self.setting)?;
         if let Changed::Unsupported(Unsupported(why)) = ears.add(number, at, interest, self.setting.mode) {
             return Err(Stopped::Unsupported(why));
         }

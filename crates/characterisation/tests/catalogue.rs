@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 
 use characterisation::verbs::Line;
-use characterisation::{Key, Setting, Stopped, keys, perform, rows};
+use characterisation::{Key, PATIENCE, Setting, Stopped, keys, perform, rows};
 use expectations::{Answers, Compared};
 use matrix::Os;
 use selector::MakeSelector;
@@ -34,7 +34,8 @@ fn every_answer_is_an_expected_one() {
             for &mode in row.modes {
                 for (name, make) in pollers() {
                     let place = format!("{} {} {} {mode:?} {name}", row.row, row.id, transport.name());
-                    let setting = Setting { transport, mode, make, queue: QUEUE, seed: 1 };
+                    let setting =
+                        Setting { transport, mode, make, queue: QUEUE, seed: 1, patience: PATIENCE };
                     let (performance, ended) = perform(row.verbs, setting);
                     match ended {
                         Ok(()) => {}

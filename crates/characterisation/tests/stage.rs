@@ -3,7 +3,7 @@
 use std::os::fd::BorrowedFd;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use characterisation::{Performance, Setting, Stopped, Transport, perform};
+use characterisation::{PATIENCE, Performance, Setting, Stopped, Transport, perform};
 use nix::fcntl::{FcntlArg, fcntl};
 use selector::{MakeSelector, Mode};
 
@@ -27,7 +27,7 @@ fn play_with(
     mode: Mode,
     line: &str,
 ) -> (Performance, Result<(), Stopped>) {
-    perform(line, Setting { transport, mode, make, queue: QUEUE, seed: 1 })
+    perform(line, Setting { transport, mode, make, queue: QUEUE, seed: 1, patience: PATIENCE })
 }
 
 fn play(transport: Transport, line: &str) -> (Performance, Result<(), Stopped>) {

@@ -4,7 +4,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use characterisation::{Setting, Stopped, Transport, perform};
+use characterisation::{PATIENCE, Setting, Stopped, Transport, perform};
 use selector::{MakeSelector, Mode};
 
 /// What a line calls `a queue`.
@@ -15,7 +15,8 @@ static STAGE: Mutex<()> = Mutex::new(());
 
 fn performed(verbs: &str, mode: Mode, make: MakeSelector) -> (Vec<String>, Result<(), Stopped>) {
     let _alone = STAGE.lock().unwrap_or_else(PoisonError::into_inner);
-    let setting = Setting { transport: Transport::Unix, mode, make, queue: QUEUE, seed: 1 };
+    let setting =
+        Setting { transport: Transport::Unix, mode, make, queue: QUEUE, seed: 1, patience: PATIENCE };
     let (performance, ended) = perform(verbs, setting);
     (performance.observations.into_iter().map(|seen| seen.answer).collect(), ended)
 }

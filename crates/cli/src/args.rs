@@ -11,7 +11,7 @@ use report::Seed;
 
 use crate::command::quoted;
 use crate::exit;
-use crate::provenance::VERSION;
+use crate::provenance::{self, VERSION};
 use crate::subject;
 
 /// Where reports are unless something else is asked for.
@@ -168,6 +168,23 @@ pub enum Command {
     RunCell(RunCellArgs),
 }
 
+impl Command {
+    /// How many times slower than an ordinary machine this one is said to be.
+    pub fn slowness(&self) -> NonZeroU32 {
+        let slow = match self {
+            Self::Run(RunArgs { attempts, .. }) | Self::Exec(ExecArgs { attempts, .. }) => {
+                &attempts.chance.slow
+            }
+            Self::Faults(FaultsArgs { chance, .. })
+            | Self::Soak(SoakArgs { chance, .. })
+            | Self::Probe(ProbeArgs { chance, .. }) => &chance.slow,
+            Self::RunCell(args) => &args.slow,
+            _ => return NonZeroU32::MIN,
+        };
+        slow.factor()
+    }
+}
+
 /// Which cells.
 #[derive(ClapArgs, Clone)]
 pub struct SelectionArgs {
@@ -216,6 +233,44 @@ pub struct SlowArg {
     pub times: Option<NonZeroU32>,
 }
 
+impl SlowArg {
+    /// How many times slower it is, if nobody measures it.
+    pub fn factor(&self) -> NonZeroU32 {
+        self.times.unwrap_or(NonZeroU32::MIN)
+    }
+}
+
+/// What is random, and how long it is waited for.
+#[derive(ClapArgs, Clone)]
+pub struct ChanceArgs {
+    /// The seed of everything random; each further attempt of a cell counts up. The order in which threads run is the
+    /// system's all the same [default: a new one]
+    #[arg(long, value_name = "SEED")]
+    seed: Option<Seed>,
+    #[command(flatten)]
+    pub slow: SlowArg,
+}
+
+impl ChanceArgs {
+    /// The seed that was asked for.
+    pub fn asked(&self) -> Option<Seed> {
+        self.seed
+    }
+
+    /// That one, or a new one.
+    pub fn seed(&self) -> Seed {
+        self.seed.unwrap_or_else(provenance::new_seed)
+    }
+}
+
+/// What is broken on purpose.
+#[derive(ClapArgs, Clone)]
+pub struct FaultArg {
+    /// Switch a fault on: what is run is then meant to fail (`pollmatrix faults --list` lists them)
+    #[arg(long = "fault", value_name = "NAME")]
+    pub name: Option<String>,
+}
+
 /// Where reports are.
 #[derive(ClapArgs, Clone)]
 pub struct ReportDirArg {
@@ -233,14 +288,10 @@ pub struct AttemptArgs {
     /// Run each cell N times: all pass is a pass, some is flaky
     #[arg(long, value_name = "N", default_value = "1")]
     pub repeat: NonZeroU32,
-    /// The seed of each cell's first attempt; each further attempt counts up [default: a new one per run]
-    #[arg(long, value_name = "SEED")]
-    pub seed: Option<Seed>,
-    /// Switch a fault on in every cell: cells are then meant to fail (`pollmatrix faults --list` lists them)
-    #[arg(long, value_name = "NAME")]
-    pub fault: Option<String>,
     #[command(flatten)]
-    pub slow: SlowArg,
+    pub fault: FaultArg,
+    #[command(flatten)]
+    pub chance: ChanceArgs,
 }
 
 #[derive(ClapArgs, Clone)]
@@ -468,11 +519,8 @@ pub struct FaultsArgs {
     /// How many cells to run at the same time [default: three times what this machine runs at once: many only wait]
     #[arg(long, short, value_name = "N")]
     pub jobs: Option<NonZeroUsize>,
-    /// The seed of each cell's first attempt; each further attempt counts up [default: a new one per run]
-    #[arg(long, value_name = "SEED")]
-    pub seed: Option<Seed>,
     #[command(flatten)]
-    pub slow: SlowArg,
+    pub chance: ChanceArgs,
     /// Continue the interrupted run in the report directory
     #[arg(long)]
     pub resume: bool,
@@ -494,17 +542,13 @@ pub struct SoakArgs {
     /// How many groups they are spread over
     #[arg(long, value_name = "N", default_value = "2")]
     pub groups: NonZeroUsize,
-    /// The seed of everything random; the order in which threads run is the system's all the same [default: a new one]
-    #[arg(long, value_name = "SEED")]
-    pub seed: Option<Seed>,
     /// On which backend [default: the first of `pollmatrix list` that is here]
     #[arg(long, value_name = "NAME")]
     pub backend: Option<String>,
-    /// Switch a fault on: a violation is then meant to be found (`pollmatrix faults --list` lists them)
-    #[arg(long, value_name = "NAME")]
-    pub fault: Option<String>,
     #[command(flatten)]
-    pub slow: SlowArg,
+    pub fault: FaultArg,
+    #[command(flatten)]
+    pub chance: ChanceArgs,
     /// What to print at the end
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
@@ -561,11 +605,8 @@ pub struct ProbeArgs {
     /// Show clause by clause what was done and answered
     #[arg(long)]
     pub trace: bool,
-    /// For what is done in random order [default: a new one]
-    #[arg(long, value_name = "SEED")]
-    pub seed: Option<Seed>,
     #[command(flatten)]
-    pub slow: SlowArg,
+    pub chance: ChanceArgs,
     /// What to print
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
@@ -722,9 +763,8 @@ pub struct RunCellArgs {
     /// For everything random
     #[arg(long, value_name = "SEED")]
     pub seed: Seed,
-    /// Switch this fault on
-    #[arg(long, value_name = "NAME")]
-    pub fault: Option<String>,
+    #[command(flatten)]
+    pub fault: FaultArg,
     #[command(flatten)]
     pub slow: SlowArg,
     /// Wait only so long for what must happen: in a run in which cells are meant to hang

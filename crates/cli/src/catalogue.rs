@@ -1,6 +1,7 @@
 //! From a cell to the code that it stands for.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use matrix::{Cell, Matrix};
 use report::{CellResult, Check, Link, Scenario, Status};
@@ -29,8 +30,9 @@ impl Default for Ran {
     }
 }
 
-/// Runs the cell once in this process.
-pub fn run(cell: &Cell, seed: u64) -> Result<Ran, Error> {
+/// Runs the cell once in this process. A row waits with this patience for what must come; the scenarios of the core have
+/// their own.
+pub fn run(cell: &Cell, seed: u64, patience: Duration) -> Result<Ran, Error> {
     let (scenario, backend) = (cell.id.scenario.as_str(), cell.id.backend.as_str());
     if let Some(selftest) = selftest::find(scenario) {
         return Ok(selftest(seed).into());
@@ -41,7 +43,7 @@ pub fn run(cell: &Cell, seed: u64) -> Result<Ran, Error> {
     };
     if let Some(row) = rows::find(scenario) {
         let poller = backends::pollers().find(|poller| poller.name == backend);
-        return poller.map_or_else(missing, |poller| rows::run(row, cell.variant, poller, seed));
+        return poller.map_or_else(missing, |poller| rows::run(row, cell.variant, poller, seed, patience));
     }
     let Some(backend) = backends::find(backend) else { return missing() };
     let broken = |why: String| Ran { status: Status::Broken, reason: Some(why), ..Ran::default() };

@@ -21,11 +21,11 @@ use crate::{command, error, exit, faults, provenance, run_cell, self_start};
 /// Runs the cells that were asked for and writes their results as lines.
 pub fn run(matrix: Option<&Path>, args: &ExecArgs) -> Result<ExitCode, Error> {
     let source = Source::load(matrix)?;
-    if let Some(fault) = &args.attempts.fault {
+    if let Some(fault) = &args.attempts.fault.name {
         faults::find(fault)?;
     }
     let mut planned = chosen(&source, args)?;
-    plan::typed(&mut planned, "", args.attempts.fault.as_deref());
+    plan::typed(&mut planned, "", args.attempts.fault.name.as_deref());
     // Not before the cells are read: they may come from standard input, too.
     if args.lifeline {
         run_cell::watch_lifeline();
@@ -42,10 +42,10 @@ pub fn run(matrix: Option<&Path>, args: &ExecArgs) -> Result<ExitCode, Error> {
         prefix: &own.prefix,
         executable: &own.executable,
         matrix: source.path.as_deref(),
-        seed: args.attempts.seed.unwrap_or_else(provenance::new_seed),
-        fault: args.attempts.fault.as_deref(),
+        seed: args.attempts.chance.seed(),
+        fault: args.attempts.fault.name.as_deref(),
         repeat: args.attempts.repeat.get(),
-        slow: args.attempts.slow.times.unwrap_or_else(|| self_start::slowness(own.took)),
+        slow: args.attempts.chance.slow.times.unwrap_or_else(|| self_start::slowness(own.took)),
         jobs: args.attempts.jobs.map_or_else(provenance::cpus, usize::from),
     };
     let here = about(&source, args, &settings)?;
@@ -188,7 +188,7 @@ fn about(source: &Source, args: &ExecArgs, settings: &Settings<'_>) -> Result<Ru
         executable: provenance::hash_of(settings.executable).unwrap_or_else(|_| "unknown".into()),
         seed: settings.seed,
         repeat: settings.repeat,
-        fault: args.attempts.fault.clone(),
+        fault: args.attempts.fault.name.clone(),
         ..provenance::run_here(source.target()?.id.clone(), now)
     })
 }

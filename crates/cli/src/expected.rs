@@ -8,7 +8,7 @@ use matrix::Os;
 use report::Attempt;
 
 use crate::error::Error;
-use crate::provenance;
+use crate::{provenance, subject};
 
 /// What `--expectations` names, and what is in it.
 struct Given {
@@ -19,12 +19,13 @@ struct Given {
 
 static GIVEN: OnceLock<Given> = OnceLock::new();
 
-/// Reads what is in `dir`, or the built-in divergences: before anything is run, for [`judge`] cannot complain.
+/// Reads what is in `dir`, or the built-in divergences: before anything is run, for [`judge`] cannot complain, and when it
+/// is known which subjects are asked.
 pub fn load(dir: Option<&Path>) -> Result<(), Error> {
     match dir {
         Some(dir) => {
             let divergences = Divergences::load(dir)?;
-            let answers = os().map_or(Ok(Answers::default()), |os| Answers::load_of(dir, os))?;
+            let answers = os().map_or(Ok(Answers::default()), |os| Answers::load_of(dir, os, &subjects()))?;
             let dir = std::path::absolute(dir).unwrap_or_else(|_| dir.to_path_buf());
             GIVEN.get_or_init(|| Given { dir, divergences, answers });
         }
@@ -55,14 +56,18 @@ pub fn version() -> Option<Version> {
     Version::of_release(os()?, &provenance::kernel().0)
 }
 
-/// What this system's raw pollers are expected to answer.
+fn subjects() -> Vec<&'static str> {
+    subject::pollers().map(|poller| poller.name).collect()
+}
+
+/// What this system's raw pollers are expected to answer, and those subjects that are asked.
 pub fn answers() -> Result<&'static Answers, Error> {
     static BUILT_IN: OnceLock<Answers> = OnceLock::new();
     if let Some(given) = GIVEN.get() {
         return Ok(&given.answers);
     }
     if BUILT_IN.get().is_none() {
-        let answers = os().map_or(Ok(Answers::default()), Answers::built_in_of)?;
+        let answers = os().map_or(Ok(Answers::default()), |os| Answers::built_in_of(os, &subjects()))?;
         BUILT_IN.get_or_init(|| answers);
     }
     Ok(BUILT_IN.get().unwrap_or_else(|| unreachable!("it was just set")))

@@ -57,8 +57,8 @@ pub fn main() -> ExitCode {
     let args = args::parse();
     let matrix = args.matrix.as_deref();
     let here = matches!(&args.command, Command::RunCell(_));
-    let loaded =
-        expected::load(args.expectations.as_deref()).and_then(|()| subject::load(&args.subjects, here));
+    let loaded = subject::load(&args.subjects, here, args.command.slowness())
+        .and_then(|()| expected::load(args.expectations.as_deref()));
     let ended = loaded.and_then(|()| match args.command {
         Command::Run(args) => run::run(matrix, &args),
         Command::List(args) => list::run(matrix, &args),

@@ -23,7 +23,7 @@ use crate::rows as matrix_rows;
 use crate::run::cannot_start;
 use crate::signals::Stop;
 use crate::supervise::{self, End, Ended};
-use crate::{exit, output, provenance, subject};
+use crate::{exit, output, subject};
 
 /// A line waits for less than this, whatever it waits for.
 const LIMIT: Duration = Duration::from_secs(60);
@@ -76,9 +76,9 @@ pub fn run(args: &ProbeArgs) -> Result<ExitCode, Error> {
         [] => backends::pollers().collect(),
         names => names.iter().map(|name| backends::poller(name)).collect::<Result<_, _>>()?,
     };
-    let seed = args.seed.unwrap_or_else(provenance::new_seed);
+    let seed = args.chance.seed();
     if let ([question], [backend], true) = (questions.as_slice(), backends.as_slice(), args.here) {
-        return Ok(here(question, *backend, seed));
+        return Ok(here(question, *backend, seed, args.chance.slow.factor()));
     }
     let stop = Stop::install().map_err(cannot_start)?;
     let mut asked = Vec::new();
@@ -152,7 +152,7 @@ fn questions(args: &ProbeArgs) -> Result<Vec<Question>, Error> {
 }
 
 /// Asks in this process.
-fn here(question: &Question, poller: Poller, seed: Seed) -> ExitCode {
+fn here(question: &Question, poller: Poller, seed: Seed, slow: NonZeroU32) -> ExitCode {
     crate::run_cell::watch_lifeline();
     let setting = Setting {
         transport: matrix_rows::transport(question.transport),
@@ -160,6 +160,7 @@ fn here(question: &Question, poller: Poller, seed: Seed) -> ExitCode {
         make: poller.make,
         queue: crate::backends::queue(),
         seed: seed.0,
+        patience: characterisation::PATIENCE * slow.get(),
     };
     let (performance, ended) = perform(&question.line, setting);
     let answer = |Observation { variant, api, trigger, answer }| Answer { variant, api, trigger, answer };
@@ -195,7 +196,8 @@ fn elsewhere(
     if let Some(typed) = subject::typed(backend) {
         command.args(["--subject", typed]);
     }
-    let slow = args.slow.times.map_or(1, NonZeroU32::get);
+    let slow = args.chance.slow.factor();
+    command.args(["--slow", &slow.to_string()]);
     let failed = |source| Error::Io {
         action: "start",
         path: PathBuf::from(&executable),
@@ -203,9 +205,11 @@ fn elsewhere(
         help: "start pollmatrix again",
     };
     let Ended { end, stdout, stderr, .. } =
-        supervise::run(command, LIMIT * slow, || stop.asked()).map_err(failed)?;
+        supervise::run(command, LIMIT * slow.get(), || stop.asked()).map_err(failed)?;
     let how = match end.map_err(failed)? {
-        End::TimedOut => How::Timeout(format!("no answer within {} s", LIMIT.as_secs() * u64::from(slow))),
+        End::TimedOut => {
+            How::Timeout(format!("no answer within {} s", LIMIT.as_secs() * u64::from(slow.get())))
+        }
         End::Stopped => How::Timeout("it was stopped".into()),
         End::Exited(status) => match (supervise::killed(status, &stderr), serde_json::from_str(&stdout)) {
             (None, Ok(said)) => return Ok(said),

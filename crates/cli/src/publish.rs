@@ -75,7 +75,7 @@ fn with_provenance_of(page: &Page, present: &str) -> String {
     }
 }
 
-/// Pages of the same systems that would not be written.
+/// Pages of the same systems that would not be written. A subject's stays: a run that asks no subjects says nothing of it.
 fn left_over(folder: &Path, pages: &[Page]) -> Result<Vec<PathBuf>, Error> {
     let written: BTreeSet<_> = pages.iter().map(|page| folder.join(&page.path)).collect();
     let systems: BTreeSet<_> = written.iter().filter_map(|path| path.parent()).collect();
@@ -88,7 +88,9 @@ fn left_over(folder: &Path, pages: &[Page]) -> Result<Vec<PathBuf>, Error> {
         };
         for entry in entries {
             let path = entry.map_err(failed("read", system))?.path();
-            if path.extension().is_some_and(|extension| extension == "md") && !written.contains(&path) {
+            let is_page = path.extension().is_some_and(|extension| extension == "md");
+            let is_subjects = expectations::subjects().any(|name| path.file_stem() == Some(name.as_ref()));
+            if is_page && !is_subjects && !written.contains(&path) {
                 left.push(path);
             }
         }

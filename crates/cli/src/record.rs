@@ -7,17 +7,27 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use expectations::{NO_ANSWER, Recorded, Recording, Version, record};
+use expectations::{NO_ANSWER, Recorded, Recording, Version, answers_file, record};
 use matrix::Os;
-use report::{Asked, Results, Run, Status};
+use report::{Asked, CellResult, Results, Run, Status};
 use similar::TextDiff;
 
 use crate::args::RecordArgs;
 use crate::error::{self, Error};
-use crate::{exit, generate, input, output};
+use crate::{backends, exit, generate, input, output};
 
 /// How often each answer came, by what was asked.
 type Answered = BTreeMap<Asked, BTreeMap<String, usize>>;
+
+/// A system, and whose answers they are: a subject's, or the kernel's.
+type Whose = (Os, Option<String>);
+
+/// What one source says.
+struct Said {
+    version: Version,
+    text: String,
+    answered: Answered,
+}
 
 /// Records what is new.
 pub fn run(expectations: Option<&Path>, args: &RecordArgs) -> Result<ExitCode, Error> {
@@ -26,27 +36,34 @@ pub fn run(expectations: Option<&Path>, args: &RecordArgs) -> Result<ExitCode, E
         (None, Some(root)) => root.join("expectations"),
         (None, None) => generate::find_root()?.join("expectations"),
     };
-    let folder = folder.join("answers");
-    let mut sources: BTreeMap<(Os, String), (Version, String, Answered)> = BTreeMap::new();
+    let mut sources: BTreeMap<(Whose, String), Said> = BTreeMap::new();
     for path in &args.inputs {
         let results = input::read_of_kernels(path, args.emulated)?;
         for run in &results.runs {
             let (os, version) = system(path, run)?;
             let (name, text) = source(run, &version);
-            let entry = sources.entry((os, name)).or_insert_with(|| (version, text, Answered::new()));
-            collect(&results, run, &mut entry.2);
+            for (subject, answered) in collect(&results, run) {
+                let (version, text) = (version.clone(), text.clone());
+                let new = || Said { version, text, answered: Answered::new() };
+                let all = &mut sources.entry(((os, subject), name.clone())).or_insert_with(new).answered;
+                for (asked, counts) in answered {
+                    let known = all.entry(asked).or_default();
+                    counts.into_iter().for_each(|(answer, count)| *known.entry(answer).or_default() += count);
+                }
+            }
         }
     }
-    if sources.values().all(|(.., answered)| answered.is_empty()) {
+    if sources.values().all(|said| said.answered.is_empty()) {
         return Err(input::without_answers(&args.inputs[0]));
     }
-    let mut files: BTreeMap<Os, Written> = BTreeMap::new();
-    for ((os, source), (version, text, answered)) in sources {
+    let mut files: BTreeMap<Whose, Written> = BTreeMap::new();
+    for (((os, subject), source), Said { version, text, answered }) in sources {
         let answers = answered.into_iter().map(|(asked, counts)| (asked, counts.into_iter().collect()));
         let recording = Recording { os, version, source, text, answers: answers.collect() };
-        let written = match files.entry(os) {
+        let path = folder.join(answers_file(os, subject.as_deref()));
+        let written = match files.entry((os, subject)) {
             Entry::Occupied(present) => present.into_mut(),
-            Entry::Vacant(place) => place.insert(Written::open(folder.join(format!("{os}.yml")))?),
+            Entry::Vacant(place) => place.insert(Written::open(path)?),
         };
         written.record(&recording)?;
     }
@@ -76,18 +93,29 @@ fn source(run: &Run, version: &Version) -> (String, String) {
     (name, text)
 }
 
-/// Adds the answers of a run's cells.
-fn collect(results: &Results, run: &Run, answered: &mut Answered) {
+/// The answers of a run's cells, by whose they are: a subject's, or the kernel's.
+fn collect(results: &Results, run: &Run) -> BTreeMap<Option<String>, Answered> {
+    let mut all: BTreeMap<Option<String>, Answered> = BTreeMap::new();
     for cell in results.cells.iter().filter(|cell| cell.target == run.target) {
         let says_something =
             matches!(cell.status, Status::Pass | Status::Permitted | Status::Fail | Status::Unsupported);
         for check in cell.checks.iter().filter(|check| says_something && check.observed != NO_ANSWER) {
             if let Some(asked) = &check.asked {
+                let answered = all.entry(subject_of(cell, asked)).or_default();
                 let counts = answered.entry(asked.clone()).or_default();
                 *counts.entry(check.observed.clone()).or_default() += 1;
             }
         }
     }
+    all
+}
+
+/// The subject whose answer it is. What other system calls say in its cells is the kernel's.
+fn subject_of(cell: &CellResult, asked: &Asked) -> Option<String> {
+    let rest = asked.api.strip_prefix(&cell.backend)?;
+    let its_own = rest.is_empty() || rest.starts_with('-');
+    let is_subject = backends::BACKENDS.iter().all(|(backend, _)| *backend != cell.backend);
+    (its_own && is_subject).then(|| cell.backend.clone())
 }
 
 /// A file, before and after.

@@ -1,5 +1,7 @@
 //! The rows of the characterisation: what matrix.yml leaves to them, and one of them performed and judged.
 
+use std::time::Duration;
+
 use characterisation::{Key, Observation, Performance, Row, Setting, Stopped, Transport, keys, rows};
 use expectations::{Answers, Version};
 use matrix::{Described, Layer, Os, Trigger, Variant};
@@ -65,11 +67,11 @@ pub fn transport(transport: matrix::Transport) -> Transport {
     Transport::ALL.into_iter().find(known).unwrap_or(Transport::None)
 }
 
-/// Performs the row's line once in this process, and compares every answer with what is expected here.
-pub fn run(row: &Row, variant: Variant, poller: Poller, seed: u64) -> Result<Ran, Error> {
+/// Performs the row's line once in this process, waiting for what must come with this patience, and compares every answer with what is expected here.
+pub fn run(row: &Row, variant: Variant, poller: Poller, seed: u64, patience: Duration) -> Result<Ran, Error> {
     let make = poller.make;
     let (transport, mode) = (transport(variant.transport), mode(variant.trigger));
-    let setting = Setting { transport, mode, make, queue: backends::queue(), seed };
+    let setting = Setting { transport, mode, make, queue: backends::queue(), seed, patience };
     let (performance, ended) = characterisation::perform(row.verbs, setting);
     let due = match (row.verbs.parse(), make()) {
         (Ok(line), Ok(poller)) => keys(&line, transport, mode, poller.name(), poller.views(mode)),
@@ -175,7 +177,7 @@ mod tests {
             trigger: Some("level"),
         });
         let performance = Performance { observations: vec![observed], trace: vec![trace.into()] };
-        let answers = Answers::built_in_of(Os::Linux).unwrap();
+        let answers = Answers::built_in_of(Os::Linux, &[]).unwrap();
         let measured = answers.systems().next().and_then(|(_, all)| all[0].source.version.clone());
         judge(&ROW, &due, performance, ended, (&answers, Os::Linux, measured.as_ref()))
     }

@@ -3,7 +3,6 @@
 use std::cell::RefCell;
 use std::collections::HashSet;
 use std::fmt::Write;
-use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -28,7 +27,7 @@ pub const NAMED: usize = 25;
 /// Runs the selected cells, writes the report, prints a summary.
 pub fn run(matrix: Option<&Path>, args: &RunArgs) -> Result<ExitCode, Error> {
     let source = Source::load(matrix)?;
-    if let Some(fault) = &args.attempts.fault {
+    if let Some(fault) = &args.attempts.fault.name {
         faults::find(fault)?;
     }
     if args.elsewhere.target.as_deref() == Some(everywhere::ALL) {
@@ -67,7 +66,7 @@ pub fn one(
     let _lock = Lock::take(dir)?;
     let mut session = Session::begin(source, chosen, args)?;
     let mut planned = source.plan(chosen.target, &session.identity.selection.selection())?;
-    plan::typed(&mut planned, &args.elsewhere.typed(), args.attempts.fault.as_deref());
+    plan::typed(&mut planned, &args.elsewhere.typed(), args.attempts.fault.name.as_deref());
     let ended = session.run_cells(&planned, source, chosen, args, stop, overall)?;
 
     let run = session.provenance(chosen, ended.is_some());
@@ -121,8 +120,8 @@ impl Session {
         let mut identity = Identity {
             matrix: source.hash.clone(),
             executable,
-            seed: args.attempts.seed.unwrap_or_else(provenance::new_seed),
-            fault: args.attempts.fault.clone(),
+            seed: args.attempts.chance.seed(),
+            fault: args.attempts.fault.name.clone(),
             repeat: args.attempts.repeat.get(),
             selection: (&args.selection.selection()).into(),
             target: chosen.target.id.clone(),
@@ -150,7 +149,7 @@ impl Session {
     fn resume(contents: Contents, mut identity: Identity, args: &RunArgs, now: &str) -> Result<Self, Error> {
         let dir = args.report_dir.path.as_path();
         // What was not given again is as it was.
-        if args.attempts.seed.is_none() {
+        if args.attempts.chance.asked().is_none() {
             identity.seed = contents.identity.seed;
         }
         if identity.selection == Default::default() {
@@ -240,7 +239,7 @@ impl Session {
                     seed: identity.seed,
                     fault: identity.fault.as_deref(),
                     repeat: identity.repeat,
-                    slow: args.attempts.slow.times,
+                    slow: args.attempts.chance.slow.times,
                     jobs: args.attempts.jobs.map(usize::from),
                 };
                 let machine = &mut self.machine;
@@ -259,7 +258,7 @@ impl Session {
                     seed: identity.seed,
                     fault: identity.fault.as_deref(),
                     repeat: identity.repeat,
-                    slow: args.attempts.slow.times.unwrap_or(NonZeroU32::MIN),
+                    slow: args.attempts.chance.slow.factor(),
                     jobs: args.attempts.jobs.map_or_else(provenance::cpus, usize::from),
                 };
                 schedule::run(&left, &settings, stop, each);
@@ -348,7 +347,7 @@ impl Again {
             let _ = write!(place, " --report-dir '{}'", dir.display());
         }
         let mut run = format!("{place}{}{}", expected::option(), args.elsewhere.typed());
-        if let Some(fault) = &args.attempts.fault {
+        if let Some(fault) = &args.attempts.fault.name {
             let _ = write!(run, " --fault {fault}");
         }
         if args.attempts.repeat.get() > 1 {

@@ -1,7 +1,6 @@
 //! `pollmatrix run-cell`: one attempt at one cell, in this very process.
 
 use std::io::{Read, Write};
-use std::num::NonZeroU32;
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -23,18 +22,21 @@ pub fn run(matrix: Option<&Path>, args: &RunCellArgs) -> Result<ExitCode, Error>
         watch_lifeline();
     }
     let cell = known_cell(matrix, &args.id)?;
-    let fault = args.fault.as_deref().map(faults::find).transpose()?;
+    let fault = args.fault.name.as_deref().map(faults::find).transpose()?;
     if let Some(fault) = fault {
         faults::enable(fault);
     }
-    scenarios::set_slowness(args.slow.times.map_or(1, NonZeroU32::get));
-    if let Some(milliseconds) = args.patience_ms {
-        scenarios::set_patience(Duration::from_millis(milliseconds));
+    let slow = args.slow.factor().get();
+    let patience = args.patience_ms.map(Duration::from_millis);
+    scenarios::set_slowness(slow);
+    if let Some(patience) = patience {
+        scenarios::set_patience(patience);
     }
+    let patience = patience.unwrap_or(characterisation::PATIENCE) * slow;
     abort_on_panic();
 
     let began = Instant::now();
-    let ran = catalogue::run(&cell, args.seed.0)?;
+    let ran = catalogue::run(&cell, args.seed.0, patience)?;
     let duration_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
     let attempt = Attempt {
         cell: args.id.clone(),

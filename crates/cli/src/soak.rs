@@ -2,7 +2,6 @@
 
 use std::fmt::Write;
 use std::io::IsTerminal;
-use std::num::NonZeroU32;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
@@ -27,13 +26,13 @@ pub fn run(args: &SoakArgs) -> Result<ExitCode, Error> {
         None => backends::named(backends::here().next().map_or("poll", |first| first.name))?,
     };
     let (backend, make) = (backend.name, backend.core);
-    let fault = args.fault.as_deref().map(faults::find).transpose()?;
+    let fault = args.fault.name.as_deref().map(faults::find).transpose()?;
     let threads = args.threads.map_or_else(|| 2 * provenance::cpus(), usize::from);
     let groups = usize::from(args.groups);
     if groups > threads {
         return Err(Error::SoakShape { threads, groups });
     }
-    let seed = args.seed.unwrap_or_else(provenance::new_seed);
+    let seed = args.chance.seed();
     let soak = Soak { threads, groups, duration: args.duration.into(), seed: seed.0 };
     let stop = Stop::install().map_err(run::cannot_start)?;
     if let Some(fault) = fault {
@@ -43,7 +42,7 @@ pub fn run(args: &SoakArgs) -> Result<ExitCode, Error> {
         ));
         faults::enable(fault);
     }
-    set_slowness(args.slow.times.map_or(1, NonZeroU32::get));
+    set_slowness(args.chance.slow.factor().get());
     let head = format!("{backend}, {threads} threads in {groups} groups, seed {seed}");
     let mut shown = Shown::new(soak.duration);
     let mut begun = false;

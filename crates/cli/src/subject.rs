@@ -1,6 +1,7 @@
 //! Other people's pollers that `--subject` names: columns beside the backends, for the rows of the characterisation only.
 
 use std::io;
+use std::num::NonZeroU32;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use matrix::{Backend, Exclude, Matrix, Trigger, did_you_mean};
@@ -21,14 +22,14 @@ struct Given {
 static GIVEN: OnceLock<Vec<Given>> = OnceLock::new();
 
 /// Makes each subject once, to know its name and its modes: before anything is run. `keep` it for the first who wants one, if this
-/// process is going to ask it.
-pub fn load(typed: &[String], keep: bool) -> Result<(), Error> {
+/// process is going to ask it. On a machine that is so many times `slow`er, programs are given so much more time to answer.
+pub fn load(typed: &[String], keep: bool, slow: NonZeroU32) -> Result<(), Error> {
     let mut given: Vec<Given> = Vec::new();
     for typed in typed {
         let known = subjects::find(typed);
         let make = match known {
             Some(subject) => subject.make,
-            None => subjects::process(words(typed)?),
+            None => subjects::process(words(typed)?, subjects::PATIENCE * slow.get()),
         };
         let made = make().map_err(|source| failed(typed, &source))?;
         let name = match known {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::io::ErrorKind;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use matrix::{Os, did_you_mean};
@@ -134,9 +134,18 @@ impl Answer {
         }
     }
 
-    fn key(&self) -> (&str, &str, &str, Option<&str>) {
+    pub(crate) fn key(&self) -> (&str, &str, &str, Option<&str>) {
         (&self.row, &self.variant, &self.api, self.trigger.as_deref())
     }
+}
+
+/// Where the answers of a system are in a folder of expectations, or those of a subject there.
+pub fn answers_file(os: Os, subject: Option<&str>) -> PathBuf {
+    let folder = match subject {
+        None => PathBuf::from("answers"),
+        Some(subject) => Path::new("subjects").join(subject),
+    };
+    folder.join(format!("{os}.yml"))
 }
 
 /// The answers of all systems.
@@ -165,19 +174,28 @@ impl Answers {
         Ok(answers)
     }
 
-    /// Reads of `answers/*.yml` in `dir` the file of one system. Without it, nothing is known of that system.
+    /// Reads of `dir` what one system answers, `answers/OS.yml`, and what these subjects do there:
+    /// `subjects/NAME/OS.yml`. What is not there is not known.
     ///
     /// # Errors
     /// A file that cannot be read, or the first thing that is wrong in it.
-    pub fn load_of(dir: &Path, os: Os) -> Result<Self, ExpectationsError> {
-        let path = dir.join("answers").join(format!("{os}.yml"));
+    pub fn load_of(dir: &Path, os: Os, subjects: &[&str]) -> Result<Self, ExpectationsError> {
         let mut answers = Self::default();
-        match std::fs::read_to_string(&path) {
-            Ok(text) => answers.read(&text, &path.display().to_string())?,
-            Err(error) if error.kind() == ErrorKind::NotFound => {}
-            Err(source) => return Err(ExpectationsError::Read { path, source }),
+        for subject in std::iter::once(None).chain(subjects.iter().copied().map(Some)) {
+            let path = dir.join(answers_file(os, subject));
+            match std::fs::read_to_string(&path) {
+                Ok(text) => answers.read(&text, &path.display().to_string())?,
+                Err(error) if error.kind() == ErrorKind::NotFound => {}
+                Err(source) => return Err(ExpectationsError::Read { path, source }),
+            }
         }
         Ok(answers)
+    }
+
+    /// What is known of a system.
+    #[cfg(test)]
+    pub(crate) fn of(&self, os: Os) -> &[Answer] {
+        self.0.get(&os).map_or(&[], Vec::as_slice)
     }
 
     /// Adds what a file says. `file` is its name: `…/OS.yml`.
@@ -191,7 +209,10 @@ impl Answers {
             let help = format!("call the file {os}.yml, or the system {stem}");
             return Err(ExpectationsError::at(file, parsed.os.referenced, message, help));
         }
-        self.0.insert(os, parsed.check(file)?);
+        let all = self.0.entry(os).or_default();
+        all.extend(parsed.check(file)?);
+        // Answers to one key stay in the order of their versions.
+        all.sort_by(|one, other| one.key().cmp(&other.key()));
         Ok(())
     }
 

@@ -28,12 +28,34 @@ const ANSWERS: [(Os, &str, &str); 6] = answers! {
     OpenBsd "openbsd"
 };
 
+macro_rules! subjects {
+    ($($os:ident $file:literal $subject:literal)*) => {
+        [$((
+            Os::$os,
+            $subject,
+            concat!("expectations/subjects/", $subject, "/", $file, ".yml"),
+            include_str!(concat!("../../../expectations/subjects/", $subject, "/", $file, ".yml")),
+        ),)*]
+    };
+}
+
+const SUBJECTS: [(Os, &str, &str, &str); 8] = subjects! {
+    Linux "linux" "libevent-epoll"
+    Linux "linux" "libevent-poll"
+    Linux "linux" "libevent-select"
+    Linux "linux" "mio"
+    Linux "linux" "polling"
+    Linux "linux" "python-epoll"
+    Linux "linux" "python-poll"
+    Linux "linux" "python-select"
+};
+
 const DIVERGENCES: &str = include_str!("../../../expectations/divergences.yml");
 
 const HISTORY: &str = include_str!("../../../expectations/history.yml");
 
 impl Answers {
-    /// The answers that are built in.
+    /// The answers of kernels that are built in.
     ///
     /// # Errors
     /// Only in a program that was built from files that its tests refuse.
@@ -49,17 +71,27 @@ impl Answers {
         .as_ref()
     }
 
-    /// Of the answers that are built in, those of one system: a cell needs no other, and is started thousands of times.
+    /// Of the answers that are built in, those of one system, and of these subjects there: a cell needs no other, and is
+    /// started thousands of times.
     ///
     /// # Errors
     /// As [`built_in`](Self::built_in).
-    pub fn built_in_of(os: Os) -> Result<Self, ExpectationsError> {
+    pub fn built_in_of(os: Os, subjects: &[&str]) -> Result<Self, ExpectationsError> {
         let mut answers = Self::default();
         for (_, file, text) in ANSWERS.iter().filter(|(of, ..)| *of == os) {
             answers.read(text, file)?;
         }
+        for (.., file, text) in SUBJECTS.iter().filter(|(of, name, ..)| *of == os && subjects.contains(name))
+        {
+            answers.read(text, file)?;
+        }
         Ok(answers)
     }
+}
+
+/// The names of the subjects of which answers are built in.
+pub fn subjects() -> impl Iterator<Item = &'static str> {
+    SUBJECTS.iter().map(|(_, subject, ..)| *subject)
 }
 
 impl Divergences {
@@ -95,9 +127,24 @@ mod tests {
         let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../expectations");
         assert_eq!(Answers::built_in().unwrap(), &Answers::load(&dir).unwrap());
         for (os, all) in Answers::built_in().unwrap().systems() {
-            let alone = [Answers::built_in_of(os).unwrap(), Answers::load_of(&dir, os).unwrap()];
+            let alone = [Answers::built_in_of(os, &[]).unwrap(), Answers::load_of(&dir, os, &[]).unwrap()];
             assert!(alone.iter().all(|alone| alone.systems().collect::<Vec<_>>() == [(os, all)]), "{os}");
         }
+        let mut subjects = Vec::new();
+        for folder in std::fs::read_dir(dir.join("subjects")).unwrap() {
+            let folder = folder.unwrap();
+            let name = folder.file_name().into_string().unwrap();
+            for file in std::fs::read_dir(folder.path()).unwrap() {
+                let path = file.unwrap().path();
+                let os: Os = path.file_stem().and_then(|stem| stem.to_str()).unwrap().parse().unwrap();
+                let both = Answers::built_in_of(os, &[&name]).unwrap();
+                assert_eq!(both, Answers::load_of(&dir, os, &[&name]).unwrap());
+                assert!(both.of(os).len() > Answers::built_in_of(os, &[]).unwrap().of(os).len(), "{name}");
+                assert!(both.of(os).is_sorted_by_key(|answer| answer.key()));
+                subjects.push((os, name.clone()));
+            }
+        }
+        assert_eq!(subjects.len(), SUBJECTS.len(), "{subjects:?}");
         let (built_in, loaded) = (Divergences::built_in().unwrap(), Divergences::load(&dir).unwrap());
         assert_eq!(built_in.iter().count(), loaded.iter().count());
         assert_eq!(History::built_in().unwrap(), &History::load(&dir).unwrap());

@@ -21,9 +21,10 @@ mod observed;
 mod record;
 mod version;
 
-pub use answers::{Answer, Answers, Compared, Source, Unstable};
+pub use answers::{Answer, Answers, Compared, Source, Unstable, answers_file};
 pub use catalogue::{FAMILIES, ROWS, title};
 pub use divergences::{Divergence, Divergences, Expect, Kind};
+pub use embedded::subjects;
 pub use error::ExpectationsError;
 pub use history::{History, PastAnswers, PastSystem};
 pub use observed::{NO_ANSWER, NOT_KNOWN, Observed};

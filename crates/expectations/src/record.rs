@@ -55,10 +55,11 @@ pub fn record(
     let mut before = Answers::default();
     before.read(&text, file)?;
     let mut written = File::parse(&text, file)?;
+    let usual = written.usual();
     let mut results = Vec::with_capacity(recording.answers.len());
     for (asked, counts) in &recording.answers {
         let result = recording.decide(&before, asked, counts);
-        let key = Key { asked, written: written.find(asked) };
+        let key = Key { asked, written: written.find(asked), usual: &usual };
         match recording.line(&before, &key, counts, &result) {
             Some(line) => {
                 written.put(asked, line);
@@ -89,6 +90,8 @@ pub fn record(
 struct Key<'a> {
     asked: &'a Asked,
     written: Option<String>,
+    /// The file's source of answers that name none.
+    usual: &'a str,
 }
 
 impl Recording {
@@ -120,6 +123,10 @@ impl Recording {
         let mut answers: Vec<_> = counts.iter().map(|(answer, _)| quoted(answer)).collect();
         answers.sort();
         let mut value = format!("answers: [{}]", answers.join(", "));
+        let plain = match answers.as_slice() {
+            [answer] if self.source == key.usual => answer.clone(),
+            _ => String::new(),
+        };
         if counts.len() > 1 {
             let seen: Vec<_> = counts.iter().map(|(answer, count)| format!("{answer} x{count}")).collect();
             let _ = write!(value, ", seen: {}", quoted(&seen.join("; ")));
@@ -127,6 +134,7 @@ impl Recording {
         let _ = write!(value, ", source: {}", self.source);
         let old = || self.find(before, key.asked).filter(|old| old.range == Range::default());
         let value = match (result, &key.written) {
+            (Recorded::Added, None) if !plain.is_empty() => plain,
             (Recorded::Added, None) => format!("{{ {value} }}"),
             (Recorded::Replaced(_), Some(_)) => {
                 let old = old()?;
@@ -273,6 +281,12 @@ impl File {
             level.push(entry(key));
         }
         Ok(parsed)
+    }
+
+    /// The source of answers that name none.
+    fn usual(&self) -> String {
+        let named = self.head.iter().find_map(|line| line.strip_prefix("source: "));
+        named.unwrap_or_default().trim().to_owned()
     }
 
     /// The line of a key.

@@ -193,6 +193,11 @@ pub trait Selector: Send + Sync {
         Ok(())
     }
 
+    /// The process in which it waits, if that is another one.
+    fn process(&self) -> Option<i32> {
+        None
+    }
+
     /// Why it cannot be asked any more, if that is so: it is in another process, and that has ended or speaks nonsense. What
     /// was answered since is no answer.
     fn failure(&self) -> Option<String> {

@@ -7,10 +7,12 @@
 //! - A wait is one round of `event_base_loop`. The limit is a timer, as exact as libevent's clock is by default: the
 //!   kernel's coarse one, which is behind by up to a tick. Room that is full breaks the loop; the rest stays active.
 //! - A wait that a signal ends begins again inside the library: `EINTR` is never seen.
+//! - Where libevent ends the process, for want of descriptors, the making of a base fails: see `making`.
 //! - The words are those of the callback's flags.
 
 mod base;
 mod ffi;
+mod making;
 
 use std::ffi::{CStr, c_short};
 use std::io;
@@ -56,7 +58,7 @@ pub fn poll() -> io::Result<Box<dyn Selector>> {
 /// # Errors
 /// The kind is `Unsupported` where libevent has no such method.
 pub fn select() -> io::Result<Box<dyn Selector>> {
-    const VIEWS: &[View] = &column::view("libevent-select");
+    const VIEWS: &[View] = &column::view(SELECT);
     over(c"select", VIEWS)
 }
 
@@ -72,6 +74,12 @@ fn over(method: &'static CStr, views: &'static [View]) -> io::Result<Box<dyn Sel
         views,
     }))
 }
+
+const SELECT: &str = "libevent-select";
+
+/// Its sets have room for any number, but it enters a number with `FD_SET`, whose check does not know that.
+const BEYOND: &str = "libevent's select ends the process (SIGABRT) for a number from FD_SETSIZE on, where the \
+                      library is built with _FORTIFY_SOURCE";
 
 struct LibeventSelector {
     base: Arc<Base>,
@@ -149,6 +157,9 @@ impl Selector for LibeventSelector {
             Err(unsupported) => return Changed::Unsupported(unsupported),
             Ok(what) => what,
         };
+        if self.name() == SELECT && usize::try_from(fd).is_ok_and(|fd| fd >= libc::FD_SETSIZE) {
+            return Changed::unsupported(BEYOND);
+        }
         let mut registrations = self.registrations.lock().unwrap_or_else(PoisonError::into_inner);
         self.pending(fd, token, what).map(|event| registrations.push((fd, event))).into()
     }
@@ -254,6 +265,14 @@ mod tests {
             (missing.kind(), missing.to_string().as_str()),
             (io::ErrorKind::Unsupported, "libevent has no devpoll here")
         );
+    }
+
+    /// `FD_SET` in a library that is built with _FORTIFY_SOURCE: what comes then is SIGABRT.
+    #[test]
+    fn a_number_that_would_end_the_process_is_not_registered() {
+        let subject = selector(c"select");
+        let beyond = RawFd::try_from(libc::FD_SETSIZE).unwrap();
+        assert_eq!(subject.add(beyond, 1, Interest::READ, Mode::Level), Changed::unsupported(BEYOND));
     }
 
     /// Both at once are refused by libevent: "tried to mix edge-triggered and non-edge-triggered events".

@@ -27,17 +27,18 @@ use self::wire::{Hello, Words};
 pub use self::wire::{PROTOCOL, schema};
 use crate::{column, errno};
 
-/// How long a subject may take to start, and to answer what is no wait.
+/// How long a subject may take to start, and to answer what is no wait, on a machine of ordinary speed.
 pub const PATIENCE: Duration = Duration::from_secs(10);
 
-/// How the subject is made that this command line starts. Kept for the life of this process.
-pub fn process(command_line: Vec<String>) -> MakeSelector {
-    Box::leak(Box::new(move || start(&command_line, PATIENCE)))
+/// How the subject is made that this command line starts. What it answers slower than with this patience is no answer:
+/// [`PATIENCE`], and more on a slow machine. Kept for the life of this process.
+pub fn process(command_line: Vec<String>, patience: Duration) -> MakeSelector {
+    Box::leak(Box::new(move || start(&command_line, patience)))
 }
 
 /// Starts the subject. What it answers slower than with this patience is no answer.
 pub(crate) fn start(command_line: &[String], patience: Duration) -> io::Result<Box<dyn Selector>> {
-    match Conversation::begin(command_line) {
+    match Conversation::begin(command_line, PATIENCE.max(patience)) {
         Ok((conversation, hello)) => Ok(Box::new(Process::new(conversation, hello, patience))),
         Err(Start::Unsupported(reason)) => Err(io::Error::new(io::ErrorKind::Unsupported, reason)),
         Err(Start::Broken(fault)) => Err(io::Error::other(fault)),
@@ -45,6 +46,7 @@ pub(crate) fn start(command_line: &[String], patience: Duration) -> io::Result<B
 }
 
 struct Process {
+    id: i32,
     name: String,
     modes: Vec<Mode>,
     wakes: bool,
@@ -72,6 +74,7 @@ struct Waiting {
 impl Process {
     fn new(conversation: Conversation, hello: Hello, patience: Duration) -> Self {
         Self {
+            id: conversation.id(),
             name: hello.name,
             modes: hello.modes.into_iter().map(Mode::from).collect(),
             wakes: hello.wake,
@@ -296,6 +299,10 @@ impl Selector for Process {
         }
     }
 
+    fn process(&self) -> Option<i32> {
+        Some(self.id)
+    }
+
     fn failure(&self) -> Option<String> {
         lock(&self.failure).clone()
     }
@@ -328,7 +335,7 @@ mod tests {
     fn adapter(poller: &str) -> Process {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../subjects/python/adapter.py");
         let command_line = ["python3", path, poller].map(String::from);
-        let (conversation, hello) = Conversation::begin(&command_line).unwrap();
+        let (conversation, hello) = Conversation::begin(&command_line, PATIENCE).unwrap();
         Process::new(conversation, hello, PATIENCE)
     }
 

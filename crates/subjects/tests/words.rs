@@ -15,7 +15,7 @@ const ADAPTER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../subjects/pytho
 
 fn made(name: &str) -> Box<dyn Selector> {
     match name.strip_prefix("python-") {
-        Some(poller) => process(["python3", ADAPTER, poller].map(String::from).into())(),
+        Some(poller) => process(["python3", ADAPTER, poller].map(String::from).into(), PATIENCE)(),
         None => (find(name).unwrap().make)(),
     }
     .unwrap()

@@ -5,6 +5,8 @@
 //! sleep. FreeBSD has a clock for each thread, which stands still while it does not run; macOS has neither. What stands still may only be
 //! waiting for a processor, so that there it is looked many times, and somebody else is woken between two looks: a
 //! thread that can run has had its turn by then.
+//!
+//! A thread that asks a program sleeps until the program has answered: it waits for events only if the program does, too.
 
 #[cfg(any(target_os = "linux", target_os = "freebsd"))]
 use nix::time::ClockId;
@@ -14,6 +16,9 @@ pub(super) struct Pulse {
     /// The thread's folder in /proc.
     #[cfg(target_os = "linux")]
     proc: std::path::PathBuf,
+    /// Of another process, of which nobody knows which thread it is: none of them runs.
+    #[cfg(target_os = "linux")]
+    all_threads: bool,
     #[cfg(any(target_os = "linux", target_os = "freebsd"))]
     clock: Option<(ClockId, std::time::Duration)>,
 }
@@ -54,6 +59,8 @@ impl Pulse {
         Self {
             #[cfg(target_os = "linux")]
             proc: format!("/proc/self/task/{}", nix::unistd::gettid()).into(),
+            #[cfg(target_os = "linux")]
+            all_threads: false,
             #[cfg(any(target_os = "linux", target_os = "freebsd"))]
             clock: own_clock().map(|clock| (clock, std::time::Duration::MAX)),
         }
@@ -67,15 +74,28 @@ impl Pulse {
         Self {
             #[cfg(target_os = "linux")]
             proc: format!("/proc/{child}").into(),
+            #[cfg(target_os = "linux")]
+            all_threads: false,
             #[cfg(any(target_os = "linux", target_os = "freebsd"))]
             clock: nix::time::clock_getcpuclockid(child).ok().map(|clock| (clock, std::time::Duration::MAX)),
+        }
+    }
+
+    /// A program's, of any number of threads.
+    pub(super) fn of_program(process: nix::unistd::Pid) -> Self {
+        Self {
+            #[cfg(target_os = "linux")]
+            all_threads: true,
+            ..Self::of_child(process)
         }
     }
 
     /// Looks once. Two looks are to have a turn of somebody else's between them.
     pub(super) fn look(&mut self) -> Look {
         #[cfg(target_os = "linux")]
-        if let Some(blocked) = is_blocked(&self.proc) {
+        let blocked = if self.all_threads { is_idle(&self.proc) } else { is_blocked(&self.proc) };
+        #[cfg(target_os = "linux")]
+        if let Some(blocked) = blocked {
             return if blocked { Look::Blocked } else { Look::Busy };
         }
         #[cfg(any(target_os = "linux", target_os = "freebsd"))]
@@ -100,10 +120,23 @@ fn is_blocked(proc: &std::path::Path) -> Option<bool> {
     let call = std::fs::read_to_string(proc.join("syscall")).ok()?;
     let number = call.split_whitespace().next().and_then(|number| number.parse().ok());
     let waits = number.is_some_and(|number: i64| number >= 0 && number != libc::SYS_futex);
+    Some(waits && sleeps(proc)?)
+}
+
+/// Whether no thread of a process has anything to do: what a lock's waiter waits for is another one's to do.
+#[cfg(target_os = "linux")]
+fn is_idle(proc: &std::path::Path) -> Option<bool> {
+    let mut threads = std::fs::read_dir(proc.join("task")).ok()?;
+    // A thread that ends meanwhile has run.
+    Some(threads.all(|thread| thread.is_ok_and(|thread| sleeps(&thread.path()).unwrap_or(false))))
+}
+
+/// Whether a thread sleeps, in whatever call.
+#[cfg(target_os = "linux")]
+fn sleeps(proc: &std::path::Path) -> Option<bool> {
     // `4711 (its name) S ...`; `R` from the moment at which it is woken, whether or not it runs yet.
     let stat = std::fs::read_to_string(proc.join("stat")).ok()?;
-    let sleeps = stat.rsplit_once(')').is_some_and(|(_, rest)| rest.trim_start().starts_with('S'));
-    Some(waits && sleeps)
+    Some(stat.rsplit_once(')').is_some_and(|(_, rest)| rest.trim_start().starts_with('S')))
 }
 
 /// The clock of the calling thread, for other threads.
@@ -161,6 +194,29 @@ mod tests {
         }
         wakes.send(()).unwrap();
         thread.join().unwrap();
+    }
+
+    /// A thread that asks it sleeps all the time.
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_program_that_works_is_told_from_one_that_waits() {
+        use std::io::Write;
+        let mut command = std::process::Command::new("sh");
+        command.args(["-c", "read line; while :; do :; done"]).stdin(std::process::Stdio::piped());
+        let mut program = command.spawn().unwrap();
+        let id = nix::unistd::Pid::from_raw(program.id().cast_signed());
+        let mut pulse = Pulse::of_program(id);
+        while pulse.look() != Look::Blocked {
+            std::thread::yield_now();
+        }
+        program.stdin.take().unwrap().write_all(b"go\n").unwrap();
+        while pulse.look() != Look::Busy {
+            std::thread::yield_now();
+        }
+        let busy = (0..100).all(|_| pulse.look() == Look::Busy);
+        program.kill().unwrap();
+        program.wait().unwrap();
+        assert!(busy, "it computes");
     }
 
     /// Where the kernel does not say it: a thread that computes is seen to, and one that does not is still.

@@ -16,9 +16,9 @@ use nix::unistd::{PathconfVar, pathconf, read, write};
 use super::descriptors::{self, Address};
 use super::ears::Ears;
 use super::settle::{self, FAILED, HALF_CLOSED, READABLE, RESET, URGENT, WRITABLE};
-use super::{PATIENCE, Stage, broken};
-use crate::verbs::{Call, Direction, Name, Reading, Size, SocketOption};
-use crate::{Stopped, Transport};
+use super::{Stage, broken};
+use crate::verbs::{Call, Direction, FIRST, Name, Reading, Size, SocketOption};
+use crate::{Setting, Stopped, Transport};
 
 /// Room for everything that a line sends, but for `fills`.
 const BUFFER: usize = 1 << 16;
@@ -118,38 +118,41 @@ impl Stage {
             // The system may keep a closed file for a thread that waits for it: then there is no end to wait for.
             return Ok(());
         }
-        let transport = self.setting.transport;
+        let Setting { transport, patience, .. } = self.setting;
         let Some(actor) = self.actors.get(who) else { return Ok(()) };
         let partner_fd = self.partner(who);
         let partner_is_gone = actor.partner.is_some() && partner_fd.is_none();
         // A file ends with the last of its descriptors.
         let ends = self.open_end(who).is_none();
         match (transport, call) {
-            (Transport::Tcp, Call::Shuts(Direction::Write | Direction::Both)) if done => {
-                partner_fd.map_or(Ok(()), |fd| settle::wait_for(fd, HALF_CLOSED, "the end of the connection"))
-            }
-            (Transport::Tcp, Call::Closes) if ends => {
-                partner_fd.map_or(Ok(()), |fd| settle::wait_for(fd, HALF_CLOSED, "the end of the connection"))
-            }
+            (Transport::Tcp, Call::Shuts(Direction::Write | Direction::Both)) if done => partner_fd
+                .map_or(Ok(()), |fd| {
+                    settle::wait_for(fd, HALF_CLOSED, "the end of the connection", patience)
+                }),
+            (Transport::Tcp, Call::Closes) if ends => partner_fd.map_or(Ok(()), |fd| {
+                settle::wait_for(fd, HALF_CLOSED, "the end of the connection", patience)
+            }),
             (Transport::Tcp, Call::Resets) if ends => {
-                partner_fd.map_or(Ok(()), |fd| settle::wait_for(fd, RESET, "the reset"))
+                partner_fd.map_or(Ok(()), |fd| settle::wait_for(fd, RESET, "the reset", patience))
             }
-            (Transport::Tcp, Call::Connects(None)) => settle::wait_for(self.fd(who)?, RESET, "the refusal"),
+            (Transport::Tcp, Call::Connects(None)) => {
+                settle::wait_for(self.fd(who)?, RESET, "the refusal", patience)
+            }
             (Transport::Tcp, Call::Connects(Some(listener))) if done && !self.is_full(listener) => {
-                settle::wait_for(self.fd(who)?, WRITABLE | RESET, "the end of the handshake")
+                settle::wait_for(self.fd(who)?, WRITABLE | RESET, "the end of the handshake", patience)
             }
             (Transport::Tcp, Call::SendsUrgent) if done => {
-                partner_fd.map_or(Ok(()), |fd| settle::wait_for(fd, URGENT, "the urgent byte"))
+                partner_fd.map_or(Ok(()), |fd| settle::wait_for(fd, URGENT, "the urgent byte", patience))
             }
             // What is sent to an end that is closed is answered with a reset.
             (Transport::Tcp, Call::Sends(_)) if done && partner_is_gone => {
-                settle::wait_for(self.fd(who)?, RESET, "the reset")
+                settle::wait_for(self.fd(who)?, RESET, "the reset", patience)
             }
             (Transport::Udp, Call::Sends(_)) if done && actor.to_nobody => {
-                settle::wait_for(self.fd(who)?, READABLE | FAILED, "the refusal")
+                settle::wait_for(self.fd(who)?, READABLE | FAILED, "the refusal", patience)
             }
             (Transport::Udp, Call::Sends(_) | Call::SendsNothing) if done => {
-                partner_fd.map_or(Ok(()), |fd| settle::wait_for(fd, READABLE, "the datagram"))
+                partner_fd.map_or(Ok(()), |fd| settle::wait_for(fd, READABLE, "the datagram", patience))
             }
             _ => Ok(()),
         }
@@ -225,7 +228,7 @@ impl Stage {
             self.wait_in_queue(who, whom, outcome.done)?;
             return Ok(outcome);
         }
-        settle::wait_for(self.fd(who)?, WRITABLE, "the end of the handshake")?;
+        settle::wait_for(self.fd(who)?, WRITABLE, "the end of the handshake", self.setting.patience)?;
         let error = getsockopt(self.fd(who)?, sockopt::SocketError);
         let error = error.map_err(|errno| broken(format!("SO_ERROR: {errno:?}")))?;
         let reached = if error == 0 { Ok(()) } else { Err(Errno::from_raw(error)) };
@@ -309,7 +312,7 @@ impl Stage {
         let counted = self.is_delivered_later() && !self.actor(who)?.sent_urgent;
         let partner = self.partner(who).filter(|fd| counted && done && self.takes_data(fd));
         if let (Some(partner), Some(before)) = (partner, unread) {
-            settle::wait_for_bytes(partner, before + bytes)?;
+            settle::wait_for_bytes(partner, before + bytes, self.setting.patience)?;
         }
         Ok(Outcome::counts(&[written], done))
     }
@@ -391,7 +394,9 @@ impl Stage {
             last = read(self.fd(who)?, &mut buffer);
             match last {
                 Ok(count) if count > 0 => self.actor(who)?.received += count,
-                Err(Errno::EAGAIN) if self.is_delivered_later() && begun.elapsed() < PATIENCE => {
+                Err(Errno::EAGAIN)
+                    if self.is_delivered_later() && begun.elapsed() < self.setting.patience =>
+                {
                     self.settle.round_trip()?;
                 }
                 _ => return Ok(Outcome::counts(&[last], false)),
@@ -416,7 +421,7 @@ impl Stage {
                         None => 0,
                     };
                     let more = self.is_delivered_later() && received < sent && last == Err(Errno::EAGAIN);
-                    if !more || begun.elapsed() > PATIENCE {
+                    if !more || begun.elapsed() > self.setting.patience {
                         let done = !more && matches!(last, Ok(0) | Err(Errno::EAGAIN));
                         return Ok(Outcome::counts(&[last], done));
                     }
@@ -460,6 +465,8 @@ impl Stage {
     }
 
     fn moves_to(&mut self, who: &str, number: usize) -> Result<Outcome, Stopped> {
+        let own_numbers = self.ears(FIRST)?.selector.capabilities().own_numbers;
+        own_numbers.map_err(|why| Stopped::Unsupported(why.into()))?;
         let number = i32::try_from(number).map_err(|_| broken("a number that no descriptor has"))?;
         let moved = descriptors::copy(self.fd(who)?, number)?;
         if moved.as_raw_fd() != number {

@@ -103,6 +103,7 @@ impl Stage {
 
     /// A child that waits in a poller of its own. Returns when it sleeps.
     pub(super) fn child_waits(&mut self, timeout: Duration) -> Result<String, Stopped> {
+        self.expect_here("what happens to a child happens to who asks it")?;
         let failed = |error| broken(format!("a pipe: {error}"));
         let (over, ends) = pipe().map_err(failed)?;
         let (mut said, mut says) = pipe().map_err(failed)?;
@@ -117,7 +118,7 @@ impl Stage {
             }
             ForkResult::Child => {
                 drop((over, ends));
-                let waited = Ears::open(self.setting.make).and_then(|ears| {
+                let waited = Ears::open(self.setting).and_then(|ears| {
                     let begun = says.write_all(b".");
                     begun.map_err(|error| broken(format!("a pipe: {error}")))?;
                     sleepers::wait(&*ears.selector, How::AtMost(timeout)).written(&ears)
@@ -140,6 +141,7 @@ impl Stage {
                 clause.act
             )));
         }
+        self.expect_here("a forked child asks the one that its parent asks")?;
         let (said, says) = pipe().map_err(|error| broken(format!("a pipe: {error}")))?;
         match self.split()? {
             ForkResult::Parent { child } => {

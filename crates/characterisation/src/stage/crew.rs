@@ -121,7 +121,7 @@ impl Stage {
             Work::Look(_) | Work::Collect => -1,
         };
         for _ in 0..count {
-            let own = if alone { Arc::new(ears.alike(self.setting.make)?) } else { Arc::clone(&ears) };
+            let own = if alone { Arc::new(ears.alike(self.setting)?) } else { Arc::clone(&ears) };
             let task = work.clone();
             let thread = Sleeper::working(own, How::ForEver, move |selector| match task {
                 Work::Accept(_) => accept(selector, listener, mode),
@@ -147,7 +147,12 @@ impl Stage {
             match descriptors::connect_to(&client, &address) {
                 Ok(()) => {}
                 Err(Errno::EINPROGRESS) => {
-                    settle::wait_for(&client, settle::WRITABLE, "the end of the handshake")?;
+                    settle::wait_for(
+                        &client,
+                        settle::WRITABLE,
+                        "the end of the handshake",
+                        self.setting.patience,
+                    )?;
                 }
                 Err(errno) => return Err(broken(format!("connect: {errno:?}"))),
             }
@@ -164,10 +169,11 @@ impl Stage {
     }
 
     pub(super) fn pairs_are_written(&mut self, count: usize) -> Result<String, Stopped> {
-        let (mode, transport) = (self.setting.mode, self.setting.transport);
+        let setting = self.setting;
+        let mode = setting.mode;
         let ears: Arc<Ears> = self.ears(crate::verbs::FIRST)?;
         for place in 0..count {
-            let pair = descriptors::pair(transport, &mut self.place)?;
+            let pair = descriptors::pair(setting, &mut self.place)?;
             let label = format!("pair-{place}");
             match ears.add(std::os::fd::AsRawFd::as_raw_fd(&pair.0), &label, Interest::READ, mode) {
                 Changed::Done => self.crew.tokens.push(ears.token(&label)),

@@ -17,7 +17,7 @@ use nix::unistd::{mkfifo, pipe};
 use tempfile::TempDir;
 
 use super::broken;
-use crate::{Stopped, Transport};
+use crate::{Setting, Stopped, Transport};
 
 /// Where a socket is.
 #[derive(Clone, Debug)]
@@ -201,7 +201,10 @@ pub(super) fn open_fifo(path: &Path, flags: OFlag) -> Result<Result<OwnedFd, Err
 }
 
 /// Two ends. The first one reads and the second one writes, if that makes a difference.
-pub(super) fn pair(transport: Transport, place: &mut Place) -> Result<(OwnedFd, OwnedFd), Stopped> {
+pub(super) fn pair(
+    Setting { transport, patience, .. }: Setting,
+    place: &mut Place,
+) -> Result<(OwnedFd, OwnedFd), Stopped> {
     let failed = |call: &'static str| move |errno: Errno| broken(format!("{call}: {errno:?}"));
     let (one, other) = match transport {
         Transport::Tcp => {
@@ -212,7 +215,7 @@ pub(super) fn pair(transport: Transport, place: &mut Place) -> Result<(OwnedFd, 
             // Blocking, so that the handshake is over.
             fcntl(&client, FcntlArg::F_SETFL(OFlag::empty())).map_err(failed("fcntl"))?;
             connect_to(&client, &address).map_err(failed("connect"))?;
-            super::settle::wait_for(&listener, super::settle::READABLE, "a connection")?;
+            super::settle::wait_for(&listener, super::settle::READABLE, "a connection", patience)?;
             let server = accept_one(&listener)?.map_err(failed("accept"))?;
             for end in [&server, &client] {
                 // Each small write is one segment, now: a line's order is the wire's order.

@@ -6,11 +6,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use nix::errno::Errno;
-use selector::{Answer, Changed, Event, Interest, MakeSelector, Mode, Refusal, Selector, Token};
+use selector::{Answer, Changed, Event, Interest, Mode, Refusal, Selector, Token};
 
-use super::{PATIENCE, broken};
-use crate::Stopped;
+use super::broken;
 use crate::verbs::Name;
+use crate::{Setting, Stopped};
 
 /// Room for everything that a line can make ready.
 pub(super) const ROOM: usize = 64;
@@ -21,6 +21,8 @@ pub(super) const FENCE: Token = u32::MAX as Token;
 /// A poller with a fence: a pipe of its own that nobody else knows.
 pub(super) struct Ears {
     pub(super) selector: Arc<dyn Selector>,
+    /// How long it is waited for what must come.
+    pub(super) patience: Duration,
     fence: (PipeReader, PipeWriter),
     kept: Mutex<Kept>,
 }
@@ -37,7 +39,7 @@ struct Kept {
 }
 
 impl Ears {
-    pub(super) fn open(make: MakeSelector) -> Result<Self, Stopped> {
+    pub(super) fn open(Setting { make, patience, .. }: Setting) -> Result<Self, Stopped> {
         let selector = make().map_err(|error| match error.kind() {
             io::ErrorKind::Unsupported => Stopped::Unsupported(error.to_string()),
             _ => broken(format!("the poller cannot be made: {error}")),
@@ -51,7 +53,7 @@ impl Ears {
             modes.first().copied().unwrap_or_default()
         };
         match selector.add(fence.0.as_raw_fd(), FENCE, Interest::READ, mode) {
-            Changed::Done => Ok(Self { selector: selector.into(), fence, kept: Mutex::default() }),
+            Changed::Done => Ok(Self { selector: selector.into(), patience, fence, kept: Mutex::default() }),
             other => {
                 let why =
                     selector.failure().unwrap_or_else(|| format!("the poller refuses the fence: {other}"));
@@ -86,8 +88,8 @@ impl Ears {
     }
 
     /// Another poller with the same registrations.
-    pub(super) fn alike(&self, make: MakeSelector) -> Result<Self, Stopped> {
-        let other = Self::open(make)?;
+    pub(super) fn alike(&self, setting: Setting) -> Result<Self, Stopped> {
+        let other = Self::open(setting)?;
         for (fd, label, interest, mode) in &self.kept().added {
             match other.add(*fd, label, *interest, *mode) {
                 Changed::Done => {}
@@ -113,23 +115,23 @@ impl Ears {
         events.iter().all(|event| event.token == FENCE)
     }
 
-    /// One wait that does not sleep. If it says nothing, it is asked again behind a fence: whatever was under way has
+    /// One wait that does not sleep, with room for something. If it says nothing, it is asked again behind a fence: whatever was under way has
     /// come by the time at which the fence, which is later, is reported.
     pub(super) fn hear(&self, room: usize) -> Result<Result<Vec<Event>, Errno>, Stopped> {
         match self.wait(room, Duration::ZERO) {
-            // Without room nothing can be reported, the fence neither.
-            Ok(events) if events.is_empty() && room > 0 => {}
+            Ok(events) if events.is_empty() => {}
             answered => return Ok(answered),
         }
         self.raise_fence()?;
-        let events = self.wait(room, PATIENCE);
+        let events = self.wait(room, self.patience);
         self.lower_fence()?;
         let events = match events {
             Ok(events) => events,
             Err(errno) => return Ok(Err(errno)),
         };
         if events.is_empty() {
-            return Err(broken(format!("{} reported nothing of the fence", self.selector.name())));
+            let who = self.selector.name();
+            return Err(broken(format!("{who} reported nothing of the fence within {:?}", self.patience)));
         }
         Ok(Ok(events.into_iter().filter(|event| event.token != FENCE).collect()))
     }
@@ -203,12 +205,23 @@ mod tests {
     use std::collections::VecDeque;
     use std::io;
 
-    use selector::{Bits, Capabilities, Record, Unsupported, View};
+    use selector::{Bits, Capabilities, MakeSelector, Record, Unsupported, View};
 
     use super::*;
+    use crate::Transport;
 
     /// A poller that says in each wait what it was told to.
-    struct Prompted(Mutex<VecDeque<Vec<Token>>>);
+    struct Prompted {
+        says: Mutex<VecDeque<Vec<Token>>>,
+        /// For how long it was asked.
+        asked: &'static Mutex<Vec<Option<Duration>>>,
+    }
+
+    impl Default for Prompted {
+        fn default() -> Self {
+            Self { says: Mutex::default(), asked: Box::leak(Box::default()) }
+        }
+    }
 
     impl Selector for Prompted {
         fn name(&self) -> &str {
@@ -241,8 +254,9 @@ mod tests {
             Changed::Done
         }
 
-        fn wait(&self, _: usize, _: Option<Duration>) -> Result<Vec<Event>, Errno> {
-            let said = self.0.lock().unwrap().pop_front().unwrap_or_default();
+        fn wait(&self, _: usize, timeout: Option<Duration>) -> Result<Vec<Event>, Errno> {
+            self.asked.lock().unwrap().push(timeout);
+            let said = self.says.lock().unwrap().pop_front().unwrap_or_default();
             Ok(said.into_iter().map(|token| Event { token, record: Record::Bits(Bits::default()) }).collect())
         }
 
@@ -256,9 +270,10 @@ mod tests {
     }
 
     fn ears(waits: &[&[Token]]) -> Ears {
-        let prompted = Prompted(Mutex::new(waits.iter().map(|tokens| tokens.to_vec()).collect()));
+        let says = Mutex::new(waits.iter().map(|tokens| tokens.to_vec()).collect());
+        let prompted = Prompted { says, ..Prompted::default() };
         let fence = pipe().unwrap();
-        Ears { selector: Arc::new(prompted), fence, kept: Mutex::default() }
+        Ears { selector: Arc::new(prompted), patience: crate::PATIENCE, fence, kept: Mutex::default() }
     }
 
     fn heard(waits: &[&[Token]]) -> Result<Vec<Token>, Stopped> {
@@ -323,15 +338,31 @@ mod tests {
         assert_eq!(ears.answer(3, &events, own), "IN");
     }
 
+    fn with(make: MakeSelector) -> Setting {
+        let patience = Duration::from_millis(150);
+        Setting { transport: Transport::None, mode: Mode::Level, make, seed: 1, patience }
+    }
+
+    /// It would be asked again for ever, or for another time than the setting's.
+    #[test]
+    fn the_fence_is_waited_for_with_the_settings_patience() {
+        static ASKED: Mutex<Vec<Option<Duration>>> = Mutex::new(Vec::new());
+        let ears =
+            Ears::open(with(&|| Ok(Box::new(Prompted { asked: &ASKED, ..Prompted::default() })))).unwrap();
+        let why = Stopped::Broken("prompted reported nothing of the fence within 150ms".into());
+        assert_eq!(ears.hear(ROOM), Err(why));
+        assert_eq!(*ASKED.lock().unwrap(), [Some(Duration::ZERO), Some(Duration::from_millis(150))]);
+    }
+
     #[test]
     fn a_poller_that_cannot_be_made_is_a_broken_set_up() {
-        let make: MakeSelector = &|| Err(io::ErrorKind::OutOfMemory.into());
-        assert!(matches!(Ears::open(make), Err(Stopped::Broken(why)) if why.contains("memory")));
+        let setting = with(&|| Err(io::ErrorKind::OutOfMemory.into()));
+        assert!(matches!(Ears::open(setting), Err(Stopped::Broken(why)) if why.contains("memory")));
     }
 
     #[test]
     fn a_poller_that_this_system_does_not_have_is_unsupported() {
-        let make: MakeSelector = &|| Err(io::Error::new(io::ErrorKind::Unsupported, "no kqueue here"));
-        assert!(matches!(Ears::open(make), Err(Stopped::Unsupported(why)) if why == "no kqueue here"));
+        let setting = with(&|| Err(io::Error::new(io::ErrorKind::Unsupported, "no kqueue here")));
+        assert!(matches!(Ears::open(setting), Err(Stopped::Unsupported(why)) if why == "no kqueue here"));
     }
 }

@@ -7,14 +7,14 @@
 //! the two and the first processor is behind. So what must come is waited for as well.
 
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use libc::c_short;
 use nix::unistd::{read, write};
 
+use super::broken;
 use super::descriptors::{self, Place};
-use super::{PATIENCE, broken};
-use crate::{Stopped, Transport};
+use crate::{Setting, Stopped, Transport};
 
 /// Data, a connection, or the end of one.
 pub(super) const READABLE: c_short = libc::POLLIN;
@@ -39,22 +39,26 @@ pub(super) const HALF_CLOSED: c_short = libc::POLLRDHUP;
 pub(super) const HALF_CLOSED: c_short = libc::POLLIN;
 
 /// A connection of the transport that only makes round trips.
-pub(super) struct Settle(Option<(OwnedFd, OwnedFd)>);
+pub(super) struct Settle {
+    ends: Option<(OwnedFd, OwnedFd)>,
+    patience: Duration,
+}
 
 impl Settle {
-    pub(super) fn new(transport: Transport, place: &mut Place) -> Result<Self, Stopped> {
-        Ok(Self(match transport {
-            Transport::Tcp | Transport::Udp => Some(descriptors::pair(transport, place)?),
+    pub(super) fn new(setting: Setting, place: &mut Place) -> Result<Self, Stopped> {
+        let ends = match setting.transport {
+            Transport::Tcp | Transport::Udp => Some(descriptors::pair(setting, place)?),
             _ => None,
-        }))
+        };
+        Ok(Self { ends, patience: setting.patience })
     }
 
     /// Sends a byte there and one back.
     pub(super) fn round_trip(&self) -> Result<(), Stopped> {
-        let Some((here, there)) = &self.0 else { return Ok(()) };
+        let Some((here, there)) = &self.ends else { return Ok(()) };
         for (from, to) in [(here, there), (there, here)] {
             write(from, &[0]).map_err(|errno| broken(format!("a round trip: {errno:?}")))?;
-            wait_for(to, READABLE, "a round trip")?;
+            wait_for(to, READABLE, "a round trip", self.patience)?;
             read(to, &mut [0]).map_err(|errno| broken(format!("a round trip: {errno:?}")))?;
         }
         Ok(())
@@ -62,11 +66,11 @@ impl Settle {
 }
 
 /// Waits until poll(2) says one of `what`.
-pub(super) fn wait_for(fd: &impl AsFd, what: c_short, of: &str) -> Result<(), Stopped> {
+pub(super) fn wait_for(fd: &impl AsFd, what: c_short, of: &str, patience: Duration) -> Result<(), Stopped> {
     let begun = Instant::now();
     loop {
-        let Some(left) = PATIENCE.checked_sub(begun.elapsed()) else {
-            return Err(broken(format!("{of} did not arrive within {PATIENCE:?}")));
+        let Some(left) = patience.checked_sub(begun.elapsed()) else {
+            return Err(broken(format!("{of} did not arrive within {patience:?}")));
         };
         // nix knows no POLLRDHUP, and answers nothing where it is among the bits.
         let mut polled = libc::pollfd { fd: fd.as_fd().as_raw_fd(), events: what, revents: 0 };
@@ -89,11 +93,11 @@ pub(super) fn unread(fd: &impl AsFd) -> usize {
 }
 
 /// Waits until so many bytes can be read. No system has a call that sleeps until then.
-pub(super) fn wait_for_bytes(fd: &impl AsFd, count: usize) -> Result<(), Stopped> {
+pub(super) fn wait_for_bytes(fd: &impl AsFd, count: usize, patience: Duration) -> Result<(), Stopped> {
     let begun = Instant::now();
     while unread(fd) < count {
-        if begun.elapsed() > PATIENCE {
-            return Err(broken(format!("{count} bytes did not arrive within {PATIENCE:?}")));
+        if begun.elapsed() > patience {
+            return Err(broken(format!("{count} bytes did not arrive within {patience:?}")));
         }
         std::thread::yield_now();
     }

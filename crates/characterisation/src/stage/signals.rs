@@ -9,7 +9,7 @@ use nix::sys::pthread::pthread_kill;
 use nix::sys::signal::{SaFlags, SigAction, SigHandler, SigSet, Signal, sigaction};
 
 use super::ears::Ears;
-use super::{PATIENCE, Stage, broken};
+use super::{Stage, broken};
 use crate::Stopped;
 
 /// In which poller the handler makes the wake-up.
@@ -31,6 +31,7 @@ extern "C" fn handler(_: libc::c_int) {
 impl Stage {
     /// Sends a thread a signal, and waits until its handler has run.
     pub(super) fn signals(&mut self, thread: &str, restarting: bool, wakes: bool) -> Result<String, Stopped> {
+        self.expect_here("a signal reaches the thread that asks it")?;
         let sleeper = self.sleepers.get(thread).ok_or_else(|| broken(format!("'{thread}' does not wait")))?;
         let whom = sleeper.thread().ok_or_else(|| broken(format!("'{thread}' has ended")))?;
         let ears = Arc::clone(&sleeper.ears);
@@ -43,7 +44,7 @@ impl Stage {
         WAKES.store(if wakes { Arc::as_ptr(&ears).cast_mut() } else { null_mut() }, Ordering::Release);
         let sent = pthread_kill(whom, Signal::SIGUSR1);
         let begun = Instant::now();
-        while sent.is_ok() && !HANDLED.load(Ordering::Acquire) && begun.elapsed() < PATIENCE {
+        while sent.is_ok() && !HANDLED.load(Ordering::Acquire) && begun.elapsed() < self.setting.patience {
             std::thread::yield_now();
         }
         let handled = HANDLED.load(Ordering::Acquire);

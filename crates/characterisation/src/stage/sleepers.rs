@@ -4,16 +4,17 @@ use std::os::unix::thread::JoinHandleExt;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel};
 use std::thread::JoinHandle;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
 use nix::sys::pthread::Pthread;
+use nix::unistd::Pid;
 use selector::{Event, Selector, Unsupported};
 
 use super::asleep::{Look, Pulse};
+use super::broken;
 use super::crew::Done;
 use super::ears::{Ears, ROOM};
-use super::{PATIENCE, broken};
 use crate::Stopped;
 use crate::verbs::How;
 
@@ -22,10 +23,12 @@ pub(super) struct Echo {
     ask: Option<Sender<()>>,
     answer: Receiver<()>,
     thread: Option<JoinHandle<()>>,
+    /// How long it is waited for its answer, and for those whom it sees fall asleep.
+    patience: Duration,
 }
 
 impl Echo {
-    pub(super) fn new() -> Result<Self, Stopped> {
+    pub(super) fn new(patience: Duration) -> Result<Self, Stopped> {
         let (ask, asked) = channel::<()>();
         let (answers, answer) = channel();
         let echo = move || {
@@ -37,13 +40,13 @@ impl Echo {
         };
         let thread = std::thread::Builder::new().name("echo".into()).spawn(echo);
         let thread = thread.map_err(|error| broken(format!("a thread: {error}")))?;
-        Ok(Self { ask: Some(ask), answer, thread: Some(thread) })
+        Ok(Self { ask: Some(ask), answer, thread: Some(thread), patience })
     }
 
     /// Wakes it, and is woken by it.
     fn turn(&self) -> Result<(), Stopped> {
         let asked = self.ask.as_ref().is_some_and(|ask| ask.send(()).is_ok());
-        let answered = asked && self.answer.recv_timeout(PATIENCE).is_ok();
+        let answered = asked && self.answer.recv_timeout(self.patience).is_ok();
         if answered { Ok(()) } else { Err(broken("the thread that answers did not")) }
     }
 }
@@ -127,6 +130,8 @@ pub(super) struct Sleeper {
     pub(super) ears: Arc<Ears>,
     how: How,
     pulse: Pulse,
+    /// The program's that it asks.
+    program: Option<Pulse>,
     answer: Receiver<Waited>,
     said: Option<Waited>,
     thread: Option<JoinHandle<()>>,
@@ -155,8 +160,9 @@ impl Sleeper {
         };
         let thread = std::thread::Builder::new().name("sleeper".into()).spawn(sleep);
         let thread = thread.map_err(|error| broken(format!("a thread: {error}")))?;
-        let pulse = begun.recv_timeout(PATIENCE).map_err(|_| broken("a thread did not begin"))?;
-        Ok(Self { ears, how, pulse, answer, said: None, thread: Some(thread) })
+        let pulse = begun.recv_timeout(ears.patience).map_err(|_| broken("a thread did not begin"))?;
+        let program = ears.selector.process().map(|id| Pulse::of_program(Pid::from_raw(id)));
+        Ok(Self { ears, how, pulse, program, answer, said: None, thread: Some(thread) })
     }
 
     fn is_awake(&mut self) -> bool {
@@ -177,12 +183,19 @@ impl Sleeper {
         self.thread.as_ref().map(|thread| thread.as_pthread_t() as Pthread)
     }
 
+    /// Looks once: how many such looks in a row mean that it sleeps.
+    fn looks_needed(&mut self) -> usize {
+        // The program first: what it answers then wakes the thread.
+        let program = self.program.as_mut().map_or(0, |program| program.look().enough());
+        program.max(self.pulse.look().enough())
+    }
+
     /// What its wait said, or that it has not come to an end. The last time it is asked, the fence ends it: a sleep
     /// that does not end then was none.
     pub(super) fn said(&mut self, echo: &Echo, ends: bool, reports_once: bool) -> Result<String, Stopped> {
         if let How::AtMost(timeout) = self.how {
             if !self.is_awake() {
-                let said = self.answer.recv_timeout(timeout.saturating_add(PATIENCE));
+                let said = self.answer.recv_timeout(timeout.saturating_add(self.ears.patience));
                 self.said = Some(said.map_err(|_| broken("a wait did not end with its timeout"))?);
             }
         } else {
@@ -214,7 +227,7 @@ impl Sleeper {
         if self.said.is_some() {
             return Ok(());
         }
-        let said = match self.answer.recv_timeout(PATIENCE) {
+        let said = match self.answer.recv_timeout(self.ears.patience) {
             Ok(said) => said,
             Err(RecvTimeoutError::Timeout) => return Err(broken("a later event did not end a wait")),
             Err(RecvTimeoutError::Disconnected) => return Err(broken("a thread that waits has died")),
@@ -233,7 +246,7 @@ impl Drop for Sleeper {
         let Some(thread) = self.thread.take() else { return };
         if !self.is_awake() {
             // A fence that cannot be put up, or ends nothing, leaves the thread asleep. It ends with the process.
-            if self.ears.raise_fence().is_err() || self.answer.recv_timeout(PATIENCE).is_err() {
+            if self.ears.raise_fence().is_err() || self.answer.recv_timeout(self.ears.patience).is_err() {
                 return;
             }
             let _ = self.ears.lower_fence();
@@ -246,7 +259,7 @@ impl Drop for Sleeper {
 pub(super) fn falls_asleep(pulse: &mut Pulse, echo: &Echo) -> Result<(), Stopped> {
     let begun = Instant::now();
     let mut in_a_row = 0;
-    while begun.elapsed() < PATIENCE {
+    while begun.elapsed() < echo.patience {
         echo.turn()?;
         let look = pulse.look();
         in_a_row = if look == Look::Busy { 0 } else { in_a_row + 1 };
@@ -254,7 +267,7 @@ pub(super) fn falls_asleep(pulse: &mut Pulse, echo: &Echo) -> Result<(), Stopped
             return Ok(());
         }
     }
-    Err(broken(format!("the child does not fall asleep within {PATIENCE:?}")))
+    Err(broken(format!("the child does not fall asleep within {:?}", echo.patience)))
 }
 
 /// Waits until each of these sleeps, or has answered.
@@ -269,15 +282,15 @@ pub(super) fn settle<'a>(
         echo.turn()?;
         let asleep = sleepers.iter_mut().filter_map(|sleeper| {
             let asleep = !sleeper.is_awake();
-            asleep.then(|| sleeper.pulse.look())
+            asleep.then(|| sleeper.looks_needed())
         });
-        let enough = asleep.map(Look::enough).max().unwrap_or(0);
+        let enough = asleep.max().unwrap_or(0);
         in_a_row = if enough == Look::Busy.enough() { 0 } else { in_a_row + 1 };
         if in_a_row >= enough {
             return Ok(());
         }
-        if begun.elapsed() > PATIENCE {
-            return Err(broken(format!("a thread neither sleeps nor answers for {PATIENCE:?}")));
+        if begun.elapsed() > echo.patience {
+            return Err(broken(format!("a thread neither sleeps nor answers for {:?}", echo.patience)));
         }
     }
 }

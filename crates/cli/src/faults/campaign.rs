@@ -68,7 +68,7 @@ impl<'a> Campaign<'a> {
     /// With what the arguments say.
     pub fn new(source: &'a Source, tries: &'a Tries, stop: &'a Stop, args: &FaultsArgs) -> Self {
         let jobs = args.jobs.map_or_else(|| JOBS_PER_CPU * provenance::cpus(), usize::from);
-        let slow = args.slow.times.unwrap_or(NonZeroU32::MIN);
+        let slow = args.chance.slow.factor();
         // `Tries` has read it.
         let executable = std::env::current_exe().unwrap_or_default();
         Self { source, tries, stop, executable, slow, jobs }

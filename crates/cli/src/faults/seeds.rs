@@ -14,7 +14,6 @@ use crate::error::Error;
 use crate::expected;
 use crate::plan::{Planned, Source};
 use crate::progress::first_line;
-use crate::provenance;
 use crate::run_cell;
 use crate::signals::Stop;
 use crate::supervise::{self, Order};
@@ -94,7 +93,7 @@ struct Measured {
 /// Runs each commit's cell twice. `None` if it was stopped.
 pub fn run(source: &Source, args: &FaultsArgs, stop: &Stop) -> Result<Option<(String, bool)>, Error> {
     let planned = source.plan(source.target()?, &matrix::Selection::default())?;
-    let seed = args.seed.unwrap_or_else(provenance::new_seed);
+    let seed = args.chance.seed();
     let mut all = Vec::new();
     for commit in &COMMITS {
         let begins = format!("{}/{}@", commit.scenario, commit.variant);
@@ -134,7 +133,7 @@ fn one(
         seed,
         fault: fault.map(Fault::name),
         limit: cell.timeout,
-        slow: args.slow.times.unwrap_or(std::num::NonZeroU32::MIN),
+        slow: args.chance.slow.factor(),
         patience: fault.map(|_| PATIENCE),
     };
     supervise::attempt(&order, || stop.asked()).map(expected::judge)

@@ -91,7 +91,7 @@ impl Tries {
         let this = std::env::current_exe().and_then(|file| provenance::hash_of(&file));
         let executable = this.map_err(|source| failed("identify this program for", source))?;
         let matrix = source.hash.clone();
-        let mut seed = args.seed.unwrap_or_else(provenance::new_seed);
+        let mut seed = args.chance.seed();
         let mut known = HashMap::new();
         let mut whole = 0;
         if args.resume {
@@ -99,7 +99,8 @@ impl Tries {
             for line in text.split_inclusive('\n').filter(|line| line.ends_with('\n')) {
                 match serde_json::from_str(line) {
                     Ok(Line::Begin { executable: e, matrix: m, seed: s })
-                        if (&e, &m) == (&executable, &matrix) && args.seed.is_none_or(|seed| seed == s) =>
+                        if (&e, &m) == (&executable, &matrix)
+                            && args.chance.asked().is_none_or(|seed| seed == s) =>
                     {
                         seed = s;
                     }

@@ -170,7 +170,7 @@ sources:
 rows:
   V06:
     'tcp':
-      poll@level: { answers: ['IN'], source: recorded-5.11 }
+      poll@level: 'IN'
 ";
     assert_eq!(text, expected);
 }

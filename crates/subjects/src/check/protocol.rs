@@ -8,7 +8,7 @@ use selector::{Interest, Mode};
 
 use super::Check;
 use super::trial::{Flaw, Verdict, failed};
-use crate::process::{Answer, Command, Conversation, Fault, Start};
+use crate::process::{Answer, Command, Conversation, Fault, PATIENCE, Start};
 
 struct Clause {
     name: &'static str,
@@ -44,7 +44,7 @@ const CLAUSES: &[Clause] = &[
 pub fn all(command_line: &[String], patience: Duration, wanted: &dyn Fn(&str) -> bool) -> Vec<Check> {
     let mut checks = Vec::new();
     for clause in CLAUSES.iter().filter(|clause| clause.name == HELLO || wanted(clause.name)) {
-        let verdict = match Conversation::begin(command_line) {
+        let verdict = match Conversation::begin(command_line, PATIENCE.max(patience)) {
             Err(Start::Unsupported(reason)) => Err(Flaw::Unsupported(reason)),
             Err(Start::Broken(fault)) => failed(fault.to_string()),
             Ok((conversation, hello)) => {

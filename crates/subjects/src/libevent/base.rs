@@ -10,7 +10,7 @@ use libc::timeval;
 use nix::errno::Errno;
 use selector::{Event, Record, Token};
 
-use super::ffi;
+use super::{ffi, making};
 
 /// An event base that uses one method, and may be used from every thread.
 pub struct Base(*mut ffi::EventBase);
@@ -39,17 +39,12 @@ impl Base {
             unsafe { ffi::event_config_avoid_method(config, other.as_ptr()) };
         }
         // The variables EVENT_NOEPOLL and the like are somebody else's choice.
-        // SAFETY: the configuration is ours; it is freed after its last use. The base does not refer to it.
-        let base = unsafe {
-            ffi::event_config_set_flag(config, ffi::EVENT_BASE_FLAG_IGNORE_ENV);
-            let base = ffi::event_base_new_with_config(config);
-            ffi::event_config_free(config);
-            base
-        };
-        if base.is_null() {
-            return Err(io::Error::other("event_base_new_with_config: it cannot be made"));
-        }
-        let base = Self(base);
+        // SAFETY: the configuration is ours.
+        unsafe { ffi::event_config_set_flag(config, ffi::EVENT_BASE_FLAG_IGNORE_ENV) };
+        let base = making::base(config);
+        // SAFETY: its last use: nobody makes a base of it any more, and the base does not refer to it.
+        unsafe { ffi::event_config_free(config) };
+        let base = Self(base?);
         // SAFETY: the base lives, and the name is a constant of libevent.
         let used = unsafe { CStr::from_ptr(ffi::event_base_get_method(base.0)) };
         if used != method {
@@ -86,9 +81,10 @@ impl Drop for Base {
 fn prepare() -> io::Result<()> {
     static PREPARED: OnceLock<c_int> = OnceLock::new();
     extern "C" fn be_silent(_severity: c_int, _message: *const std::ffi::c_char) {}
-    // SAFETY: both are called before any base is made. What would be logged is the answer of the call.
+    // SAFETY: all are called before any base is made. What would be logged is the answer of the call.
     let prepared = PREPARED.get_or_init(|| unsafe {
         ffi::event_set_log_callback(Some(be_silent));
+        ffi::event_set_fatal_callback(Some(making::ends_the_process));
         ffi::evthread_use_pthreads()
     });
     if *prepared == 0 { Ok(()) } else { Err(io::Error::other("evthread_use_pthreads failed")) }

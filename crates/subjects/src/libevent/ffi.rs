@@ -21,6 +21,7 @@ pub struct RawEvent {
 
 pub type Callback = extern "C" fn(fd: c_int, what: c_short, argument: *mut c_void);
 pub type LogCallback = extern "C" fn(severity: c_int, message: *const c_char);
+pub type FatalCallback = extern "C" fn(code: c_int);
 
 pub const EV_TIMEOUT: c_short = 0x01;
 pub const EV_READ: c_short = 0x02;
@@ -41,6 +42,7 @@ pub const EVENT_BASE_FLAG_IGNORE_ENV: c_int = 0x02;
 unsafe extern "C" {
     pub fn evthread_use_pthreads() -> c_int;
     pub fn event_set_log_callback(callback: Option<LogCallback>);
+    pub fn event_set_fatal_callback(callback: Option<FatalCallback>);
     pub fn event_get_supported_methods() -> *mut *const c_char;
 
     pub fn event_config_new() -> *mut EventConfig;

@@ -13,7 +13,6 @@ use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::socket::{ControlMessage, MsgFlags, sendmsg};
 
-use super::PATIENCE;
 use super::wire::{Answer, Command, Hello, PROTOCOL};
 
 /// A line that is longer is none.
@@ -87,10 +86,10 @@ pub struct Conversation {
 }
 
 impl Conversation {
-    /// Starts it and greets it.
-    pub fn begin(command_line: &[String]) -> Result<(Self, Hello), Start> {
+    /// Starts it and greets it. It may take so long to start.
+    pub fn begin(command_line: &[String], patience: Duration) -> Result<(Self, Hello), Start> {
         let mut conversation = Self::start(command_line).map_err(Start::Broken)?;
-        match conversation.ask(&Command::Hello { protocol: PROTOCOL }, PATIENCE) {
+        match conversation.ask(&Command::Hello { protocol: PROTOCOL }, patience) {
             Ok(Answer::Hello(hello)) => match hello.flaw() {
                 Some(flaw) => Err(Start::Broken(Fault::Hello(flaw))),
                 None => Ok((conversation, hello)),
@@ -127,6 +126,11 @@ impl Conversation {
             open: VecDeque::new(),
             answered: String::new(),
         })
+    }
+
+    /// Its process.
+    pub fn id(&self) -> i32 {
+        self.child.id().cast_signed()
     }
 
     /// Its standard input, for what is said while it waits.
