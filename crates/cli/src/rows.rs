@@ -67,7 +67,8 @@ pub fn transport(transport: matrix::Transport) -> Transport {
     Transport::ALL.into_iter().find(known).unwrap_or(Transport::None)
 }
 
-/// Performs the row's line once in this process, waiting for what must come with this patience, and compares every answer with what is expected here.
+/// Performs the row's line once in this process, waiting for what must come with this patience, and compares every answer with
+/// what is expected here.
 pub fn run(row: &Row, variant: Variant, poller: Poller, seed: u64, patience: Duration) -> Result<Ran, Error> {
     let make = poller.make;
     let (transport, mode) = (transport(variant.transport), mode(variant.trigger));

@@ -340,7 +340,7 @@ mod tests {
 
     fn with(make: MakeSelector) -> Setting {
         let patience = Duration::from_millis(150);
-        Setting { transport: Transport::None, mode: Mode::Level, make, seed: 1, patience }
+        Setting { transport: Transport::None, mode: Mode::Level, make, queue: None, seed: 1, patience }
     }
 
     /// It would be asked again for ever, or for another time than the setting's.
