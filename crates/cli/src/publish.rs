@@ -9,6 +9,7 @@ use report::{PROVENANCE, Page, pages};
 use similar::TextDiff;
 
 use crate::args::PublishArgs;
+use crate::backends::BACKENDS;
 use crate::error::Error;
 use crate::{exit, generate, input, output};
 
@@ -75,7 +76,7 @@ fn with_provenance_of(page: &Page, present: &str) -> String {
     }
 }
 
-/// Pages of the same systems that would not be written. A subject's stays: a run that asks no subjects says nothing of it.
+/// Pages of the same systems that are of no poller that is known. The others stay: a run says nothing of whom it did not ask.
 fn left_over(folder: &Path, pages: &[Page]) -> Result<Vec<PathBuf>, Error> {
     let written: BTreeSet<_> = pages.iter().map(|page| folder.join(&page.path)).collect();
     let systems: BTreeSet<_> = written.iter().filter_map(|path| path.parent()).collect();
@@ -89,8 +90,9 @@ fn left_over(folder: &Path, pages: &[Page]) -> Result<Vec<PathBuf>, Error> {
         for entry in entries {
             let path = entry.map_err(failed("read", system))?.path();
             let is_page = path.extension().is_some_and(|extension| extension == "md");
-            let is_subjects = expectations::subjects().any(|name| path.file_stem() == Some(name.as_ref()));
-            if is_page && !is_subjects && !written.contains(&path) {
+            let mut known = BACKENDS.into_iter().map(|(name, _)| name).chain(expectations::subjects());
+            let is_known = known.any(|name| path.file_stem() == Some(name.as_ref()));
+            if is_page && !is_known && !written.contains(&path) {
                 left.push(path);
             }
         }
