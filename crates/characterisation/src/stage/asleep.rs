@@ -2,9 +2,9 @@
 //!
 //! Linux says in which system call a thread is, and that it sleeps there: that is a proof, once it is the right one. A
 //! thread that has been woken on another processor, which has not heard of it yet, is still in the call and does not
-//! sleep. FreeBSD has a clock for each thread, which stands still while it does not run; macOS has neither. What stands still may only be
-//! waiting for a processor, so that there it is looked many times, and somebody else is woken between two looks: a
-//! thread that can run has had its turn by then.
+//! sleep. FreeBSD has a clock for each thread, which stands still while it does not run; macOS has neither. What stands
+//! still may only be waiting for a processor, so that there it is looked many times, and somebody else is woken between
+//! two looks: a thread that can run has had its turn by then.
 //!
 //! A thread that asks a program sleeps until the program has answered: it waits for events only if the program does, too.
 
@@ -83,11 +83,13 @@ impl Pulse {
 
     /// A program's, of any number of threads.
     pub(super) fn of_program(process: nix::unistd::Pid) -> Self {
-        Self {
-            #[cfg(target_os = "linux")]
-            all_threads: true,
-            ..Self::of_child(process)
+        #[cfg_attr(not(target_os = "linux"), allow(unused_mut))]
+        let mut pulse = Self::of_child(process);
+        #[cfg(target_os = "linux")]
+        {
+            pulse.all_threads = true;
         }
+        pulse
     }
 
     /// Looks once. Two looks are to have a turn of somebody else's between them.
