@@ -115,8 +115,8 @@ impl Ears {
         events.iter().all(|event| event.token == FENCE)
     }
 
-    /// One wait that does not sleep, with room for something. If it says nothing, it is asked again behind a fence: whatever was under way has
-    /// come by the time at which the fence, which is later, is reported.
+    /// One wait that does not sleep, with room for something. If it says nothing, it is asked again behind a fence:
+    /// whatever was under way has come by the time at which the fence, which is later, is reported.
     pub(super) fn hear(&self, room: usize) -> Result<Result<Vec<Event>, Errno>, Stopped> {
         match self.wait(room, Duration::ZERO) {
             Ok(events) if events.is_empty() => {}

@@ -34,7 +34,7 @@ impl Limits {
         match setrlimit(Resource::RLIMIT_NOFILE, soft, self.hard.max(soft)) {
             Ok(()) => Ok(soft.to_string()),
             Err(errno) if soft > self.hard => Err(Stopped::Unsupported(format!(
-                "{soft} descriptors: {errno:?}; this process may have {}, and `ulimit -Hn` more may be given",
+                "{soft} descriptors: {errno:?}; the hard limit is {}, raise it with `ulimit -Hn`",
                 self.hard
             ))),
             Err(errno) => Err(broken(format!("setrlimit(RLIMIT_NOFILE, {soft}): {errno:?}"))),
