@@ -15,6 +15,7 @@ mod sleepers;
 use std::collections::BTreeMap;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::path::PathBuf;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use selector::{Changed, Interest, Mode, RawArgument, Registered, Unsupported, View};
@@ -95,7 +96,7 @@ struct Stage {
     sleepers: BTreeMap<Name, Sleeper>,
     crowd: Vec<Sleeper>,
     crew: Crew,
-    echo: Option<Echo>,
+    echo: Option<Rc<Echo>>,
     child: Option<Child>,
     limits: Limits,
     actors: BTreeMap<Name, Actor>,
@@ -265,11 +266,11 @@ impl Stage {
             Act::Crowd { count, alone, poller } => self.crowd_sleeps(*count, *alone, poller),
             Act::Answers(thread) => {
                 let reports_once = self.reports_once();
-                self.echo()?;
-                let (Some(sleeper), Some(echo)) = (self.sleepers.get_mut(thread), &self.echo) else {
+                let echo = self.echo()?;
+                let Some(sleeper) = self.sleepers.get_mut(thread) else {
                     return Err(broken(format!("'{thread}' does not wait")));
                 };
-                let answer = sleeper.said(echo, is_last_answer(thread, rest), reports_once)?;
+                let answer = sleeper.said(&echo, is_last_answer(thread, rest), reports_once)?;
                 observed.push(observation(self.naming.wait(&self.poller, self.setting.mode), answer.clone()));
                 Ok(answer)
             }
@@ -288,9 +289,8 @@ impl Stage {
             }
             Act::CrowdAnswers => {
                 let reports_once = self.reports_once();
-                self.echo()?;
-                let Some(echo) = &self.echo else { return Err(broken("nobody answers")) };
-                let answer = sleepers::woken(&mut self.crowd, echo, is_last_count(rest), reports_once)?;
+                let echo = self.echo()?;
+                let answer = sleepers::woken(&mut self.crowd, &echo, is_last_count(rest), reports_once)?;
                 observed.push(observation(self.naming.wait(&self.poller, self.setting.mode), answer.clone()));
                 Ok(answer)
             }
@@ -404,11 +404,13 @@ impl Stage {
     }
 
     /// Who answers while others sleep.
-    fn echo(&mut self) -> Result<&Echo, Stopped> {
-        if self.echo.is_none() {
-            self.echo = Some(Echo::new(self.setting.patience)?);
+    fn echo(&mut self) -> Result<Rc<Echo>, Stopped> {
+        if let Some(echo) = &self.echo {
+            return Ok(Rc::clone(echo));
         }
-        self.echo.as_ref().ok_or_else(|| broken("nobody answers"))
+        let echo = Rc::new(Echo::new(self.setting.patience)?);
+        self.echo = Some(Rc::clone(&echo));
+        Ok(echo)
     }
 
     /// The child, which ends.
@@ -426,7 +428,7 @@ impl Stage {
         // The one that it replaces ends first.
         self.sleepers.remove(thread);
         let mut sleeper = Sleeper::new(ears, how)?;
-        sleepers::settle([&mut sleeper], self.echo()?)?;
+        sleepers::settle([&mut sleeper], &*self.echo()?)?;
         self.sleepers.insert(thread.to_owned(), sleeper);
         Ok("ok".into())
     }
@@ -439,9 +441,8 @@ impl Stage {
             let own = if alone { Arc::new(ears.alike(self.setting)?) } else { Arc::clone(&ears) };
             self.crowd.push(Sleeper::new(own, How::ForEver)?);
         }
-        self.echo()?;
-        let Some(echo) = &self.echo else { return Err(broken("nobody answers")) };
-        sleepers::settle(&mut self.crowd, echo)?;
+        let echo = self.echo()?;
+        sleepers::settle(&mut self.crowd, &echo)?;
         Ok("ok".into())
     }
 

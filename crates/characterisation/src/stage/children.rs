@@ -113,7 +113,7 @@ impl Stage {
                 said.read_exact(&mut [0])
                     .map_err(|error| broken(format!("the child did not begin: {error}")))?;
                 self.child = Some(Child { pid, ends: Some(ends), says: Some(said) });
-                sleepers::falls_asleep(&mut Pulse::of_child(pid), self.echo()?)?;
+                sleepers::falls_asleep(&mut Pulse::of_child(pid), &*self.echo()?)?;
                 Ok("ok".into())
             }
             ForkResult::Child => {

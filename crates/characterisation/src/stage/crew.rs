@@ -159,9 +159,8 @@ impl Stage {
             self.crew.clients.push(client);
             if one_by_one {
                 self.settle.round_trip()?;
-                self.echo()?;
-                let Some(echo) = &self.echo else { return Err(broken("nobody answers")) };
-                sleepers::settle(&mut self.crew.threads, echo)?;
+                let echo = self.echo()?;
+                sleepers::settle(&mut self.crew.threads, &echo)?;
             }
         }
         self.settle.round_trip()?;
@@ -193,7 +192,7 @@ impl Stage {
     fn end_the_work(&mut self) -> Result<Vec<Done>, Stopped> {
         let reports_once = self.reports_once();
         let mut threads = std::mem::take(&mut self.crew.threads);
-        sleepers::finish(&mut threads, self.echo()?, reports_once)?;
+        sleepers::finish(&mut threads, &*self.echo()?, reports_once)?;
         let done = threads
             .iter_mut()
             .map(|thread| thread.done().ok_or_else(|| broken("a thread has not worked to its end")));
