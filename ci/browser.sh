@@ -36,5 +36,5 @@ else
   node tests/browser/samples.mjs "$pollmatrix" "$folder"
   # HOME: whatever the browser keeps, nobody's settings are in it and nothing of it stays.
   HOME=$folder CHROMIUM=$chromium REPORTS=$folder CATALOGUE=docs/catalogue.html SCREENSHOTS=$screenshots \
-    node --test --test-concurrency=1 tests/browser/report.test.mjs tests/browser/catalogue.test.mjs
+    node --test --test-reporter=spec --test-concurrency=1 tests/browser/report.test.mjs tests/browser/catalogue.test.mjs
 fi

@@ -46,6 +46,19 @@ export async function open(browser, address, { fragment = "", ...options }, look
   }
 }
 
+/** Asks until what is asserted holds: a dialog tells of its end, and a page of its scrolling, later than the call returns. */
+export async function eventually(holds) {
+  for (const end = Date.now() + 20_000; ; await new Promise((wait) => setTimeout(wait, 20))) {
+    try {
+      return await holds();
+    } catch (error) {
+      if (!(error instanceof assert.AssertionError) || Date.now() > end) {
+        throw error;
+      }
+    }
+  }
+}
+
 /** That axe, which knows the rules of accessible pages, finds nothing. */
 export async function accessible(page, where) {
   await page.evaluate(axe);

@@ -9,7 +9,7 @@ import { mkdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { after, before, test } from "node:test";
 import { pathToFileURL } from "node:url";
-import { accessible, launch, open as openPage } from "./browser.mjs";
+import { accessible, eventually, launch, open as openPage } from "./browser.mjs";
 import { HOSTILE, SHOWN } from "./samples.mjs";
 
 const reports = process.env.REPORTS;
@@ -154,7 +154,7 @@ test("filters are in the address, and the address is enough to get them again", 
     assert.equal(await page.getAttribute('.chip[data-value="poll"]', "aria-pressed"), "true");
     // Typed into the address by hand.
     await page.evaluate(() => (location.hash = "#backend=select,nosuch"));
-    await page.waitForFunction(() => document.getElementById("shown").textContent.startsWith("18 of"));
+    await eventually(async () => assert.match(await shown(page), /^18 of/));
     await clear(page);
     assert.equal(await hash(page), "");
   });
@@ -268,8 +268,7 @@ test("a cell is opened with the mouse, says what results.json says, and is close
     // Beside the panel.
     await page.mouse.click(20, 400);
     assert.equal(await page.isVisible("#panel"), false);
-    // A dialog tells of its end later than it ends.
-    await page.waitForFunction(() => location.hash === "");
+    await eventually(async () => assert.equal(await hash(page), ""));
   });
 });
 
@@ -297,8 +296,8 @@ test("a cell is reached, opened, left and stepped through with keys alone", asyn
     await page.keyboard.press("k");
     assert.equal(await page.textContent("#panel-heading"), FAILED.replace("epoll", "select"));
     await page.keyboard.press("Escape");
-    // The event that says so comes after the panel is gone.
-    await page.waitForSelector(`[aria-label="P pass: ${FAILED.replace("epoll", "select")} on x86_64-freebsd"]:focus`);
+    const left = `P pass: ${FAILED.replace("epoll", "select")} on x86_64-freebsd`;
+    await eventually(async () => assert.equal(await label(), left));
     for (const [key, expected] of [
       ["End", /^not run|^$/],
       ["Home", /tcp-level-2t1g/],
@@ -323,7 +322,7 @@ test("an address opens its cell, whatever the filters are; one that is not there
     await assertPanel(page, cellOf(KNOWN, "x86_64-linux-gnu"));
     assert.equal(await page.isDisabled('[data-step="1"]'), true);
     await page.click("#panel .close");
-    assert.equal(await hash(page), "#status=pass");
+    await eventually(async () => assert.equal(await hash(page), "#status=pass"));
   });
   await open("mixed", { fragment: "#cell=raw/pipe-drained/pipe-level-1t1g@poll&on=x86_64-freebsd" }, async (page) => {
     await assertPanel(page, cellOf("raw/pipe-drained/pipe-level-1t1g@poll", "x86_64-freebsd"));
@@ -416,6 +415,7 @@ test("hostile texts are texts, and nothing of them runs, loads or overflows", as
 
 test("the page's own policy stops what is not of it", async () => {
   await open("mixed", {}, async (page) => {
+    const complaint = page.waitForEvent("console");
     const ran = await page.evaluate(async () => {
       const script = document.createElement("script");
       script.textContent = "globalThis.broken = 1";
@@ -427,6 +427,7 @@ test("the page's own policy stops what is not of it", async () => {
       return { broken: globalThis.broken, fetched };
     });
     assert.deepEqual(ran, { broken: undefined, fetched: false });
+    await complaint;
   }).then(
     () => assert.fail("the browser says nothing of a violation"),
     // Each of them is on the console, and that is all there is.
@@ -453,13 +454,14 @@ test("20,000 cells: what is not seen is no element, and a filter takes what it t
     assert.equal(await page.getAttribute("#grid", "aria-rowcount"), String(lines + 2));
     // To the end and back: it is all there.
     await page.$eval("#box", (box) => box.scrollTo(0, box.scrollHeight));
-    await page.waitForFunction((last) => document.querySelector(`#lines > tr[data-line="${last}"]`), lines - 1);
-    const visible = await page.$eval("#box", (box) => {
-      const { bottom } = box.getBoundingClientRect();
-      const last = [...document.querySelectorAll("#lines > tr")].at(-1).getBoundingClientRect();
-      return last.bottom <= bottom + 1 && last.bottom > bottom - 40;
-    });
-    assert.ok(visible, "the last line is at the bottom");
+    await page.waitForSelector(`#lines > tr[data-line="${lines - 1}"]`);
+    const atBottom = () =>
+      page.$eval("#box", (box) => {
+        const { bottom } = box.getBoundingClientRect();
+        const last = [...document.querySelectorAll("#lines > tr")].at(-1).getBoundingClientRect();
+        return last.bottom <= bottom + 1 && last.bottom > bottom - 40;
+      });
+    await eventually(async () => assert.ok(await atBottom(), "the last line is at the bottom"));
     assert.ok((await elements()) < 4000);
     await page.focus("#fold");
     await page.keyboard.press("Tab");
