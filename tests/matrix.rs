@@ -2579,6 +2579,61 @@ mod deletion {
         }
     }
 
+    mod slow_close {
+        cells! {
+            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+            epoll: "deletion/slow-close", 60 seconds;
+            tcp_level_1t1g "tcp-level-1t1g"
+            tcp_level_2t1g "tcp-level-2t1g"
+            tcp_edge_1t1g "tcp-edge-1t1g"
+            tcp_edge_2t1g "tcp-edge-2t1g"
+            unix_level_1t1g "unix-level-1t1g"
+            unix_level_2t1g "unix-level-2t1g"
+            unix_edge_1t1g "unix-edge-1t1g"
+            unix_edge_2t1g "unix-edge-2t1g"
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+            pipe_edge_1t1g "pipe-edge-1t1g"
+            pipe_edge_2t1g "pipe-edge-2t1g"
+        }
+        cells! {
+            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+            kqueue: "deletion/slow-close", 60 seconds;
+            tcp_level_1t1g "tcp-level-1t1g"
+            tcp_level_2t1g "tcp-level-2t1g"
+            tcp_edge_1t1g "tcp-edge-1t1g"
+            tcp_edge_2t1g "tcp-edge-2t1g"
+            unix_level_1t1g "unix-level-1t1g"
+            unix_level_2t1g "unix-level-2t1g"
+            unix_edge_1t1g "unix-edge-1t1g"
+            unix_edge_2t1g "unix-edge-2t1g"
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+            pipe_edge_1t1g "pipe-edge-1t1g"
+            pipe_edge_2t1g "pipe-edge-2t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            poll: "deletion/slow-close", 60 seconds;
+            tcp_level_1t1g "tcp-level-1t1g"
+            tcp_level_2t1g "tcp-level-2t1g"
+            unix_level_1t1g "unix-level-1t1g"
+            unix_level_2t1g "unix-level-2t1g"
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            select: "deletion/slow-close", 60 seconds;
+            tcp_level_1t1g "tcp-level-1t1g"
+            tcp_level_2t1g "tcp-level-2t1g"
+            unix_level_1t1g "unix-level-1t1g"
+            unix_level_2t1g "unix-level-2t1g"
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+    }
+
     mod raw_close_diagnosed {
         cells! {
             #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]

@@ -64,6 +64,9 @@ pub struct Capabilities {
     /// The thread's interest lives in the kernel, one poller descriptor per thread. Otherwise it lives in
     /// memory shared by the group, and the first thread to see an update applies it for all.
     pub kernel_state: bool,
+    /// Closing a number ends its registrations, though a copy of it lives elsewhere. Otherwise an open file that was copied
+    /// unannounced is reported for ever, and no number is left to remove it by: its poller must be replaced.
+    pub close_forgets: bool,
     /// A wait that is no whole number of milliseconds is kept to. Otherwise why it is rounded up.
     pub fine_timeouts: Result<(), &'static str>,
     /// Descriptors must be below this number (`FD_SETSIZE`), if there is such a bound.
@@ -77,6 +80,7 @@ impl Capabilities {
         read_shutdown: true,
         errors: true,
         kernel_state: true,
+        close_forgets: true,
         fine_timeouts: Ok(()),
         max_descriptors: None,
     };

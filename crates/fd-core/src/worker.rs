@@ -9,7 +9,7 @@ use crate::context::{Context, Reported};
 use crate::core::Task;
 use crate::fault::{self, Fault};
 use crate::ids::{ThreadId, ThreadMask};
-use crate::poller::{Change, Event, Generation, Interest, Poller, Trigger};
+use crate::poller::{Capabilities, Change, Event, Generation, Interest, Poller, Trigger};
 use crate::signals::Signals;
 use crate::state;
 use crate::sync::Ordering;
@@ -34,6 +34,8 @@ pub(crate) struct Worker<'c> {
     poller: Box<dyn Poller>,
     signals: Option<Arc<Signals>>,
     kernel_state: bool,
+    /// Whether the kernel may report a life for ever that is over.
+    has_ghosts: bool,
     harvest: Vec<Event>,
     updates: Vec<Update>,
     tasks: Vec<Task>,
@@ -53,11 +55,13 @@ struct Ghost {
 
 impl<'c> Worker<'c> {
     pub(crate) fn new(context: &'c Context, poller: Box<dyn Poller>, signals: Option<Arc<Signals>>) -> Self {
+        let Capabilities { kernel_state, close_forgets, .. } = context.core().backend().capabilities();
         Self {
             context,
             poller,
             signals,
-            kernel_state: context.core().backend().capabilities().kernel_state,
+            kernel_state,
+            has_ghosts: kernel_state && (!close_forgets || fault::on(Fault::KqueueClosingIsGhost)),
             harvest: Vec::with_capacity(HARVEST),
             updates: Vec::with_capacity(HARVEST),
             tasks: Vec::new(),
@@ -305,7 +309,7 @@ impl<'c> Worker<'c> {
         }
         for index in 0..self.harvest.len() {
             let event = self.harvest[index];
-            if self.context.report(event) == Reported::Closed && self.kernel_state {
+            if self.context.report(event) == Reported::Closed && self.has_ghosts {
                 self.note_ghost(event);
             }
         }
@@ -314,8 +318,9 @@ impl<'c> Worker<'c> {
         self.ghosts.retain(|ghost| ghost.last == pass);
     }
 
-    /// Remembers an event of a dead life. The kernel forgets a closed descriptor by itself, unless its open file
-    /// lives on in a copy that nobody declared: then it reports it for ever, and no number is left to remove it by.
+    /// Remembers an event of a dead life. epoll forgets a closed descriptor by itself, unless its open file lives on in a
+    /// copy that nobody declared: then it reports it for ever, and no number is left to remove it by. kqueue goes by the
+    /// number: an event of a dead life means that its close is still to come, however long that takes.
     fn note_ghost(&mut self, event: Event) {
         let pass = self.pass;
         match self
@@ -363,7 +368,7 @@ mod tests {
     use super::*;
     use crate::core::{FdCore, InsertOptions};
     use crate::ids::{GroupId, ThreadId};
-    use crate::poller::{Backend, Capabilities, Leave, Wake};
+    use crate::poller::{Backend, Leave, Wake};
     use crate::ready::Ready;
     use crate::table::FdTable;
 

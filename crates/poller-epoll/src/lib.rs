@@ -60,7 +60,7 @@ impl Backend for EpollBackend {
 
     fn capabilities(&self) -> Capabilities {
         // RDHUP is there since Linux 2.6.17, older than anything that this can be built for.
-        Capabilities { fine_timeouts: sys::fine_timeouts(), ..Capabilities::ALL }
+        Capabilities { close_forgets: false, fine_timeouts: sys::fine_timeouts(), ..Capabilities::ALL }
     }
 
     fn poller(&self, thread: ThreadId) -> io::Result<Box<dyn Poller>> {

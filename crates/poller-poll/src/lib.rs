@@ -63,6 +63,7 @@ impl Backend for PollBackend {
             read_shutdown: self.read_shutdown,
             errors: true,
             kernel_state: false,
+            close_forgets: true,
             fine_timeouts: Err("poll(2) counts in milliseconds"),
             max_descriptors: None,
         }

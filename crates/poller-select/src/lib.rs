@@ -67,6 +67,7 @@ impl Backend for SelectBackend {
             read_shutdown: false,
             errors: false,
             kernel_state: false,
+            close_forgets: true,
             fine_timeouts: Ok(()),
             max_descriptors: Some(libc::FD_SETSIZE),
         }

@@ -51,6 +51,7 @@ pub fn catalogue() -> &'static [Scenario] {
         deletion::handler_dropped_last::SCENARIO,
         deletion::peer_sees_the_end::SCENARIO,
         deletion::close_beside_a_wait::SCENARIO,
+        deletion::slow_close::SCENARIO,
         deletion::raw_close_diagnosed::SCENARIO,
         deletion::close_once::SCENARIO,
         shared_listener::accept_once::SCENARIO,

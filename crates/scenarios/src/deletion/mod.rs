@@ -22,5 +22,6 @@ pub(crate) mod own_handler;
 pub(crate) mod peer_sees_the_end;
 pub(crate) mod raw_close_diagnosed;
 pub(crate) mod reuse_in_batch;
+pub(crate) mod slow_close;
 pub(crate) mod two_late_wakers;
 pub(crate) mod undeclared_copy;
