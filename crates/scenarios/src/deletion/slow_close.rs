@@ -6,7 +6,6 @@
 use std::io::Write;
 
 use fd_core::checkpoint::Point;
-use fd_core::poller::Trigger;
 
 use super::watch::{Watch, delete_on};
 use crate::catalogue::{Layer, Scenario};
@@ -44,6 +43,8 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
     if !gate.wait_for(1) {
         return Err(Failure::Wrong("the life never ended".into()));
     }
+    // A wait of poll(2) or select(2) that was under way has the number in its arrays.
+    lab.fence(thread)?;
     ends.far.write_all(b"for nobody").map_err(Failure::broken)?;
     lab.wait_until("the data", || descriptors::readable(old.number()))?;
     for _ in 0..FENCES {
@@ -53,15 +54,10 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
     trial.check_eq("the number is open", true, descriptors::is_open(old.number()), "S5");
     trial.check_eq("handler calls", 0, old.entered(), "S6");
     trial.check_eq("pollers replaced", 0, during.poll_rebuild, "suspect 17");
-    let dropped = during.poll_drop;
-    // One record may bring both directions, and a batch has them once.
-    let allowed = match (trial.backend, trial.params.trigger) {
-        ("kqueue", Trigger::Level) => 1..=during.loops,
-        ("kqueue", Trigger::Edge) => 1..=1,
-        _ => 0..=0,
-    };
-    let expected = format!("{} to {}", allowed.start(), allowed.end());
-    trial.check("events for nobody", expected, dropped, "L5", allowed.contains(&dropped));
+    trial.count("events for nobody", during.poll_drop);
+    if trial.backend != "kqueue" {
+        trial.check_eq("events for nobody", 0, during.poll_drop, "L5");
+    }
 
     gate.open();
     let deleted = told.recv_timeout(patience()).ok();
