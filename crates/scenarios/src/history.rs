@@ -726,7 +726,7 @@ pub fn history() -> &'static [Row] {
         suspect(
             17,
             "a copy inside the process keeps a registration alive that nobody can remove",
-            Scenario(&["deletion/cloned-dup", "deletion/undeclared-copy"]),
+            Scenario(&["deletion/cloned-dup", "deletion/undeclared-copy", "deletion/slow-close"]),
         ),
         suspect(
             18,
