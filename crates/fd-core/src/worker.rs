@@ -364,11 +364,12 @@ mod tests {
     use std::io;
     use std::os::fd::OwnedFd;
     use std::sync::Mutex;
+    use std::sync::atomic::AtomicUsize;
 
     use super::*;
     use crate::core::{FdCore, InsertOptions};
     use crate::ids::{GroupId, ThreadId};
-    use crate::poller::{Backend, Leave, Wake};
+    use crate::poller::{Backend, Events, Leave, Wake};
     use crate::ready::Ready;
     use crate::table::FdTable;
 
@@ -378,7 +379,9 @@ mod tests {
         holds: Mutex<Interest>,
     }
 
-    struct Queueing;
+    struct Queueing {
+        capabilities: Capabilities,
+    }
 
     impl Backend for Queueing {
         fn name(&self) -> &'static str {
@@ -386,7 +389,7 @@ mod tests {
         }
 
         fn capabilities(&self) -> Capabilities {
-            Capabilities::ALL
+            self.capabilities
         }
 
         fn poller(&self, _: ThreadId) -> io::Result<Box<dyn Poller>> {
@@ -442,7 +445,7 @@ mod tests {
     fn a_want_between_a_queued_removal_and_its_submission_is_not_lost() {
         let kernel = Arc::new(Kernel::default());
         let table = FdTable::new(64, &[2]).unwrap();
-        let core = Arc::new(FdCore::new(table, Box::new(Queueing)));
+        let core = Arc::new(FdCore::new(table, Box::new(Queueing { capabilities: Capabilities::ALL })));
         let group = GroupId::new(1).unwrap();
         let fd: OwnedFd = std::fs::File::open("/dev/null").unwrap().into();
         let handler = Arc::new(|_: &Ready<'_>| {});
@@ -461,5 +464,57 @@ mod tests {
         Worker::new(&context, Box::new(poller), None).apply_updates();
         assert_eq!(*kernel.holds.lock().unwrap(), Interest::RECV, "wanted, and nobody polls it");
         assert!(core.entry(handle).unwrap().polled_recv.contains(id.mask()), "S11");
+    }
+
+    /// Reports a dead life in every wait, as a kernel does until its number is closed, or for ever.
+    struct Haunted {
+        dead: Event,
+        rebuilt: Arc<AtomicUsize>,
+    }
+
+    impl Poller for Haunted {
+        fn update(&mut self, change: &Change) -> Option<Interest> {
+            Some(change.wanted)
+        }
+
+        fn wait(&mut self, _: &FdTable, _: Duration, harvest: &mut Vec<Event>) -> io::Result<()> {
+            harvest.push(self.dead);
+            Ok(())
+        }
+
+        fn rebuild(&mut self, _: bool) -> io::Result<()> {
+            self.rebuilt.fetch_add(1, Ordering::SeqCst);
+            Ok(())
+        }
+    }
+
+    /// How often the poller of a backend with these capabilities is replaced in `turns` turns that each hear of a dead life.
+    fn rebuilt_in(turns: usize, capabilities: Capabilities) -> usize {
+        let core =
+            Arc::new(FdCore::new(FdTable::new(64, &[1]).unwrap(), Box::new(Queueing { capabilities })));
+        let group = GroupId::new(1).unwrap();
+        let context = Context::new(core.clone(), ThreadId::new(group, 0).unwrap());
+        let fd: OwnedFd = std::fs::File::open("/dev/null").unwrap().into();
+        let handler = Arc::new(|_: &Ready<'_>| {});
+        let handle = core.insert(fd, handler, group, ThreadMask::ALL, InsertOptions::default()).unwrap();
+        core.fd(handle).delete().unwrap();
+        let dead = Event { fd: handle.number(), generation: handle.generation(), events: Events::READY_R };
+        let rebuilt = Arc::new(AtomicUsize::new(0));
+        let mut worker = Worker::new(&context, Box::new(Haunted { dead, rebuilt: rebuilt.clone() }), None);
+        for _ in 0..turns {
+            worker.turn().unwrap();
+        }
+        rebuilt.load(Ordering::SeqCst)
+    }
+
+    #[test]
+    fn a_life_that_is_reported_after_its_end_costs_the_poller_only_if_a_close_does_not_end_it() {
+        let once = GHOST_PASSES as usize + 1;
+        let epoll = Capabilities { close_forgets: false, ..Capabilities::ALL };
+        assert_eq!(rebuilt_in(once - 1, epoll), 0, "a batch that was harvested before the end is none");
+        assert_eq!(rebuilt_in(2 * once, epoll), 2, "suspect 17");
+        assert_eq!(rebuilt_in(20 * once, Capabilities::ALL), 0, "kqueue's goes when the number is closed");
+        let poll = Capabilities { kernel_state: false, close_forgets: false, ..Capabilities::ALL };
+        assert_eq!(rebuilt_in(20 * once, poll), 0, "there is nothing in the kernel");
     }
 }
