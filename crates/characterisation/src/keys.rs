@@ -38,12 +38,15 @@ pub(crate) struct Naming {
     tested: BTreeSet<Name>,
     /// Who is in a poller so that a view can look through that registration.
     watched: BTreeSet<Name>,
+    /// Who is the system's queue, whatever poller is asked.
+    queues: BTreeSet<Name>,
 }
 
 impl Naming {
     pub(crate) fn new(transport: Transport) -> Self {
         let tested = BTreeSet::from([OWN.to_owned()]);
-        Self { title: transport.name().into(), state: None, tested, watched: BTreeSet::new() }
+        let (watched, queues) = Default::default();
+        Self { title: transport.name().into(), state: None, tested, watched, queues }
     }
 
     /// Goes on to a clause.
@@ -55,6 +58,9 @@ impl Naming {
             Act::Title(title) => title.clone_into(&mut self.title),
             Act::Make(name, Thing::Copy(of)) if self.tested.contains(of) => {
                 self.tested.insert(name.clone());
+            }
+            Act::Make(name, Thing::Queue) => {
+                self.queues.insert(name.clone());
             }
             Act::Call(_, Call::Accepts(name)) => {
                 self.tested.insert(name.clone());
@@ -107,9 +113,12 @@ impl Naming {
     }
 
     /// The key of a change's answer. poll and select have no registrations: what is answered there is said by the
-    /// list that is kept for them, and is no fact about the system.
+    /// list that is kept for them, and is no fact about the system. What a queue answers is a fact about nobody else.
     pub(crate) fn change(&self, poller: &str, change: &Change) -> Option<Key> {
-        let registers = !matches!(poller, "poll" | "select");
+        let registers = match self.queues.contains(&change.poller) {
+            true => matches!(poller, "epoll" | "kqueue"),
+            false => !matches!(poller, "poll" | "select"),
+        };
         registers.then(|| self.key(format!("{poller}-{}", change.kind.verb()), None))
     }
 
@@ -178,4 +187,30 @@ pub fn keys(line: &Line, transport: Transport, mode: Mode, poller: &str, views: 
         }
     }
     keys
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asked_of(poller: &str, line: &str) -> Vec<String> {
+        let keys = keys(&line.parse().unwrap(), Transport::Unix, Mode::Level, poller, &[]);
+        keys.into_iter().map(|Key { variant, api, .. }| format!("{variant} {api}")).collect()
+    }
+
+    #[test]
+    fn what_the_systems_queue_answers_is_published_as_nobody_elses() {
+        let line = "inner is a queue, own and peer are connected, add own for reading in inner? as in-queue, \
+                    add inner for reading? as queue, remove own in inner? as out-of-queue, \
+                    add own for reading in second? as in-second";
+        for queue in ["epoll", "kqueue"] {
+            let all = ["in-queue {}-add", "queue {}-add", "out-of-queue {}-remove", "in-second {}-add"];
+            assert_eq!(asked_of(queue, line), all.map(|key| format!("unix:{}", key.replace("{}", queue))));
+        }
+        assert_eq!(
+            asked_of("libevent-poll", line),
+            ["unix:queue libevent-poll-add", "unix:in-second libevent-poll-add"]
+        );
+        assert!(asked_of("poll", line).is_empty());
+    }
 }

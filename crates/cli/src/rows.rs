@@ -134,7 +134,8 @@ fn judge(
             (Status::Broken, Some(stopped.to_string()))
         }
         (_, Ok(())) if observed.checks.is_empty() => {
-            let why = "the line asks this poller nothing: what it asks for is kept in this program";
+            let why =
+                "the line asks this poller nothing: this program or the system's queue answers what it asks";
             (Status::Unsupported, Some(why.into()))
         }
         (judged, Ok(())) => judged,

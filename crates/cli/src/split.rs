@@ -155,3 +155,29 @@ fn passed(path: &Path) -> Result<Vec<(String, u64)>, Error> {
         cells.map(|cell| (cell.scenario, cell.duration_ms / u64::from(cell.attempts.total))).collect();
     if rows.is_empty() { Err(Error::NothingToRecord(path.to_path_buf())) } else { Ok(rows) }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use matrix::Layer;
+
+    use super::*;
+
+    /// Contract scenarios and rows: the matrix crate knows no rows, but what is recorded has both.
+    #[test]
+    fn the_committed_durations_are_of_scenarios_that_exist() {
+        let matrix = Source::load(None).expect("matrix.yml is well-formed").matrix;
+        let scenarios: BTreeSet<_> = matrix.scenarios.iter().map(|scenario| scenario.id.as_str()).collect();
+        let durations = Durations::built_in();
+        let measured: BTreeSet<_> = durations.scenarios().collect();
+        let unknown: Vec<_> = measured.difference(&scenarios).collect();
+        assert!(unknown.is_empty(), "record again: {unknown:?}");
+        for layer in [Layer::Contract, Layer::Characterisation] {
+            let of_layer: Vec<_> =
+                matrix.scenarios.iter().filter(|scenario| scenario.layer == layer).collect();
+            let known = of_layer.iter().filter(|scenario| measured.contains(scenario.id.as_str())).count();
+            assert!(2 * known > of_layer.len(), "most scenarios of the {layer} layer were never measured");
+        }
+    }
+}

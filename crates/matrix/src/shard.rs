@@ -168,6 +168,11 @@ impl Durations {
         self.measured.get(scenario).copied().unwrap_or(self.median)
     }
 
+    /// The scenarios that were measured.
+    pub fn scenarios(&self) -> impl Iterator<Item = &str> {
+        self.measured.keys().map(String::as_str)
+    }
+
     /// The text of `crates/matrix/durations.json`.
     pub fn to_json(&self) -> String {
         let text = serde_json::to_string_pretty(&self.measured);
@@ -267,15 +272,6 @@ mod tests {
         let newer = Durations::measured([("b/b", 20), ("c/c", 30)]);
         let updated = older.update(newer, ["a/a", "b/b", "c/c", "never/run"]);
         assert_eq!(updated, Durations::measured([("a/a", 1), ("b/b", 20), ("c/c", 30)]));
-    }
-
-    #[test]
-    fn the_committed_durations_are_of_scenarios_that_exist() {
-        let scenarios: BTreeSet<_> = cells().into_iter().map(|cell| cell.id.scenario).collect();
-        let durations = Durations::built_in();
-        let unknown: Vec<_> = durations.measured.keys().filter(|id| !scenarios.contains(*id)).collect();
-        assert!(unknown.is_empty(), "record again: {unknown:?}");
-        assert!(2 * durations.measured.len() > scenarios.len(), "most scenarios were never measured");
     }
 
     #[test]

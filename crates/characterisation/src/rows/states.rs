@@ -21,16 +21,19 @@ pub(super) const ROWS: &[Row] = &[
         row: "2.7",
         id: "states/fifo",
         question: "What is reported of a FIFO's reader while writers and a second reader come and go?",
-        verbs: "own opens for reading, watch own, look at own as state-0-no-writer-yet, \
-                writer opens for writing, look at own as state-1-writer-opened, writer sends 1, \
-                look at own as state-2-data, own reads 1, look at own as state-2a-drained-writer-open, \
-                writer closes, look at own as state-3-writer-gone, next opens for writing, \
-                look at own as state-4-new-writer, next sends 1, look at own as state-5-data, next closes, \
-                look at own as state-6-data+writer-gone, own reads 1, look at own as state-6a-drained, \
-                second opens for reading, look at second as state-6b-second-reader(its-view), \
-                look at own as state-6b-second-reader(first-reader-view), second closes, \
-                look at own as state-6c-second-reader-closed, own closes, only opens for reading, \
-                look at only as state-6d-only-reader-reopened",
+        verbs: "own opens for reading, watch own, look at own as state-0-no-writer-yet, look at own for reading, \
+                writer opens for writing, look at own as state-1-writer-opened, look at own for reading, \
+                writer sends 1, look at own as state-2-data, look at own for reading, own reads 1, \
+                look at own as state-2a-drained-writer-open, look at own for reading, writer closes, \
+                look at own as state-3-writer-gone, look at own for reading, next opens for writing, \
+                look at own as state-4-new-writer, look at own for reading, next sends 1, \
+                look at own as state-5-data, look at own for reading, next closes, \
+                look at own as state-6-data+writer-gone, look at own for reading, own reads 1, \
+                look at own as state-6a-drained, look at own for reading, second opens for reading, \
+                look at second as state-6b-second-reader(its-view), look at second for reading, \
+                look at own as state-6b-second-reader(first-reader-view), look at own for reading, second closes, \
+                look at own as state-6c-second-reader-closed, look at own for reading, own closes, \
+                only opens for reading, look at only as state-6d-only-reader-reopened, look at only for reading",
         transports: &[Fifo],
         modes: BOTH,
         bugs: &["https://github.com/golang/go/issues/24164"],
