@@ -3970,6 +3970,31 @@ mod regression {
 }
 
 mod polling {
+    mod dead_pipe {
+        cells! {
+            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+            epoll: "polling/dead-pipe", 60 seconds;
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_edge_1t1g "pipe-edge-1t1g"
+        }
+        cells! {
+            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+            kqueue: "polling/dead-pipe", 60 seconds;
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_edge_1t1g "pipe-edge-1t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            poll: "polling/dead-pipe", 60 seconds;
+            pipe_level_1t1g "pipe-level-1t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            select: "polling/dead-pipe", 60 seconds;
+            pipe_level_1t1g "pipe-level-1t1g"
+        }
+    }
+
     mod device_always_ready {
         cells! {
             #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]

@@ -42,7 +42,8 @@ pub(crate) fn translate(record: &Record) -> Events {
 /// What has to be said from now on in the kernel's place, if it said this for the last time. An edge is said once
 /// anyway.
 pub(crate) fn given_up(record: &Record) -> Option<Events> {
-    (record.deleted && record.trigger == Trigger::Level).then(|| translate(record))
+    let last = record.deleted && !fault::on(Fault::KqueueSaidOnce);
+    (last && record.trigger == Trigger::Level).then(|| translate(record))
 }
 
 /// Appends what a record means to a harvest in which the records of this wait begin at `start`.

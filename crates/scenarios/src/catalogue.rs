@@ -96,6 +96,7 @@ pub fn catalogue() -> &'static [Scenario] {
         regression::insert_flags_lost::SCENARIO,
         regression::inserted_twice::SCENARIO,
         regression::hangup_without_wants_spins::SCENARIO,
+        polling::dead_pipe::SCENARIO,
         polling::device_always_ready::SCENARIO,
         polling::short_wait::SCENARIO,
         // The history of the core.

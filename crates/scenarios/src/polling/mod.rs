@@ -1,4 +1,5 @@
 //! What pollers promise of descriptors, whatever the kernel thinks of them.
 
+pub(crate) mod dead_pipe;
 pub(crate) mod device_always_ready;
 pub(crate) mod short_wait;

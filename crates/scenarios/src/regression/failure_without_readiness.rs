@@ -10,7 +10,7 @@ use fd_core::Ready;
 use nix::errno::Errno;
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, SockaddrIn, connect, getsockopt, socket, sockopt};
 
-use super::set_up::{deserted, is_quiet};
+use super::set_up::{deserted, fill, is_quiet};
 use crate::catalogue::{Layer, Scenario};
 use crate::lab::Lab;
 use crate::params::Transport;
@@ -91,22 +91,6 @@ fn refused(trial: &mut Trial, address: SocketAddrV4) -> Result<(OwnedFd, Peer, V
     trial.check("connect", "EINPROGRESS or ECONNREFUSED", format!("{answer:?}"), "connect(2)", known);
     trial.all_hold()?;
     Ok((socket, None, expected))
-}
-
-/// Writes until there is no room.
-fn fill(fd: &OwnedFd) -> Result<(), Failure> {
-    let chunk = [0; 1 << 14];
-    // By single bytes at the end: some systems say that there is room until there is none at all.
-    for size in [chunk.len(), 1] {
-        loop {
-            match nix::unistd::write(fd, &chunk[..size]) {
-                Ok(_) | Err(Errno::EINTR) => {}
-                Err(Errno::EAGAIN) => break,
-                Err(errno) => return Err(Failure::broken(errno)),
-            }
-        }
-    }
-    Ok(())
 }
 
 /// What sending answers, or what has become of the connect.

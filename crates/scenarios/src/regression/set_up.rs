@@ -7,6 +7,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::fs::OpenOptionsExt;
 
 use fd_core::ids::ThreadId;
+use nix::errno::Errno;
 use nix::libc;
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 
@@ -67,6 +68,25 @@ pub(crate) fn null() -> io::Result<OwnedFd> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).custom_flags(libc::O_NONBLOCK | libc::O_CLOEXEC);
     options.open("/dev/null").map(OwnedFd::from)
+}
+
+/// Writes until there is no room.
+///
+/// # Errors
+/// [`Failure::Broken`] if it is something else that ends the writing.
+pub(crate) fn fill(fd: &OwnedFd) -> Result<(), Failure> {
+    let chunk = [0; 1 << 14];
+    // By single bytes at the end: some systems say that there is room until there is none at all.
+    for size in [chunk.len(), 1] {
+        loop {
+            match nix::unistd::write(fd, &chunk[..size]) {
+                Ok(_) | Err(Errno::EINTR) => {}
+                Err(Errno::EAGAIN) => break,
+                Err(errno) => return Err(Failure::broken(errno)),
+            }
+        }
+    }
+    Ok(())
 }
 
 /// The peer stops sending.

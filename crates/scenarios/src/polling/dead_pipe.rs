@@ -1,0 +1,87 @@
+//! The reader of a pipe is gone. poll(2), select(2) and epoll say so for ever. FreeBSD's kqueue says it once, takes the write
+//! filter out as it does (`EV_ONESHOT`, though nobody asked for it), and refuses it from then on (`EPIPE`; measured). Its
+//! backend must say it in the kernel's place: who did not write at once would never hear of it again.
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use fd_core::error::Stale;
+use fd_core::poller::{Events, Trigger};
+use fd_core::{Context, FdHandle};
+
+use crate::catalogue::{Layer, Scenario};
+use crate::deletion::watch::Watch;
+use crate::lab::Lab;
+use crate::regression::set_up::{fill, is_quiet};
+use crate::transport::set_nonblocking;
+use crate::trial::{Failure, Trial};
+
+pub(crate) const SCENARIO: Scenario = Scenario {
+    id: "polling/dead-pipe",
+    title: "A pipe whose reader is gone is reported to its writer for as long as it wants to send, and no longer",
+    layer: Layer::Contract,
+    clauses: &["L1", "L6", "V28"],
+    run,
+};
+
+/// More of them than a kernel tells by itself.
+const REPORTS: usize = 4;
+
+fn run(trial: &mut Trial) -> Result<(), Failure> {
+    let mut lab = Lab::start(trial)?;
+    let thread = lab.thread(0);
+    let (reader, writer) = io::pipe().map_err(Failure::broken)?;
+    let writer = OwnedFd::from(writer);
+    set_nonblocking(&writer).map_err(Failure::broken)?;
+    fill(&writer)?;
+    let watch = Watch::new(&writer);
+    let told = Arc::new(AtomicUsize::new(0));
+    let handler = {
+        let told = Arc::clone(&told);
+        watch.doing(move |ready| {
+            let of_sending = Events::READY_W.or(Events::ERR).or(Events::SHUT_W);
+            let of_sending = ready.events().intersects(of_sending);
+            told.fetch_add(usize::from(of_sending), Ordering::SeqCst);
+        })
+    };
+    let reports = || told.load(Ordering::SeqCst);
+    let handle = lab.insert(writer, handler, thread)?;
+    lab.core().fd(handle).want_send().map_err(Failure::broken)?;
+    is_quiet(trial, &mut lab, thread, "while it is full", "S18")?;
+    trial.check_eq("reports while it is full", 0, reports(), "S18");
+    trial.all_hold()?;
+
+    drop(reader);
+    let expected = match trial.params.trigger {
+        Trigger::Level => REPORTS,
+        Trigger::Edge => 1,
+    };
+    let heard = |lab: &Lab, when: &str, count: usize| {
+        lab.wait_until(&format!("the reports {when}"), || reports() >= count)
+    };
+    heard(&lab, "when the reader is gone", expected)?;
+    on(&lab, handle, |context, handle| context.fd(handle).stop_both())?;
+    is_quiet(trial, &mut lab, thread, "with nothing wanted", "L6")?;
+    if trial.params.trigger == Trigger::Edge {
+        trial.check_eq("reports of one edge", 1, reports(), "EPOLLET, EV_CLEAR");
+    } else {
+        on(&lab, handle, |context, handle| context.fd(handle).want_send())?;
+        heard(&lab, "when it is wanted again", reports() + REPORTS)?;
+        on(&lab, handle, |context, handle| context.fd(handle).want_recv())?;
+        lab.fence(thread)?;
+        heard(&lab, "when receiving is wanted, too", reports() + REPORTS)?;
+    }
+
+    // Deleted while it is reported: then there is nothing that keeps the thread awake.
+    lab.core().fd(handle).delete().map_err(Failure::broken)?;
+    lab.fence(thread)?;
+    is_quiet(trial, &mut lab, thread, "after the delete", "L6")?;
+    trial.check_eq("handlers dropped", 1, watch.dropped(), "S4");
+    lab.finish(trial, &[])
+}
+
+fn on(lab: &Lab, handle: FdHandle, act: fn(&Context, FdHandle) -> Result<(), Stale>) -> Result<(), Failure> {
+    lab.on(lab.thread(0), move |context| act(context, handle))?.map_err(Failure::broken)
+}
