@@ -166,6 +166,8 @@ faults! {
     PolledFollowsOwner = "polled-follows-owner", "HAProxy before 497959290; bug 13";
     /// poll, select: the map of the shared interest has as many bits as it should have bytes.
     InterestMapTooSmall = "interest-map-too-small", "HAProxy before cc35923c3; bug 14";
+    /// A wait that a signal interrupts is an error.
+    InterruptedWaitFails = "interrupted-wait-fails", "signal(7): EINTR; T05";
     /// kqueue: what the kernel says for the last time, because it takes the filter out as it does, is not said again.
     KqueueSaidOnce = "kqueue-said-once", "FreeBSD's EV_ONESHOT of a dead pipe (measured); V28";
     /// kqueue: a life that is over and about to be closed is taken for one that is reported for ever.

@@ -69,7 +69,7 @@ impl Slot {
     ) -> io::Result<&'b [libc::epoll_event]> {
         match wait(self.epoll.as_raw_fd(), buffer, Some(timeout)) {
             Ok(count) => Ok(&buffer[..count]),
-            Err(Errno::EINTR) => Ok(&[]),
+            Err(Errno::EINTR) if !fault::on(Fault::InterruptedWaitFails) => Ok(&[]),
             Err(errno) => Err(errno.into()),
         }
     }

@@ -119,7 +119,7 @@ impl Slot {
         }
         match self.kevent(&[], &mut buffers.events[..room], timeout) {
             Ok(count) => buffers.seen = count,
-            Err(Errno::EINTR) => {}
+            Err(Errno::EINTR) if !fault::on(Fault::InterruptedWaitFails) => {}
             Err(errno) => return Err(errno.into()),
         }
         Ok(())

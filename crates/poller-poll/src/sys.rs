@@ -8,6 +8,7 @@ use std::net::Shutdown;
 use std::os::fd::AsRawFd;
 use std::os::unix::net::UnixStream;
 
+use fd_core::fault::{self, Fault};
 use fd_core::poller::Interest;
 use libc::c_short;
 use nix::errno::Errno;
@@ -34,7 +35,7 @@ pub(crate) fn ppoll(slots: &mut [libc::pollfd], seconds: i64, nanoseconds: i64) 
 /// One call of poll(2), to which a signal is a success with nothing seen.
 pub(crate) fn poll_or_signal(slots: &mut [libc::pollfd], milliseconds: i32) -> io::Result<usize> {
     match poll(slots, milliseconds) {
-        Err(Errno::EINTR) => Ok(0),
+        Err(Errno::EINTR) if !fault::on(Fault::InterruptedWaitFails) => Ok(0),
         result => Ok(result?),
     }
 }

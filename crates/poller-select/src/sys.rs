@@ -71,7 +71,8 @@ pub(crate) enum Seen {
 /// One call of select(2), to which a signal is a success with nothing seen. It overwrites the sets.
 pub(crate) fn select_or_signal(read: &mut FdSet, write: &mut FdSet, timeout: Duration) -> io::Result<Seen> {
     match select([read, write, &mut FdSet::default()], Some(timeout)) {
-        Ok(0) | Err(Errno::EINTR) => Ok(Seen::Nothing),
+        Ok(0) => Ok(Seen::Nothing),
+        Err(Errno::EINTR) if !fault::on(Fault::InterruptedWaitFails) => Ok(Seen::Nothing),
         Ok(_) => Ok(Seen::Events),
         Err(Errno::EBADF) => Ok(Seen::BadDescriptor),
         Err(errno) => Err(errno.into()),

@@ -98,6 +98,7 @@ pub fn catalogue() -> &'static [Scenario] {
         regression::hangup_without_wants_spins::SCENARIO,
         polling::dead_pipe::SCENARIO,
         polling::device_always_ready::SCENARIO,
+        polling::interrupted_wait::SCENARIO,
         polling::short_wait::SCENARIO,
         // The history of the core.
         regression::both_threads_owe_one_update::SCENARIO,
