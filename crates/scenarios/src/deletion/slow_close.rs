@@ -1,7 +1,7 @@
 //! Another thread has ended a life and is about to close the number, when its data come. kqueue goes by the number, and
 //! reports it until the close; epoll, poll and select have been told before. A thread that took these events for those of a
 //! copy that nobody declared replaced its poller: for nothing, again and again, and under a number that others were waiting
-//! for. Found with the matrix, as `late-report-then-reuse` whose number was taken.
+//! for. Found over an emulated kqueue, as `late-report-then-reuse` whose number was taken.
 
 use std::io::Write;
 
