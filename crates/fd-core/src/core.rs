@@ -250,7 +250,7 @@ impl FdCore {
     /// Whether some thread has something to run: what no thread should ask, but one did (bug 7).
     pub(crate) fn anybody_has_work(&self) -> bool {
         let has_work =
-            |thread: &SharedThread| !thread.tasks.is_empty() || thread.signals.load(Ordering::SeqCst) != 0;
+            |thread: &SharedThread| !thread.tasks.is_empty() || thread.signals.load(Ordering::Acquire) != 0;
         self.threads().filter_map(|id| self.thread(id)).any(has_work)
     }
 
@@ -314,7 +314,7 @@ impl FdCore {
     /// loop, call [`Context::forked`] too.
     pub fn before_fork(&self) {
         for pin in self.table.pin_each() {
-            pin.entry().state.fetch_or(state::CLONED, Ordering::SeqCst);
+            pin.entry().state.fetch_or(state::CLONED, Ordering::AcqRel);
         }
     }
 
@@ -326,7 +326,7 @@ impl FdCore {
 
     /// What has become of all registrations.
     pub fn lives(&self) -> Lives {
-        let load = |total: &count::AtomicU64| total.load(Ordering::SeqCst);
+        let load = |total: &count::AtomicU64| total.load(Ordering::Acquire);
         Lives {
             inserted: load(&self.totals.inserted),
             closed: load(&self.totals.closed),
@@ -402,7 +402,7 @@ impl FdCore {
         // here for it (S4).
         let fd = unsafe { OwnedFd::from_raw_fd(retired.fd) };
         if retired.state & state::DISOWN != 0 && !fault::on(Fault::DisownCloses) {
-            self.totals.released.fetch_add(1, Ordering::SeqCst);
+            self.totals.released.fetch_add(1, Ordering::AcqRel);
             retired.owner.released(fd);
             return;
         }
@@ -424,14 +424,14 @@ impl FdCore {
         }
         let number: RawFd = fd.as_raw_fd();
         // Counted before: whoever sees the peer's end of file sees the count.
-        self.totals.closed.fetch_add(1, Ordering::SeqCst);
+        self.totals.closed.fetch_add(1, Ordering::AcqRel);
         if cfg!(any(loom, shuttle)) {
             // A model's numbers are not open; its handlers notice the end.
             let _ = fd.into_raw_fd();
             return;
         }
         if nix::unistd::close(fd).is_err() {
-            self.totals.close_errors.fetch_add(1, Ordering::SeqCst);
+            self.totals.close_errors.fetch_add(1, Ordering::AcqRel);
         }
         hit(Point::Closed, number);
         if fault::on(Fault::DoubleClose) {
