@@ -453,3 +453,6 @@ impl std::fmt::Debug for Context {
         f.debug_struct("Context").field("id", &self.id).finish_non_exhaustive()
     }
 }
+
+#[cfg(all(test, not(any(loom, shuttle))))]
+mod tests;
