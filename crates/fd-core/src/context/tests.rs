@@ -4,6 +4,7 @@ use super::*;
 use crate::core::InsertOptions;
 use crate::error::DeleteError;
 use crate::handler::Handler;
+use crate::ids::ThreadMask;
 use crate::poller::Capabilities;
 use crate::testing::{Time, context, core, group, handler, insert, open, open_at, thread};
 
@@ -169,4 +170,162 @@ fn a_report_of_another_threads_descriptor_schedules_its_removal_whatever_the_mas
         context.swap_updates(&mut updates);
         assert_eq!(updates, [Update { handle, force: true }], "L5");
     }
+}
+
+#[test]
+fn timers_run_in_the_order_in_which_they_are_due_and_then_set() {
+    let time = Time::new();
+    let context = context(Capabilities::ALL, &time);
+    let ran = std::rc::Rc::new(RefCell::new(vec![]));
+    for (name, delay) in [("c", 30), ("a", 10), ("b1", 20), ("b2", 20), ("never", u64::MAX)] {
+        let ran = std::rc::Rc::clone(&ran);
+        context.after(Duration::from_millis(delay), move |_| ran.borrow_mut().push(name));
+    }
+    let due = |context: &Context| context.next_timer().map(|due| due.duration_since(context.now()));
+    for (passed, expected, next) in [
+        (9, &[][..], 1),
+        (1, &["a"], 10),
+        (15, &["a", "b1", "b2"], 5),
+        (100, &["a", "b1", "b2", "c"], 100 * 365 * 24 * 60 * 60 * 1000 - 125),
+    ] {
+        time.pass(passed);
+        context.run_timers();
+        assert_eq!(*ran.borrow(), expected);
+        assert_eq!(due(&context), Some(Duration::from_millis(next)));
+    }
+}
+
+#[test]
+fn timers_that_have_not_run_are_dropped_with_their_thread_whatever_their_drops_do() {
+    struct Held(Arc<()>);
+    impl Drop for Held {
+        fn drop(&mut self) {
+            assert!(Arc::strong_count(&self.0) != 3, "on purpose");
+        }
+    }
+    let context = one_thread();
+    let count = Arc::new(());
+    for _ in 0..3 {
+        let held = Held(Arc::clone(&count));
+        context.after(Duration::from_secs(1), move |_| drop(held));
+    }
+    assert!(context.end_timers().panic().is_some(), "one of them panicked");
+    assert_eq!((Arc::strong_count(&count), context.next_timer()), (1, None));
+}
+
+/// The update bit, and whether something is in the private list or in the shared one.
+fn scheduled(context: &Context, handle: FdHandle) -> (u64, bool, bool) {
+    let pin = context.core().table().pin(handle).unwrap();
+    let bits = pin.entry().update_mask.swap(0, Ordering::AcqRel);
+    let mut updates = vec![];
+    context.swap_updates(&mut updates);
+    let listed = context.core().table().updates(pin.group()).head().is_some();
+    (bits, updates == [Update { handle, force: false }], listed)
+}
+
+/// Suspect 19: only the exclusive owner may conclude from the state alone that its update is published.
+#[test]
+fn a_want_of_what_is_wanted_already_is_published_again_unless_its_owner_says_it() {
+    let context = one_thread();
+    let (core, options) = (context.core(), InsertOptions::default());
+    let own = insert(&context);
+    context.fd(own).want_recv().unwrap();
+    assert_eq!(scheduled(&context, own), (0b01, true, false));
+    context.fd(own).want_recv().unwrap();
+    assert_eq!(scheduled(&context, own), (0, false, false), "the owner's update is under way");
+    core.fd(own).want_recv().unwrap();
+    assert_eq!(scheduled(&context, own), (0b01, false, true), "an outsider's may not be");
+
+    let context = one_thread();
+    let shared = context.core().insert(open(), handler(), group(1), ThreadMask::ALL, options).unwrap();
+    for _ in 0..2 {
+        context.fd(shared).want_recv().unwrap();
+        assert_eq!(scheduled(&context, shared), (0b11, false, true));
+    }
+    let context = one_thread();
+    let elsewhere = context.core().insert(open(), handler(), group(2), context.id().mask(), options).unwrap();
+    for _ in 0..2 {
+        context.fd(elsewhere).want_recv().unwrap();
+        assert_eq!(scheduled(&context, elsewhere), (0b01, false, true), "the same bit of another group");
+    }
+}
+
+#[test]
+fn a_takeover_takes_what_is_free_in_the_own_group_and_in_another() {
+    for (owner, expected) in [(thread(1, 1), (true, false)), (thread(2, 1), (false, false))] {
+        let context = one_thread();
+        let options = InsertOptions::default();
+        let fd = open();
+        let handle = context.core().insert(fd, handler(), owner.group(), owner.mask(), options).unwrap();
+        let expected_owner = context.core().entry(handle).unwrap().owner;
+        let stranger = OwnerId::of(&handler());
+        assert_eq!(context.takeover(handle, stranger), Err(MoveError::WrongOwner));
+        assert_eq!(context.takeover(handle, expected_owner), Ok(()));
+        let entry = context.core().entry(handle).unwrap();
+        assert_eq!((entry.group, entry.thread_mask), (group(1), context.id().mask()));
+        assert_eq!((entry.takeovers, entry.running.is_empty()), (1, true));
+        let counters = context.activity().snapshot();
+        assert_eq!((counters.fd_takeover, counters.fd_takeover_fail), (1, 1));
+        let (_, private, listed) = scheduled(&context, handle);
+        assert_eq!((private, listed), expected, "what the own poller may hold from an earlier time");
+    }
+}
+
+#[test]
+fn a_new_poller_is_told_of_what_this_thread_may_and_wants_to_poll() {
+    let context = one_thread();
+    let options = InsertOptions::default();
+    let register = |id: ThreadId, mask: ThreadMask, wants: bool| {
+        let handle = context.core().insert(open(), handler(), id.group(), mask, options).unwrap();
+        let pin = context.core().table().pin(handle).unwrap();
+        pin.polled().set(0b11, true, true);
+        if wants {
+            pin.entry().state.fetch_or(state::ACTIVE_W, Ordering::AcqRel);
+        }
+        handle
+    };
+    let me = context.id();
+    let mine = register(me, me.mask(), true);
+    let shared = register(me, ThreadMask::ALL, true);
+    let unwanted = register(me, me.mask(), false);
+    let others = register(me, thread(1, 1).mask(), true);
+    let elsewhere = register(thread(2, 0), me.mask(), true);
+    context.register_all();
+    let mut updates = vec![];
+    context.swap_updates(&mut updates);
+    assert_eq!(updates, [mine, shared].map(|handle| Update { handle, force: false }));
+    assert!(!context.has_updates());
+    let polled = |handle| {
+        let entry = context.core().entry(handle).unwrap();
+        (entry.polled_recv.bits(), entry.polled_send.bits())
+    };
+    assert_eq!([mine, shared, unwanted, others].map(polled), [(0b10, 0b10); 4], "S11: it holds nothing yet");
+    assert_eq!(polled(elsewhere), (0b11, 0b11), "another group's masks");
+}
+
+#[test]
+fn in_the_process_that_started_the_runtime_there_is_no_fork_to_take_note_of() {
+    let context = one_thread();
+    let handle = insert(&context);
+    let other = thread(1, 1);
+    let shared =
+        context.core().insert(open(), handler(), group(1), other.mask(), InsertOptions::default()).unwrap();
+    context.core().table().pin(shared).unwrap().enter(other.mask()).unwrap();
+    context.forked();
+    assert!(!context.take_forked());
+    assert!(context.core().table().enabled(group(1)).contains(other.mask()));
+    assert_eq!(context.core().entry(shared).unwrap().running, other.mask(), "it is at work there");
+    assert!(context.core().post(other, |_| ()) && is_registered(&context, handle));
+}
+
+#[test]
+fn the_private_list_takes_any_number_of_updates() {
+    let context = one_thread();
+    let handle = insert(&context);
+    for _ in 0..1000 {
+        context.push_update(handle, false);
+    }
+    let mut updates = vec![];
+    context.swap_updates(&mut updates);
+    assert_eq!(updates.len(), 1000, "suspect 6");
 }

@@ -11,6 +11,8 @@ mod pin;
 mod update;
 
 #[cfg(all(test, not(any(loom, shuttle))))]
+mod fork_tests;
+#[cfg(all(test, not(any(loom, shuttle))))]
 mod tests;
 
 pub(crate) use life::{Denied, Orphan, Retired};

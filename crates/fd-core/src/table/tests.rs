@@ -15,7 +15,7 @@ fn group(number: usize) -> GroupId {
     GroupId::new(number).unwrap()
 }
 
-fn thread(group_number: usize, index: usize) -> ThreadId {
+pub(super) fn thread(group_number: usize, index: usize) -> ThreadId {
     ThreadId::new(group(group_number), index).unwrap()
 }
 
@@ -24,14 +24,14 @@ fn table() -> FdTable {
 }
 
 /// Registers `fd` in group 1 for the threads in `mask`.
-fn insert(table: &FdTable, fd: RawFd, mask: u64) -> (FdHandle, OwnerId) {
+pub(super) fn insert(table: &FdTable, fd: RawFd, mask: u64) -> (FdHandle, OwnerId) {
     let handler: Arc<dyn Handler> = Arc::new(nobody);
     let owner = OwnerId::of(&handler);
     let inserted = table.insert(fd, handler, group(1), ThreadMask::from_bits(mask), 0);
     (inserted.map_err(|(refused, _)| refused).unwrap(), owner)
 }
 
-fn refusal(table: &FdTable, fd: RawFd, group: GroupId, mask: u64) -> InsertRefused {
+pub(super) fn refusal(table: &FdTable, fd: RawFd, group: GroupId, mask: u64) -> InsertRefused {
     table
         .insert(fd, Arc::new(nobody), group, ThreadMask::from_bits(mask), 0)
         .map_err(|(refused, _)| refused)
