@@ -1,11 +1,12 @@
 //! One thread's side, without a loop.
 
 use super::*;
+use crate::activity::ActivitySnapshot;
 use crate::core::InsertOptions;
 use crate::error::DeleteError;
 use crate::handler::Handler;
 use crate::ids::ThreadMask;
-use crate::poller::Capabilities;
+use crate::poller::{Capabilities, Trigger};
 use crate::testing::{Time, context, core, group, handler, insert, open, open_at, thread};
 
 fn one_thread() -> Context {
@@ -139,23 +140,6 @@ fn the_first_of_two_panics_counts() {
     let panic = catch_unwind(AssertUnwindSafe(report)).unwrap_err();
     assert_eq!(panic.downcast_ref(), Some(&"handler"));
     assert_eq!((context.core().table().used(), context.core().lives().closed), (0, 1));
-}
-
-/// Rule L6 and suspect 10, at the exit of a report.
-#[test]
-fn an_unwanted_report_schedules_a_removal_and_a_consumed_edge_a_new_registration() {
-    for (trigger, forced) in [(crate::poller::Trigger::Level, false), (crate::poller::Trigger::Edge, true)] {
-        let context = one_thread();
-        let options = InsertOptions { trigger, ..InsertOptions::default() };
-        let handle =
-            context.core().insert(open(), handler(), group(1), context.id().mask(), options).unwrap();
-        context.core().table().pin(handle).unwrap().polled().set(context.id().mask().bits(), true, false);
-        assert_eq!(context.report(event(handle, Events::READY_R)), Reported::Done);
-        assert_eq!(context.activity().snapshot().fd_run, 0, "S18");
-        let mut updates = vec![];
-        context.swap_updates(&mut updates);
-        assert_eq!(updates, [Update { handle, force: forced }]);
-    }
 }
 
 #[test]
@@ -328,4 +312,104 @@ fn the_private_list_takes_any_number_of_updates() {
     let mut updates = vec![];
     context.swap_updates(&mut updates);
     assert_eq!(updates.len(), 1000, "suspect 6");
+}
+
+/// One report, and what is scheduled after it: nothing, or an update that is forced or not.
+struct Report {
+    trigger: Trigger,
+    /// What is wanted before.
+    active: u32,
+    /// What the own poller holds before, and what another thread's does.
+    held: Interest,
+    others: Interest,
+    events: Events,
+    /// What the handler wants.
+    wants: u32,
+}
+
+fn after(report: &Report) -> (Option<bool>, ActivitySnapshot, u32) {
+    let context = one_thread();
+    let wants = report.wants;
+    let handler: Arc<dyn Handler> = Arc::new(move |ready: &Ready<'_>| {
+        ready.entry.state.fetch_or(wants, Ordering::AcqRel);
+    });
+    let options = InsertOptions { trigger: report.trigger, ..InsertOptions::default() };
+    let handle = context.core().insert(open(), handler, group(1), context.id().mask(), options).unwrap();
+    let pin = context.core().table().pin(handle).unwrap();
+    pin.entry().state.fetch_or(report.active, Ordering::AcqRel);
+    pin.polled().set(context.id().mask().bits(), report.held.recv, report.held.send);
+    pin.polled().set(0b10, report.others.recv, report.others.send);
+    drop(pin);
+    assert_eq!(context.report(event(handle, report.events)), Reported::Done);
+    let mut updates = vec![];
+    context.swap_updates(&mut updates);
+    assert!(updates.len() <= 1 && updates.iter().all(|update| update.handle == handle));
+    let state = context.core().entry(handle).unwrap().state;
+    (updates.first().map(|update| update.force), context.activity().snapshot(), state)
+}
+
+/// L6 and suspect 10: what is reported and not wanted leaves the own poller; an edge that was consumed so is registered anew.
+#[test]
+fn an_unwanted_direction_leaves_the_poller_and_a_consumed_edge_is_registered_anew() {
+    use crate::state::{ACTIVE_R, ACTIVE_W};
+    const R: Interest = Interest::RECV;
+    const W: Interest = Interest::SEND;
+    const RW: Interest = Interest::BOTH;
+    const NONE: Interest = Interest::NONE;
+    let (level, edge) = (Trigger::Level, Trigger::Edge);
+    let (read, write) = (Events::READY_R, Events::READY_W);
+    #[rustfmt::skip]
+    let table = [
+        // trigger, wanted before, held, event, wanted by the handler, scheduled
+        (level, 0,        R,    read,                     0,        Some(false)),
+        (level, 0,        NONE, read,                     0,        Some(false)),
+        (level, ACTIVE_R, R,    read,                     0,        None),
+        (level, ACTIVE_R, RW,   write,                    0,        Some(false)),
+        (level, ACTIVE_R, RW,   write,                    ACTIVE_W, None),
+        (level, ACTIVE_W, RW,   read,                     0,        Some(false)),
+        (level, ACTIVE_W, RW,   read,                     ACTIVE_R, None),
+        (level, ACTIVE_R, R,    read.or(Events::ERR),     0,        Some(false)),
+        (edge,  0,        R,    read,                     0,        Some(true)),
+        (edge,  0,        NONE, read,                     0,        Some(false)),
+        (edge,  0,        W,    read,                     0,        Some(true)),
+        (edge,  ACTIVE_R, R,    read,                     0,        None),
+        (edge,  ACTIVE_R, R,    write,                    0,        Some(false)),
+        (edge,  ACTIVE_R, RW,   write,                    0,        Some(true)),
+        (edge,  ACTIVE_R, RW,   write,                    ACTIVE_W, Some(true)),
+        (edge,  ACTIVE_R, R,    write,                    ACTIVE_W, None),
+        (edge,  ACTIVE_W, RW,   read,                     0,        Some(true)),
+        (edge,  ACTIVE_W, RW,   read,                     ACTIVE_R, Some(true)),
+        (edge,  ACTIVE_W, W,    read,                     0,        Some(false)),
+        (edge,  ACTIVE_R, RW,   Events::INVALID,          0,        Some(false)),
+    ];
+    for (trigger, active, held, events, wants, expected) in table {
+        for others in [NONE, RW] {
+            let report = Report { trigger, active, held, others, events, wants };
+            let (scheduled, ..) = after(&report);
+            assert_eq!(
+                scheduled, expected,
+                "{trigger:?} {active:#x} {held:?} {events:?} {wants:#x} {others:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_handler_runs_for_what_is_wanted_only_and_once() {
+    let report = |active, events| {
+        let (trigger, wants) = (Trigger::Level, 0);
+        let (held, others) = (Interest::BOTH, Interest::NONE);
+        let (_, counters, state) = after(&Report { trigger, active, held, others, events, wants });
+        (counters.fd_run, counters.poll_inval, state)
+    };
+    let both = Events::READY_R.or(Events::READY_W);
+    let ready = state::READY;
+    let (recv, send) = (state::ACTIVE_R, state::ACTIVE_W);
+    assert_eq!(report(0, both), (0, 0, ready | state::POLL_IN | state::POLL_OUT), "S18");
+    assert_eq!(report(recv, both), (1, 0, ready | recv | state::POLL_IN | state::POLL_OUT));
+    assert_eq!(report(recv | send, both), (1, 0, ready | recv | send | state::POLL_IN | state::POLL_OUT));
+    assert_eq!(report(recv, Events::ERR), (1, 0, ready | recv | state::POLL_ERR), "a failure is news enough");
+    // The number is not open: the owner is told once, as of an error, and then it is not polled any more.
+    assert_eq!(report(recv, Events::INVALID), (1, 1, ready | state::POLL_ERR));
+    assert_eq!(report(0, Events::INVALID), (0, 1, ready | state::POLL_ERR));
 }
