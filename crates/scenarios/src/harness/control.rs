@@ -1,0 +1,18 @@
+//! The control of every other contract scenario: it starts the harness and ends it. The checks of [`Lab::finish`] run in
+//! every scenario, so a fault that fails this one says nothing about the scenario that it is switched on in.
+
+use crate::catalogue::{Layer, Scenario};
+use crate::lab::Lab;
+use crate::trial::{Failure, Trial};
+
+pub(crate) const SCENARIO: Scenario = Scenario {
+    id: "harness/control",
+    title: "A runtime that starts and stops leaves nothing behind",
+    layer: Layer::Contract,
+    clauses: &["S4", "S5", "L4", "L8"],
+    run,
+};
+
+fn run(trial: &mut Trial) -> Result<(), Failure> {
+    Lab::start(trial)?.finish(trial, &[])
+}
