@@ -14,5 +14,12 @@ pub(crate) const SCENARIO: Scenario = Scenario {
 };
 
 fn run(trial: &mut Trial) -> Result<(), Failure> {
-    Lab::start(trial)?.finish(trial, &[])
+    let mut lab = Lab::start(trial)?;
+    // Each thread has looked at what was registered, whatever the registration did to wake it.
+    for thread in lab.threads() {
+        lab.on(thread, |_| ())?;
+    }
+    // All of them sleep when the end comes: otherwise whether it wakes them is seen by chance alone.
+    lab.fence_all()?;
+    lab.finish(trial, &[])
 }
