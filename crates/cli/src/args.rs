@@ -211,6 +211,11 @@ impl SelectionArgs {
         self.selection() == Selection::default()
     }
 
+    /// Whether cells were named by how their ids begin.
+    pub fn has_prefixes(&self) -> bool {
+        !self.prefixes.is_empty()
+    }
+
     /// As the matrix crate wants it.
     pub fn selection(&self) -> Selection {
         let subjects = || subject::pollers().map(|poller| poller.name.to_owned()).collect();
@@ -503,8 +508,8 @@ pub struct FaultsArgs {
     /// Only what was recorded: that every fault is still killed, and that every scenario still kills one
     #[arg(long, conflicts_with_all = ["record", "faults", "prefixes", "backends", "filters", "layer", "shard"])]
     pub quick: bool,
-    /// Record for --quick who kills whom; asks for a run of everything
-    #[arg(long, conflicts_with_all = ["faults", "prefixes", "backends", "filters", "layer", "shard"])]
+    /// Record for --quick who kills whom; with a PREFIX or --fault, change the lines of those cells and faults only
+    #[arg(long, conflicts_with_all = ["backends", "filters", "layer", "shard"])]
     pub record: bool,
     /// The top of the source tree, to record in [default: the nearest folder upwards that has a matrix.yml and crates]
     #[arg(long, value_name = "DIR", requires = "record")]
@@ -512,10 +517,10 @@ pub struct FaultsArgs {
     /// Use this record instead of the one built into pollmatrix
     #[arg(long, value_name = "FILE", requires = "quick")]
     pub recorded: Option<PathBuf>,
-    /// How many cells of each pair of fault and scenario are tried before it counts as no kill; who kills nothing, or
-    /// is killed by nothing, gets all of them in any case
-    #[arg(long, value_name = "N", default_value = "1")]
-    pub cells: NonZeroUsize,
+    /// How many cells of each pair of fault and scenario are tried before it counts as no kill; a scenario that kills
+    /// nothing and a fault that nothing kills get all of them in any case [default: 1; with a PREFIX: all of them]
+    #[arg(long, value_name = "N")]
+    pub cells: Option<NonZeroUsize>,
     /// How many cells to run at the same time [default: three times what this machine runs at once: many only wait]
     #[arg(long, short, value_name = "N")]
     pub jobs: Option<NonZeroUsize>,
