@@ -4,9 +4,10 @@
 //! a fault; what ends for want of time is tried again with all of it before it counts. A kill counts only if the same
 //! attempt without the fault passes and the control passes with it, and proves something only if other seeds kill, too.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use fd_core::fault::Fault;
@@ -29,6 +30,8 @@ use crate::supervise::{self, Order};
 pub const LEAST_PATIENCE: Duration = Duration::from_secs(2);
 /// And so many times as long as it took without a fault.
 const PATIENCE_TIMES: u32 = 4;
+/// The control takes a hundredth of it without a fault: one that runs out of it has failed.
+const CONTROL_PATIENCE: Duration = Duration::from_secs(5);
 /// A cell that waited in vain says so by itself. One that is killed may have waited this many times.
 const LIMIT_TIMES: u32 = 2;
 /// A kill is proven by so many seeds: one that two of three times comes about by chance is not taken for one.
@@ -46,7 +49,13 @@ pub struct Campaign<'a> {
     executable: PathBuf,
     slow: NonZeroU32,
     jobs: usize,
+    /// With how many seeds the control must pass.
+    control_seeds: u64,
+    controls: Mutex<HashMap<(String, &'static str), Control>>,
 }
+
+/// Whether a cell of the control passes with a fault. `None` if the run was stopped meanwhile.
+type Control = Arc<OnceLock<Option<bool>>>;
 
 /// How many cells of each pair are tried in any case.
 #[derive(Clone, Copy)]
@@ -81,7 +90,9 @@ impl<'a> Campaign<'a> {
         let slow = args.chance.slow.factor();
         // `Tries` has read it.
         let executable = std::env::current_exe().unwrap_or_default();
-        Self { source, tries, stop, executable, slow, jobs }
+        let control_seeds = if args.quick { SEEDS } else { PROOFS };
+        let controls = Mutex::default();
+        Self { source, tries, stop, executable, slow, jobs, control_seeds, controls }
     }
 
     /// Tries `breadth` cells of every pair, then the others of those faults and scenarios for which nothing is proven
@@ -185,7 +196,7 @@ impl<'a> Campaign<'a> {
             }
             return Some(Tried::Unfit(format!("{}: {why}", baseline.status)));
         }
-        let patience = Some(patience(&baseline));
+        let patience = Some(patience(cell, &baseline));
         let ended = self.attempt(cell, Some(fault), number, patience)?;
         if !killed(&ended) {
             return Some(Tried::Survived);
@@ -194,7 +205,7 @@ impl<'a> Campaign<'a> {
         if !without.status.is_pass() {
             return Some(Tried::Unfit(format!("flaky: {}", without.reason.unwrap_or_default())));
         }
-        let proof = match self.control_passes(cell, control, fault, number)? {
+        let proof = match self.control_passes(cell, control, fault)? {
             true => Proof::Once,
             false => Proof::Harness,
         };
@@ -209,25 +220,23 @@ impl<'a> Campaign<'a> {
         }))
     }
 
-    /// Whether the control of a cell passes with the fault. The control's own cells need none.
-    fn control_passes(
-        &self,
-        cell: &Planned,
-        control: Option<&Planned>,
-        fault: Fault,
-        number: u64,
-    ) -> Option<bool> {
-        if cell.subject.scenario == CONTROL {
-            return Some(true);
-        }
-        let Some(control) = control else { return Some(false) };
-        let baseline = self.baseline(control)?;
-        let ended = self.attempt(control, Some(fault), number, Some(patience(&baseline)))?;
-        if !ended.out_of_time {
-            return Some(ended.status.is_pass());
-        }
-        // A busy machine must not take a kill away.
-        Some(self.attempt(control, Some(fault), number, None)?.status.is_pass())
+    /// Whether the control of a cell passes with the fault, each time. The control's own cells need none.
+    fn control_passes(&self, cell: &Planned, control: Option<&Planned>, fault: Fault) -> Option<bool> {
+        let Some(control) = control.filter(|_| cell.subject.scenario != CONTROL) else { return Some(true) };
+        let known = {
+            let mut controls = self.controls.lock().unwrap_or_else(PoisonError::into_inner);
+            let key = (control.subject.id.clone(), fault.name());
+            Arc::clone(controls.entry(key).or_default())
+        };
+        *known.get_or_init(|| {
+            let patience = Some(CONTROL_PATIENCE);
+            for number in 0..self.control_seeds {
+                if !self.attempt(control, Some(fault), number, patience)?.status.is_pass() {
+                    return Some(false);
+                }
+            }
+            Some(true)
+        })
     }
 
     /// Proves what the record names, and a kill for every fault and every scenario that has none yet, as far as there are
@@ -268,8 +277,7 @@ impl<'a> Campaign<'a> {
             let work = |&(row, column): &(usize, usize)| {
                 let kill = kills.pair(row, column).kill.as_ref()?;
                 let cell = kills.planned(&kill.cell)?;
-                let control = kills.control(cell);
-                Some((row, column, self.proof(cell, control, kills.rows[row].fault, kill)?))
+                Some((row, column, self.proof(cell, kills.rows[row].fault, kill)?))
             };
             let each = |proof| {
                 progress.step(None);
@@ -278,35 +286,28 @@ impl<'a> Campaign<'a> {
             schedule::pool(&chosen, self.jobs, work, each);
             progress.end();
             for (row, column, proof) in proofs {
-                kills.pair_mut(row, column).prove(proof);
+                if let Some(kill) = &mut kills.pair_mut(row, column).kill {
+                    kill.proof = proof;
+                }
             }
             self.tries.check()?;
         }
     }
 
     /// Whether the cell is killed with other seeds too, and with all its time.
-    fn proof(
-        &self,
-        cell: &Planned,
-        control: Option<&Planned>,
-        fault: Fault,
-        kill: &Kill,
-    ) -> Option<Proof> {
+    fn proof(&self, cell: &Planned, fault: Fault, kill: &Kill) -> Option<Proof> {
         let baseline = self.baseline(cell)?;
         for number in 1..PROOFS {
             // Given all its time it takes as long as that: once is enough.
             let patience = match (kill.out_of_time, number) {
                 (true, 1) => None,
-                _ => Some(patience(&baseline)),
+                _ => Some(patience(cell, &baseline)),
             };
             if !killed(&self.attempt(cell, Some(fault), number, patience)?) {
                 return Some(Proof::Sometimes);
             }
-            if !self.attempt(cell, None, number, Some(self::patience(&baseline)))?.status.is_pass() {
+            if !self.attempt(cell, None, number, Some(self::patience(cell, &baseline)))?.status.is_pass() {
                 return Some(Proof::Sometimes);
-            }
-            if !self.control_passes(cell, control, fault, number)? {
-                return Some(Proof::Harness);
             }
         }
         Some(Proof::Always)
@@ -466,8 +467,11 @@ fn said(fault: &str, kill: &Kill) -> String {
 }
 
 /// How long a cell waits for what must happen, if it takes so long without a fault.
-fn patience(baseline: &Ended) -> Duration {
-    LEAST_PATIENCE + Duration::from_millis(baseline.ms) * PATIENCE_TIMES
+fn patience(cell: &Planned, baseline: &Ended) -> Duration {
+    match cell.subject.scenario == CONTROL {
+        true => CONTROL_PATIENCE,
+        false => LEAST_PATIENCE + Duration::from_millis(baseline.ms) * PATIENCE_TIMES,
+    }
 }
 
 /// Whether a cell that ended so was killed. A set-up that failed says nothing.

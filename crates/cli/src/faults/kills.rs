@@ -95,16 +95,6 @@ impl Pair {
         }
     }
 
-    /// The kill was tried with other seeds.
-    pub fn prove(&mut self, proof: Proof) {
-        let Some(kill) = &mut self.kill else { return };
-        kill.proof = proof;
-        if !kill.counts() {
-            self.killed -= 1;
-            self.harness += 1;
-        }
-    }
-
     /// The kill, if the scenario itself makes it.
     pub fn own_kill(&self) -> Option<&Kill> {
         self.kill.as_ref().filter(|kill| kill.counts())
