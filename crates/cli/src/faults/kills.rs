@@ -464,3 +464,103 @@ fn reason(fault: Fault, planned: &[Planned]) -> String {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::Source;
+
+    const ALL: Judged = Judged { faults: true, scenarios: true };
+
+    fn cells(prefixes: &[&str]) -> Vec<Planned> {
+        let source = Source::load(None).unwrap();
+        let prefixes = prefixes.iter().map(|prefix| (*prefix).to_owned()).collect();
+        let selection = matrix::Selection { prefixes, ..Default::default() };
+        source.plan(source.target().unwrap(), &selection).unwrap()
+    }
+
+    fn kills(faults: &[Fault], prefixes: &[&str], judged: Judged) -> Kills {
+        Kills::new(faults, cells(prefixes), cells(&[CONTROL]), judged)
+    }
+
+    fn kill(proof: Proof) -> Kill {
+        let (cell, how, reason, ms, seed) = (String::new(), Status::Fail, None, 1, Seed(0));
+        Kill { cell, how, reason, ms, seed, out_of_time: false, proof }
+    }
+
+    fn record(lines: &[(Fault, &str)]) -> Record {
+        let row = |(fault, cell): &(Fault, &str)| super::super::record::Row {
+            os: crate::provenance::OS.to_owned(),
+            fault: *fault,
+            cell: (*cell).to_owned(),
+            hangs: false,
+        };
+        Record { rows: lines.iter().map(row).collect(), excuses: Vec::new() }
+    }
+
+    #[test]
+    fn every_contract_cell_has_a_control_with_its_backend_threads_and_groups() {
+        let kills = kills(&[], &["migration", "deletion", "regression", "polling", "shared-listener"], ALL);
+        assert_eq!(kills.uncontrolled(), None);
+        let cell = kills.planned("migration/idle-takeover/tcp-edge-4t2g@epoll").unwrap();
+        assert_eq!(kills.control(cell).unwrap().subject.id, "harness/control/pipe-level-4t2g@epoll");
+    }
+
+    #[test]
+    fn what_the_harness_catches_is_no_kill_of_a_scenario_and_no_survivor() {
+        let mut kills = kills(&[Fault::LeakOnClose], &[CONTROL, "deletion/disown"], ALL);
+        assert_eq!(kills.columns.iter().position(Column::is_control), Some(0));
+        kills.pair_mut(0, 1).add(Some(kill(Proof::Harness)));
+        let verdict = kills.verdict();
+        assert_eq!((verdict.killed, verdict.harness, verdict.survivors), (0, vec!["leak-on-close"], vec![]));
+        assert_eq!(verdict.idle, ["deletion/disown"]);
+        // One of its cells kills the fault although the control passes.
+        kills.pair_mut(0, 1).add(Some(kill(Proof::Always)));
+        let verdict = kills.verdict();
+        assert_eq!((verdict.killed, verdict.harness.len(), verdict.idle.len()), (1, 0, 0));
+        assert_eq!((kills.pair(0, 1).killed, kills.pair(0, 1).harness), (1, 1));
+    }
+
+    #[test]
+    fn a_kill_by_the_control_is_the_harness_and_the_control_need_not_kill() {
+        let mut kills = kills(&[Fault::LeakOnClose, Fault::DoubleClose], &[CONTROL], ALL);
+        kills.pair_mut(0, 0).add(Some(kill(Proof::Always)));
+        let verdict = kills.verdict();
+        assert_eq!(
+            (verdict.killed, verdict.harness, verdict.survivors),
+            (0, vec!["leak-on-close"], vec!["double-close"])
+        );
+        assert!(verdict.idle.is_empty());
+    }
+
+    #[test]
+    fn a_part_of_a_record_has_to_replace_what_it_loses_and_nothing_else() {
+        let scenarios = Judged { faults: false, scenarios: true };
+        let faults = [Fault::DisownCloses, Fault::DoubleClose, Fault::DeleteTwice];
+        let mut kills = kills(&faults, &["deletion/disown/pipe-level-1t1g@poll"], scenarios);
+        kills.follow(&record(&[
+            // The only line of its fault.
+            (Fault::DisownCloses, "deletion/disown/pipe-level-1t1g@poll"),
+            // Another line of this one stays.
+            (Fault::DoubleClose, "deletion/disown/pipe-level-1t1g@poll"),
+            (Fault::DoubleClose, "deletion/own-handler/pipe-level-1t1g@poll"),
+        ]));
+        let judged: Vec<_> = kills.rows.iter().map(|row| row.judged).collect();
+        assert_eq!(judged, [true, false, false]);
+        assert!(kills.columns[0].judged);
+        // Another cell of the scenario has a line that stays.
+        kills.follow(&record(&[(Fault::DisownCloses, "deletion/disown/pipe-level-2t1g@poll")]));
+        assert!(!kills.columns[0].judged);
+    }
+
+    #[test]
+    fn the_recorded_cell_is_tried_first() {
+        let mut kills = kills(&[Fault::DisownCloses], &["deletion/disown"], ALL);
+        let last = kills.width(0, 0) - 1;
+        let cell = kills.cell(0, 0, last).unwrap().subject.id.clone();
+        let first = kills.cell(0, 0, 0).unwrap().subject.id.clone();
+        kills.follow(&record(&[(Fault::DisownCloses, &cell)]));
+        assert_eq!(kills.cell(0, 0, 0).unwrap().subject.id, cell);
+        assert_eq!(kills.cell(0, 0, 1).unwrap().subject.id, first);
+    }
+}

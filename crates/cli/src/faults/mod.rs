@@ -132,11 +132,11 @@ fn contract_cells(source: &Source, selection: &Selection) -> Result<Vec<Planned>
     Ok(planned)
 }
 
-/// Of scenarios that were named every cell says something.
+/// Of scenarios that are named, all cells are tried. A record needs one that kills.
 fn breadth(args: &FaultsArgs) -> Breadth {
     match args.cells {
         Some(cells) => Breadth::Until(cells.get()),
-        None if args.selection.has_prefixes() => Breadth::All,
+        None if args.selection.has_prefixes() && !args.record => Breadth::All,
         None => Breadth::Until(1),
     }
 }

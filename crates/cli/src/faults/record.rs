@@ -31,7 +31,7 @@ const HEADER: &str = "\
 #[derive(Default, Debug)]
 pub struct Record {
     pub rows: Vec<Row>,
-    excuses: Vec<Excuse>,
+    pub(super) excuses: Vec<Excuse>,
 }
 
 /// A line of a kill.
@@ -46,7 +46,7 @@ pub struct Row {
 
 /// A line of a scenario without a kill of its own.
 #[derive(Clone, PartialEq, Eq, Debug)]
-struct Excuse {
+pub(super) struct Excuse {
     os: String,
     scenario: String,
     why: String,
@@ -131,8 +131,7 @@ fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
 
 fn parse(path: &Path, text: &str, known: &[Planned]) -> Result<Record, Error> {
     let mut record = Record::default();
-    let wrong =
-        |line, (what, help)| Err(Error::Record { path: path.to_path_buf(), line, what, help });
+    let wrong = |line, (what, help)| Err(Error::Record { path: path.to_path_buf(), line, what, help });
     for (number, line) in lines(text) {
         match parse_line(line, known) {
             Ok(line) => record.add(line),
@@ -205,8 +204,11 @@ fn exists<'a>(
 pub fn write(root: &Path, kills: &Kills, known: &[Planned]) -> Result<String, Error> {
     let path: PathBuf = root.join(FILE);
     let old = std::fs::read_to_string(&path).unwrap_or_default();
-    let mut written: BTreeSet<String> =
-        lines(&old).map(|(_, line)| line).filter(|line| stays(line, kills, known)).map(str::to_owned).collect();
+    let mut written: BTreeSet<String> = lines(&old)
+        .map(|(_, line)| line)
+        .filter(|line| stays(line, kills, known))
+        .map(str::to_owned)
+        .collect();
     let kept = written.len();
     written.extend(kills.kills().filter(|(_, kill)| kill.proof == Proof::Always).map(|(fault, kill)| {
         let how = if kill.out_of_time { "hangs" } else { "fails" };
@@ -216,7 +218,8 @@ pub fn write(root: &Path, kills: &Kills, known: &[Planned]) -> Result<String, Er
     let text: String = text.flat_map(|line| [line, "\n"]).collect();
     output::write_file(&path, &text)?;
     let proven = written.len() - kept;
-    Ok(format!("wrote: {FILE}, {proven} kills, {kept} other lines kept; they count from the next build on"))
+    let kills = if proven == 1 { "kill" } else { "kills" };
+    Ok(format!("wrote: {FILE}, {proven} {kills}, {kept} other lines kept; they count from the next build on"))
 }
 
 /// Whether a line of the old record is to be in the new one.
@@ -226,5 +229,89 @@ fn stays(line: &str, kills: &Kills, known: &[Planned]) -> bool {
         Ok(Line::Excuse(excuse)) => excuse.os != OS || !kills.has_proof(&excuse.scenario),
         // It names what does not exist. A reason was written by hand, and is corrected by hand.
         Err(_) => !kills.is_everything(known) || line.split('\t').nth(1) == Some(NONE),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use matrix::Selection;
+    use report::{Seed, Status};
+
+    use super::super::kills::{CONTROL, Judged, Kill};
+    use super::*;
+    use crate::plan::Source;
+    use crate::rows;
+
+    fn known() -> Vec<Planned> {
+        let source = Source::load(None).unwrap();
+        let mut known = source.plan(source.target().unwrap(), &Selection::default()).unwrap();
+        known.retain(|cell| rows::find(&cell.subject.scenario).is_none());
+        known
+    }
+
+    fn kills(cells: Vec<Planned>) -> Kills {
+        Kills::new(Fault::ALL, cells, Vec::new(), Judged { faults: true, scenarios: true })
+    }
+
+    #[test]
+    fn the_committed_record_is_sorted_and_names_every_fault_and_scenario() {
+        let known = known();
+        let record = parse(Path::new(FILE), BUILT_IN, &known).unwrap();
+        let lines: Vec<_> = lines(BUILT_IN).map(|(_, line)| line).collect();
+        assert!(lines.is_sorted(), "`pollmatrix faults --record` sorts it");
+        assert!(BUILT_IN.starts_with(HEADER), "`pollmatrix faults --record` writes the head");
+        let own = |row: &&Row| row.os == "linux";
+        let rows: Vec<_> = record.rows.iter().filter(own).collect();
+        for fault in Fault::ALL {
+            let here = fault.backends().count() == 0 || fault.backends().any(|backend| backend != "kqueue");
+            assert_eq!(rows.iter().any(|row| row.fault == *fault), here, "{}", fault.name());
+        }
+        for scenario in scenarios::catalogue() {
+            let recorded = rows.iter().any(|row| row.scenario() == scenario.id);
+            let excused = record.excuse(scenario.id).is_some();
+            let exempt = scenario.layer == scenarios::Layer::Characterisation || scenario.id == CONTROL;
+            assert!(exempt || recorded != excused, "{}: a kill or a reason, and not both", scenario.id);
+        }
+    }
+
+    #[test]
+    fn a_complete_record_keeps_other_systems_and_reasons_and_nothing_else() {
+        let known = known();
+        let root = tempfile::tempdir().unwrap();
+        let file = root.path().join(FILE);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        let cell = "deletion/disown/pipe-level-1t1g@poll";
+        let stay = [
+            "plan9\tdouble-close\tdeletion/disown/pipe-level-1t1g@poll\thangs".to_owned(),
+            format!("{OS}\t-\tdeletion/own-handler\ta reason"),
+            format!("{OS}\t-\tdeletion/no-such-scenario\ta reason"),
+        ];
+        let go = [
+            format!("{OS}\tdouble-close\t{cell}\tfails"),
+            format!("{OS}\tno-such-fault\t{cell}\tfails"),
+            format!("{OS}\t-\tdeletion/disown\ta reason"),
+        ];
+        fs::write(&file, [&stay[..], &go[..]].concat().join("\n")).unwrap();
+        let mut kills = kills(known.clone());
+        let row = Fault::ALL.iter().position(|fault| *fault == Fault::DisownCloses).unwrap();
+        let column = kills.columns.iter().position(|column| column.scenario == "deletion/disown").unwrap();
+        kills.pair_mut(row, column).add(Some(Kill {
+            cell: cell.to_owned(),
+            how: Status::Timeout,
+            reason: None,
+            ms: 1,
+            seed: Seed(0),
+            out_of_time: true,
+            proof: Proof::Always,
+        }));
+        write(root.path(), &kills, &known).unwrap();
+        let text = fs::read_to_string(&file).unwrap();
+        let mut expected = stay.to_vec();
+        expected.push(format!("{OS}\tdisown-closes\t{cell}\thangs"));
+        expected.sort();
+        assert_eq!(lines(&text).map(|(_, line)| line).collect::<Vec<_>>(), expected);
+        assert!(text.starts_with(HEADER));
     }
 }
