@@ -107,8 +107,9 @@ pub enum Command {
     Diff(DiffArgs),
     /// Switch on each fault in each scenario, and print the kill matrix: which scenario catches which fault
     ///
-    /// A fault is killed by a cell that passes without it and fails, crashes or hangs with it. Cells wait for less time
-    /// than usual here; a cell that only ran out of it is no proof before it was given all its time.
+    /// A fault is killed by a cell that passes without it and fails, crashes or hangs with it, if harness/control passes with
+    /// it: otherwise the harness catches it, and the scenario proves nothing. Cells wait for less time than usual here; a
+    /// cell that only ran out of it is no proof before it was given all its time.
     #[command(after_help = exit::FAULTS_HELP)]
     Faults(FaultsArgs),
     /// Do everything at random, on every thread at once, with all invariants checked
