@@ -1,15 +1,21 @@
-//! The control of every other contract scenario: it starts the harness and ends it. The checks of [`Lab::finish`] run in
-//! every scenario, so a fault that fails this one says nothing about the scenario that it is switched on in.
+//! The control of every other contract scenario: it starts the harness, uses once what the harness offers (a task and a
+//! fence for each thread), and ends it. All scenarios do that, so a fault that fails this one says nothing about the
+//! scenario that it is switched on in.
 
 use std::collections::BTreeMap;
+use std::io::{PipeWriter, Write, pipe};
+use std::os::fd::AsRawFd;
 use std::sync::{Arc, Mutex};
 
 use fd_core::checkpoint::Point;
+use fd_core::ids::ThreadId;
 
 use crate::catalogue::{Layer, Scenario};
 use crate::deletion::life::unpoisoned;
 use crate::hold::Checkpoints;
 use crate::lab::Lab;
+use crate::recorder::Recorder;
+use crate::transport::set_nonblocking;
 use crate::trial::{Failure, Trial};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
@@ -23,16 +29,31 @@ pub(crate) const SCENARIO: Scenario = Scenario {
 fn run(trial: &mut Trial) -> Result<(), Failure> {
     let sleepers = Sleepers::watch();
     let mut lab = Lab::start(trial)?;
-    // Each thread looks at what was registered, whatever the registration did to wake it.
+    // Were a thread still awake when it is given a task or a fence, or when the end comes, whether anything wakes it would be
+    // seen by chance alone.
     sleepers.wait(&lab)?;
+    let mut fences = Vec::new();
     for thread in lab.threads() {
         lab.on(thread, |_| ())?;
+        sleepers.wait(&lab)?;
+        fences.push(fence(&lab, thread)?);
     }
-    // Nothing is under way behind the fences. Were a thread still awake at the stop, a stop that wakes no thread would be
-    // seen by chance alone.
     lab.fence_all()?;
     sleepers.wait(&lab)?;
-    lab.finish(trial, &[])
+    let kept: Vec<_> = fences.iter().map(AsRawFd::as_raw_fd).collect();
+    lab.finish(trial, &kept)
+}
+
+/// Another fence, registered and passed as those of the harness are.
+fn fence(lab: &Lab, thread: ThreadId) -> Result<PipeWriter, Failure> {
+    let (near, mut far) = pipe().map_err(Failure::broken)?;
+    set_nonblocking(&near).map_err(Failure::broken)?;
+    let recorder = Recorder::new();
+    let handle = lab.insert(near.into(), recorder.clone(), thread)?;
+    lab.core().fd(handle).want_recv().map_err(Failure::broken)?;
+    far.write_all(b"x").map_err(Failure::broken)?;
+    lab.wait_until("another fence", || recorder.bytes() == b"x")?;
+    Ok(far)
 }
 
 /// Which threads sleep, by their names.
