@@ -293,7 +293,10 @@ mod tests {
             format!("{OS}\tno-such-fault\t{cell}\tfails"),
             format!("{OS}\t-\tdeletion/disown\ta reason"),
         ];
-        fs::write(&file, [&stay[..], &go[..]].concat().join("\n")).unwrap();
+        let old = [&stay[..], &go[..]].concat().join("\n");
+        fs::write(&file, &old).unwrap();
+        let reader = root.path().join("another-name-of-the-old-file");
+        fs::hard_link(&file, &reader).unwrap();
         let mut kills = kills(known.clone());
         let row = Fault::ALL.iter().position(|fault| *fault == Fault::DisownCloses).unwrap();
         let column = kills.columns.iter().position(|column| column.scenario == "deletion/disown").unwrap();
@@ -313,5 +316,6 @@ mod tests {
         expected.sort();
         assert_eq!(lines(&text).map(|(_, line)| line).collect::<Vec<_>>(), expected);
         assert!(text.starts_with(HEADER));
+        assert_eq!(fs::read_to_string(reader).unwrap(), old, "the file is replaced, not written over");
     }
 }
