@@ -271,6 +271,31 @@ fn a_record_of_a_part_changes_the_lines_of_that_part_only() {
 }
 
 #[test]
+fn a_fault_that_only_the_harness_catches_is_recorded_with_the_control() {
+    let sandbox = core(&[CONTROL, DISOWN]);
+    let (root, os) = (sandbox.path("tree"), std::env::consts::OS);
+    let file = root.join("crates/cli/kills.tsv");
+    fs::create_dir_all(root.join("crates/cli")).expect("writable");
+    fs::write(&file, format!("{os}\tleak-on-close\tdeletion/disown/pipe-level-1t1g@poll\tfails\n"))
+        .expect("writable");
+    let tree = root.display().to_string();
+    let record = |scenario: &str| {
+        sandbox.run(&["faults", scenario, "--record", "--root", &tree, "--fault", "leak-on-close"])
+    };
+    record("deletion/disown").expect(
+        1,
+        &[
+            "0 kills, 0 other lines kept",
+            "leak-on-close has no line any more: the harness catches it",
+            "`pollmatrix faults harness/control --record --fault leak-on-close`",
+        ],
+    );
+    record("harness/control").expect(0, &["1 kill, 0 other lines kept"]);
+    let text = fs::read_to_string(&file).expect("it is written");
+    assert!(text.contains("leak-on-close\tharness/control/pipe-level-1t1g@poll\tfails\n"), "{text}");
+}
+
+#[test]
 fn a_soak_ends_clean_or_with_what_is_wrong_and_how_to_have_it_again() {
     let soak = |arguments: &[&str]| answer(Command::new(POLLMATRIX).arg("soak").args(arguments));
     let shape = ["--threads", "3", "--groups", "2", "--seed", "5"];

@@ -110,7 +110,10 @@ impl<'a> Campaign<'a> {
             let wanted = |&(row, column): &(usize, usize)| {
                 kills.width(row, column) > place
                     && kills.pair(row, column).own_kill().is_none()
-                    && (place < broad || kills.row_lacks(row) || kills.column_lacks(column))
+                    && (place < broad
+                        || kills.row_lacks(row)
+                        || kills.column_lacks(column)
+                        || kills.control_lacks(row, column))
             };
             let tasks: Vec<_> = places
                 .iter()

@@ -415,6 +415,19 @@ impl Kills {
         self.row_unproven(row) && !self.is_caught(row)
     }
 
+    /// Whether the column is the control's, and the fault's one hope to be recorded.
+    pub fn control_lacks(&self, row: usize, column: usize) -> bool {
+        self.columns[column].is_control() && self.row_unproven(row)
+    }
+
+    /// Faults that the harness catches, for which neither a kill by the control is proven nor a line of the record stays.
+    pub fn unrecorded(&self) -> impl Iterator<Item = &'static str> {
+        let control = self.columns.iter().position(Column::is_control);
+        let proven = move |row: usize| control.is_some_and(|column| proven(self.pair(row, column)).is_some());
+        let rows = (0..self.rows.len()).filter(|row| self.row_unproven(*row) && self.is_caught(*row));
+        rows.filter(move |row| !proven(*row)).map(|row| self.rows[row].fault.name())
+    }
+
     /// Whether the scenario must kill something and does not. One that no cell of can be run here must not, nor one
     /// whose record says why it cannot.
     pub fn column_lacks(&self, column: usize) -> bool {

@@ -117,10 +117,15 @@ pub fn run(matrix: Option<&Path>, args: &FaultsArgs) -> Result<ExitCode, Error> 
     if !unrecorded.is_empty() {
         error::note("`pollmatrix faults --record` runs everything and writes the record again");
     }
-    let held = unrecorded.is_empty() && kills.verdict().holds();
+    let mut held = unrecorded.is_empty() && kills.verdict().holds();
     if let Some(root) = root {
         // What is not proven is missing in it, and --quick says so.
         error::note(&record::write(&root, &kills, &known)?);
+        for fault in kills.unrecorded() {
+            held = false;
+            error::warning(&format!("{fault} has no line any more: the harness catches it"));
+            error::note(&format!("`pollmatrix faults {CONTROL} --record --fault {fault}` records that"));
+        }
     }
     Ok(if held { ExitCode::SUCCESS } else { ExitCode::from(exit::FAILED) })
 }
