@@ -47,6 +47,55 @@ macro_rules! answers {
     };
 }
 
+mod harness {
+    mod control {
+        cells! {
+            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+            epoll: "harness/control", 60 seconds;
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+            pipe_level_2t2g "pipe-level-2t2g"
+            pipe_level_4t1g "pipe-level-4t1g"
+            pipe_level_4t2g "pipe-level-4t2g"
+            pipe_level_8t1g "pipe-level-8t1g"
+            pipe_level_8t2g "pipe-level-8t2g"
+        }
+        cells! {
+            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+            kqueue: "harness/control", 60 seconds;
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+            pipe_level_2t2g "pipe-level-2t2g"
+            pipe_level_4t1g "pipe-level-4t1g"
+            pipe_level_4t2g "pipe-level-4t2g"
+            pipe_level_8t1g "pipe-level-8t1g"
+            pipe_level_8t2g "pipe-level-8t2g"
+        }
+        cells! {
+            #[cfg(unix)]
+            poll: "harness/control", 60 seconds;
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+            pipe_level_2t2g "pipe-level-2t2g"
+            pipe_level_4t1g "pipe-level-4t1g"
+            pipe_level_4t2g "pipe-level-4t2g"
+            pipe_level_8t1g "pipe-level-8t1g"
+            pipe_level_8t2g "pipe-level-8t2g"
+        }
+        cells! {
+            #[cfg(unix)]
+            select: "harness/control", 60 seconds;
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+            pipe_level_2t2g "pipe-level-2t2g"
+            pipe_level_4t1g "pipe-level-4t1g"
+            pipe_level_4t2g "pipe-level-4t2g"
+            pipe_level_8t1g "pipe-level-8t1g"
+            pipe_level_8t2g "pipe-level-8t2g"
+        }
+    }
+}
+
 mod migration {
     mod idle_takeover {
         cells! {

@@ -17,6 +17,17 @@ fn tries(sandbox: &Sandbox) -> String {
     fs::read_to_string(sandbox.path("kills/kill-matrix.jsonl")).expect("what was tried is written")
 }
 
+/// The control and a scenario of the core, on poll.
+const CONTROL: &str = "id: harness/control, transports: [pipe]";
+const DISOWN: &str = "id: deletion/disown, transports: [pipe, unix]";
+
+/// A sandbox with these lines in its matrix.
+fn core(lines: &[&str]) -> Sandbox {
+    let sandbox = Sandbox::new(&[], 20);
+    sandbox.add_scenarios(lines);
+    sandbox
+}
+
 /// A fault of a backend that is not here.
 const FOREIGN: (&str, &str) = if cfg!(target_os = "linux") {
     ("kqueue-stops-at-first-error", "kqueue does not exist on")
@@ -27,17 +38,28 @@ const FOREIGN: (&str, &str) = if cfg!(target_os = "linux") {
 #[test]
 fn a_fault_is_killed_by_a_cell_that_passes_without_it() {
     let sandbox = Sandbox::new(&["pass"], 20);
-    let found = faults(&sandbox, &["deletion/disown", "--fault", "disown-closes", "--seed", "7"]);
-    found.expect(0, &["disown-closes  F", "1 faults: 1 killed, 0 survive", "1 proven to kill one"]);
+    let found = faults(
+        &sandbox,
+        &["deletion/disown/pipe-level-1t1g@poll", "--fault", "disown-closes", "--seed", "7"],
+    );
+    let counts = "1 faults: 1 killed, 0 caught by the harness, 0 survive";
+    found.expect(0, &["disown-closes  F", counts, "1 proven to kill one"]);
     let text = fs::read_to_string(sandbox.path("kills/kill-matrix.json")).expect("it is written");
     let matrix: serde_json::Value = serde_json::from_str(&text).expect("it is JSON");
     let kill = &matrix["faults"][0]["pairs"][0]["kill"];
     assert_eq!((&kill["how"], &kill["proof"]), (&"fail".into(), &"always".into()), "{text}");
     assert!(sandbox.path("kills/kill-matrix.md").exists());
-    // Tried with the fault by several seeds, and each time without.
+    // Tried with the fault by several seeds, each time without it, and each time in the control.
     let lines = tries(&sandbox);
-    let count = |what: &str| lines.lines().filter(|line| line.contains(what)).count();
-    assert_eq!((count("\"fault\":\"disown-closes\""), count("\"fault\":null")), (8, 9), "{lines}");
+    let count = |cell: &str, fault: &str| {
+        lines
+            .lines()
+            .filter(|line| line.contains(cell) && line.contains(&format!("\"fault\":{fault},")))
+            .count()
+    };
+    assert_eq!(count("deletion/disown/", "\"disown-closes\""), 8, "{lines}");
+    assert_eq!(count("deletion/disown/", "null"), 9, "{lines}");
+    assert_eq!(count("harness/control/pipe-level-1t1g@poll", "\"disown-closes\""), 8, "{lines}");
 }
 
 #[test]
@@ -46,9 +68,14 @@ fn what_survives_and_who_kills_nothing_is_named_and_fails() {
     // These two have nothing to do with each other.
     faults(&sandbox, &["deletion/disown/pipe-level-1t1g", "--fault", "takeover-ignores-owner"]).expect(
         1,
-        &["SURVIVES   takeover-ignores-owner", "KILLS NONE deletion/disown", "0 killed, 1 survive"],
+        &[
+            "SURVIVES   takeover-ignores-owner",
+            "KILLS NONE deletion/disown",
+            "0 caught by the harness, 1 survive",
+        ],
     );
     // Of a part of one side nothing is said about the other.
+    sandbox.add_scenarios(&[CONTROL]);
     let part = sandbox.run(&["faults", "--fault", "takeover-ignores-owner"]);
     part.expect(1, &["SURVIVES   takeover-ignores-owner"]);
     assert!(!part.stdout.contains("KILLS NONE"), "{}", part.stdout);
@@ -57,6 +84,7 @@ fn what_survives_and_who_kills_nothing_is_named_and_fails() {
 #[test]
 fn what_fails_without_a_fault_proves_nothing() {
     let sandbox = Sandbox::new(&["fail", "panic", "broken"], 20);
+    sandbox.add_scenarios(&[CONTROL]);
     let found = sandbox.run(&["faults", "--fault", "double-close"]);
     found.expect(1, &["SURVIVES   double-close", "unfit      selftest/fail/tcp-level-1t1g@poll: fail: "]);
 }
@@ -66,7 +94,7 @@ fn a_fault_of_a_backend_that_is_not_here_is_not_run_and_no_survivor() {
     let sandbox = Sandbox::new(&["pass"], 20);
     let (fault, why) = FOREIGN;
     let found = faults(&sandbox, &["deletion/own-handler", "--fault", fault]);
-    found.expect(0, &[&format!("not run    {fault}: {why}"), "0 killed, 0 survive, 1 not run here"]);
+    found.expect(0, &[&format!("not run    {fault}: {why}"), "0 survive, 1 not run here"]);
 }
 
 #[test]
@@ -85,6 +113,7 @@ fn a_resumed_run_tries_nothing_twice() {
 #[test]
 fn a_record_is_verified_and_must_be_complete() {
     let sandbox = Sandbox::new(&["pass"], 20);
+    sandbox.add_scenarios(&[CONTROL]);
     let record = sandbox.path("kills.tsv");
     let quick = || sandbox.run(&["faults", "--quick", "--recorded", &record.display().to_string()]);
     fs::write(&record, "# nothing\n").expect("writable");
@@ -105,19 +134,165 @@ fn a_record_is_verified_and_must_be_complete() {
 #[test]
 fn names_in_a_record_that_no_longer_exist_are_errors() {
     let sandbox = Sandbox::new(&["pass"], 20);
+    sandbox.add_scenarios(&[CONTROL]);
     let record = sandbox.path("kills.tsv");
-    for (line, says) in [
-        ("linux\tdouble-clos\tselftest/pass/tcp-level-1t1g@poll\tfails", "did you mean 'double-close'?"),
-        ("linux\tdouble-close\tselftest/pas/tcp-level-1t1g@poll\tfails", "did you mean 'selftest/pass/"),
-        ("linux\tdouble-close\tselftest/pass/tcp-level-1t1g@poll\tburns", "neither 'fails' nor 'hangs'"),
-        ("linux double-close", "four fields"),
+    let again = "--record";
+    for (line, says, help) in [
+        (
+            "linux\tdouble-clos\tselftest/pass/tcp-level-1t1g@poll\tfails",
+            "did you mean 'double-close'?",
+            again,
+        ),
+        (
+            "linux\tdouble-close\tselftest/pas/tcp-level-1t1g@poll\tfails",
+            "did you mean 'selftest/pass/",
+            again,
+        ),
+        (
+            "linux\tdouble-close\tselftest/pass/tcp-level-1t1g@poll\tburns",
+            "neither 'fails' nor 'hangs'",
+            again,
+        ),
+        ("linux double-close", "four fields", again),
+        ("linux\t-\tselftest/pas\ta reason", "there is no scenario", "did you mean 'selftest/pass'?"),
+        ("linux\t-\tselftest/pass\t ", "selftest/pass has no reason", "say in its fourth field"),
+        (
+            "linux\t-\tselftest/pass\ta reason\nlinux\tdouble-close\tselftest/pass/tcp-level-1t1g@poll\tfails",
+            "selftest/pass has a kill, double-close",
+            "delete this line",
+        ),
     ] {
         fs::write(&record, format!("# a comment\n{line}\n")).expect("writable");
         sandbox
             .run(&["faults", "--quick", "--recorded", &record.display().to_string()])
-            .expect(2, &[says, "kills.tsv:2: ", "--record"]);
+            .expect(2, &[says, "kills.tsv:2: ", help]);
     }
     assert!(!sandbox.path("pollmatrix-report").exists(), "nothing is run");
+}
+
+#[test]
+fn a_fault_that_fails_the_control_is_no_kill_of_the_scenario() {
+    let sandbox = core(&[CONTROL, DISOWN]);
+    let both = sandbox.run(&["faults", "--fault", "leak-on-close", "--fault", "disown-closes"]);
+    both.expect(
+        0,
+        &[
+            "leak-on-close  F",
+            "leak-on-close  h",
+            "disown-closes  -",
+            "disown-closes  F",
+            "harness    leak-on-close: ",
+            "2 faults: 1 killed, 1 caught by the harness, 0 survive",
+        ],
+    );
+    let alone = sandbox.run(&["faults", "deletion/disown", "--fault", "leak-on-close"]);
+    alone.expect(1, &["KILLS NONE deletion/disown", "0 killed, 1 caught by the harness, 0 survive"]);
+    let text = fs::read_to_string(sandbox.path("pollmatrix-report/kill-matrix.json")).expect("it is written");
+    let matrix: serde_json::Value = serde_json::from_str(&text).expect("it is JSON");
+    let pair = &matrix["faults"][0]["pairs"][0];
+    assert_eq!((&pair["killed"], &pair["harness"]), (&0.into(), &2.into()), "{text}");
+    assert_eq!(pair["kill"]["proof"], "harness", "{text}");
+}
+
+#[test]
+fn cells_without_a_control_are_refused() {
+    let sandbox = core(&["id: harness/control, transports: [pipe], threads: [2]", DISOWN]);
+    let found = sandbox.run(&["faults", "--fault", "disown-closes"]);
+    found.expect(2, &["deletion/disown/pipe-level-1t1g@poll has no control", "help: give harness/control"]);
+    assert!(!sandbox.path("pollmatrix-report").exists(), "nothing is run");
+}
+
+#[test]
+fn a_scenario_that_is_named_is_tried_in_all_its_cells() {
+    let sandbox = Sandbox::new(&["pass"], 20);
+    let arguments = ["migration/idle-takeover/pipe", "--fault", "takeover-keeps-thread-mask"];
+    // The cells of two threads in two groups have no other thread in the first one's group.
+    faults(&sandbox, &arguments)
+        .expect(0, &["takeover-keeps-thread-mask: 12 of 16 cells of migration/idle-takeover"]);
+    let one = faults(&sandbox, &[&arguments[..], &["--cells", "1"]].concat());
+    assert!(!one.stdout.contains(" of 16 cells"), "{}", one.stdout);
+}
+
+#[test]
+fn a_recorded_kill_must_be_the_scenarios_own_or_the_controls() {
+    let sandbox = core(&[CONTROL, DISOWN]);
+    let (record, os) = (sandbox.path("kills.tsv"), std::env::consts::OS);
+    let quick = |cell: &str, more: &str| {
+        let text = format!("{os}\tleak-on-close\t{cell}\tfails\n{more}");
+        fs::write(&record, text).expect("writable");
+        sandbox.run(&["faults", "--quick", "--recorded", &record.display().to_string()])
+    };
+    quick("deletion/disown/pipe-level-1t1g@poll", "").expect(
+        1,
+        &["leak-on-close is caught by the harness, not by deletion/disown", "KILLS NONE deletion/disown"],
+    );
+    let control = "harness/control/pipe-level-1t1g@poll";
+    let unexplained = quick(control, "");
+    unexplained.expect(1, &["harness    leak-on-close: ", "the scenario deletion/disown is not recorded"]);
+    let explained = quick(control, &format!("{os}\t-\tdeletion/disown\tit is told why\n"));
+    explained
+        .expect(1, &["no kill    deletion/disown: it is told why", "1 with a reason to kill none, 0 must"]);
+    for answer in [unexplained, explained] {
+        assert!(!answer.stderr.contains("leak-on-close is not recorded"), "{}", answer.stderr);
+        assert!(!answer.stdout.contains("SURVIVES   leak-on-close"), "{}", answer.stdout);
+    }
+}
+
+#[test]
+fn a_record_of_a_part_changes_the_lines_of_that_part_only() {
+    let sandbox = core(&[CONTROL, DISOWN, "id: deletion/own-handler, transports: [pipe]"]);
+    let (root, os) = (sandbox.path("tree"), std::env::consts::OS);
+    let file = root.join("crates/cli/kills.tsv");
+    fs::create_dir_all(root.join("crates/cli")).expect("writable");
+    // Not the first cell that is tried.
+    let recorded = format!("{os}\tdisown-closes\tdeletion/disown/unix-level-1t1g@poll\tfails");
+    let others = [
+        format!("{os}\tno-group-check\tdeletion/own-handler/pipe-level-1t1g@poll\tfails"),
+        format!("{os}\tno-such-fault\tdeletion/disown/pipe-level-1t1g@poll\tfails"),
+        "plan9\tdisown-closes\tdeletion/disown/pipe-level-1t1g@poll\tfails".to_owned(),
+    ];
+    let wrong = format!("{os}\tno-group-check\tdeletion/disown/pipe-level-1t1g@poll\tfails");
+    let excuse = format!("{os}\t-\tdeletion/disown\tnothing kills it");
+    let lines = [&others[..], &[recorded.clone(), wrong, excuse]].concat();
+    fs::write(&file, lines.join("\n") + "\n").expect("writable");
+    let tree = root.display().to_string();
+    let mut arguments = vec!["faults", "deletion/disown", "--record", "--root", &tree];
+    arguments.extend(["--fault", "disown-closes", "--fault", "no-group-check"]);
+    sandbox.run(&arguments).expect(0, &["wrote: crates/cli/kills.tsv, 1 kill, 3 other lines kept"]);
+    let written = || {
+        let text = fs::read_to_string(&file).expect("it is written");
+        text.lines().filter(|line| !line.starts_with('#')).map(str::to_owned).collect::<Vec<_>>()
+    };
+    let mut expected = [&others[..], &[recorded]].concat();
+    expected.sort();
+    assert_eq!(written(), expected);
+    sandbox.run(&arguments).expect(0, &["1 kill, 3 other"]);
+    assert_eq!(written(), expected, "a second run changes nothing");
+}
+
+#[test]
+fn a_fault_that_only_the_harness_catches_is_recorded_with_the_control() {
+    let sandbox = core(&[CONTROL, DISOWN]);
+    let (root, os) = (sandbox.path("tree"), std::env::consts::OS);
+    let file = root.join("crates/cli/kills.tsv");
+    fs::create_dir_all(root.join("crates/cli")).expect("writable");
+    fs::write(&file, format!("{os}\tleak-on-close\tdeletion/disown/pipe-level-1t1g@poll\tfails\n"))
+        .expect("writable");
+    let tree = root.display().to_string();
+    let record = |scenario: &str| {
+        sandbox.run(&["faults", scenario, "--record", "--root", &tree, "--fault", "leak-on-close"])
+    };
+    record("deletion/disown").expect(
+        1,
+        &[
+            "0 kills, 0 other lines kept",
+            "leak-on-close has no line any more: the harness catches it",
+            "`pollmatrix faults harness/control --record --fault leak-on-close`",
+        ],
+    );
+    record("harness/control").expect(0, &["1 kill, 0 other lines kept"]);
+    let text = fs::read_to_string(&file).expect("it is written");
+    assert!(text.contains("leak-on-close\tharness/control/pipe-level-1t1g@poll\tfails\n"), "{text}");
 }
 
 #[test]

@@ -61,6 +61,15 @@ impl Sandbox {
         fs::write(self.path("matrix.yml"), text).expect("the sandbox is writable");
     }
 
+    /// Adds scenarios to the matrix, one line each.
+    pub fn add_scenarios(&self, lines: &[&str]) {
+        let mut text = fs::read_to_string(self.path("matrix.yml")).expect("it is there");
+        for line in lines {
+            text += &format!("  - {{ title: A title, {line} }}\n");
+        }
+        fs::write(self.path("matrix.yml"), text).expect("the sandbox is writable");
+    }
+
     /// A path in the sandbox.
     pub fn path(&self, name: &str) -> PathBuf {
         self.dir.path().join(name)

@@ -107,8 +107,9 @@ pub enum Command {
     Diff(DiffArgs),
     /// Switch on each fault in each scenario, and print the kill matrix: which scenario catches which fault
     ///
-    /// A fault is killed by a cell that passes without it and fails, crashes or hangs with it. Cells wait for less time
-    /// than usual here; a cell that only ran out of it is no proof before it was given all its time.
+    /// A fault is killed by a cell that passes without it and fails, crashes or hangs with it, if harness/control passes with
+    /// it: otherwise the harness catches it, and the scenario proves nothing. Cells wait for less time than usual here; a
+    /// cell that only ran out of it is no proof before it was given all its time.
     #[command(after_help = exit::FAULTS_HELP)]
     Faults(FaultsArgs),
     /// Do everything at random, on every thread at once, with all invariants checked
@@ -209,6 +210,11 @@ impl SelectionArgs {
     /// Whether nothing was asked for, that is, every cell.
     pub fn is_all(&self) -> bool {
         self.selection() == Selection::default()
+    }
+
+    /// Whether cells were named by how their ids begin.
+    pub fn has_prefixes(&self) -> bool {
+        !self.prefixes.is_empty()
     }
 
     /// As the matrix crate wants it.
@@ -503,8 +509,8 @@ pub struct FaultsArgs {
     /// Only what was recorded: that every fault is still killed, and that every scenario still kills one
     #[arg(long, conflicts_with_all = ["record", "faults", "prefixes", "backends", "filters", "layer", "shard"])]
     pub quick: bool,
-    /// Record for --quick who kills whom; asks for a run of everything
-    #[arg(long, conflicts_with_all = ["faults", "prefixes", "backends", "filters", "layer", "shard"])]
+    /// Record for --quick who kills whom; with a PREFIX or --fault, change the lines of those cells and faults only
+    #[arg(long, conflicts_with_all = ["backends", "filters", "layer", "shard"])]
     pub record: bool,
     /// The top of the source tree, to record in [default: the nearest folder upwards that has a matrix.yml and crates]
     #[arg(long, value_name = "DIR", requires = "record")]
@@ -512,10 +518,10 @@ pub struct FaultsArgs {
     /// Use this record instead of the one built into pollmatrix
     #[arg(long, value_name = "FILE", requires = "quick")]
     pub recorded: Option<PathBuf>,
-    /// How many cells of each pair of fault and scenario are tried before it counts as no kill; who kills nothing, or
-    /// is killed by nothing, gets all of them in any case
-    #[arg(long, value_name = "N", default_value = "1")]
-    pub cells: NonZeroUsize,
+    /// How many cells of each pair of fault and scenario are tried before it counts as no kill; a scenario that kills
+    /// nothing and a fault that nothing kills get all of them in any case [default: 1; with a PREFIX: all of them]
+    #[arg(long, value_name = "N")]
+    pub cells: Option<NonZeroUsize>,
     /// How many cells to run at the same time [default: three times what this machine runs at once: many only wait]
     #[arg(long, short, value_name = "N")]
     pub jobs: Option<NonZeroUsize>,

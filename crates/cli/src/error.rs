@@ -35,6 +35,8 @@ pub enum Error {
     UnknownFault { name: String, help: String },
     #[error("{0} asks raw pollers only, and no fault is in those")]
     NothingToFault(String),
+    #[error("{0} has no control: harness/control has no cell with its backend, threads and groups")]
+    NoControl(String),
     // Only a build without the feature says so.
     #[allow(dead_code)]
     #[error("this pollmatrix has no faults that could be switched on")]
@@ -143,6 +145,9 @@ impl Error {
             Self::AmbiguousCell { id, .. } => format!("`pollmatrix list '{id}'` shows them"),
             Self::NothingToFault(_) => {
                 "name scenarios of the core: `pollmatrix list --layer contract`".into()
+            }
+            Self::NoControl(_) => {
+                "give harness/control in matrix.yml the threads and groups of every contract scenario".into()
             }
             Self::NoFaults => "build it with the feature `faults`, which is on by default".into(),
             Self::Io { help, .. } => (*help).into(),

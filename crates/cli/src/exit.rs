@@ -75,8 +75,9 @@ Exit codes:
 /// The section of `pollmatrix faults --help`.
 pub const FAULTS_HELP: &str = "\
 Exit codes:
-  0    every fault is killed, every contract scenario kills one (faults of backends that are not here are listed, and
-       are no failure). With --fault or scenarios named, only what was named is judged
+  0    every fault is killed, or caught by the harness; every contract scenario kills one, or its record says why not
+       (faults of backends that are not here are listed, and are no failure). With --fault or scenarios named, only what
+       was named is judged
   1    a fault survives, a contract scenario kills nothing; --quick: or is not recorded
   2    wrong usage, a record that names what does not exist, or a report that cannot be written
   130  interrupted (128 + signal); `--resume` continues";

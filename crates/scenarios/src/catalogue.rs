@@ -1,6 +1,7 @@
 //! The catalogue: one line per scenario.
 
 use crate::deletion;
+use crate::harness;
 use crate::migration;
 use crate::polling;
 use crate::regression;
@@ -33,6 +34,7 @@ pub struct Scenario {
 /// Every scenario, in the order in which reports show them.
 pub fn catalogue() -> &'static [Scenario] {
     const CATALOGUE: &[Scenario] = &[
+        harness::control::SCENARIO,
         migration::idle_takeover::SCENARIO,
         deletion::own_handler::SCENARIO,
         deletion::other_thread_in_handler::SCENARIO,

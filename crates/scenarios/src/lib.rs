@@ -7,6 +7,7 @@ mod catalogue;
 mod deletion;
 mod descriptors;
 mod gate;
+mod harness;
 pub mod history;
 mod hold;
 mod lab;

@@ -2,23 +2,25 @@
 //!
 //! Most pairs do not kill, and of those that do many hang. So cells are given a little more time than they took without
 //! a fault; what ends for want of time is tried again with all of it before it counts. A kill counts only if the same
-//! attempt without the fault passes, and proves something only if other seeds kill, too.
+//! attempt without the fault passes and the control passes with it, and proves something only if other seeds kill, too.
 
+use std::collections::{HashMap, HashSet};
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use fd_core::fault::Fault;
 use report::{Seed, Status};
 
-use super::kills::{Kill, Kills, Proof};
+use super::kills::{CONTROL, Kill, Kills, Proof};
 use super::record::Row;
 use super::tries::{Ended, Tries, Try};
 use crate::args::FaultsArgs;
 use crate::error::Error;
 use crate::expected;
 use crate::plan::{Planned, Source};
-use crate::progress::Progress;
+use crate::progress::{Progress, first_line};
 use crate::provenance;
 use crate::schedule;
 use crate::signals::Stop;
@@ -28,6 +30,8 @@ use crate::supervise::{self, Order};
 pub const LEAST_PATIENCE: Duration = Duration::from_secs(2);
 /// And so many times as long as it took without a fault.
 const PATIENCE_TIMES: u32 = 4;
+/// The control takes a hundredth of it without a fault: one that runs out of it has failed.
+const CONTROL_PATIENCE: Duration = Duration::from_secs(5);
 /// A cell that waited in vain says so by itself. One that is killed may have waited this many times.
 const LIMIT_TIMES: u32 = 2;
 /// A kill is proven by so many seeds: one that two of three times comes about by chance is not taken for one.
@@ -45,6 +49,21 @@ pub struct Campaign<'a> {
     executable: PathBuf,
     slow: NonZeroU32,
     jobs: usize,
+    /// With how many seeds the control must pass.
+    control_seeds: u64,
+    controls: Mutex<HashMap<(String, &'static str), Control>>,
+}
+
+/// Whether a cell of the control passes with a fault. `None` if the run was stopped meanwhile.
+type Control = Arc<OnceLock<Option<bool>>>;
+
+/// How many cells of each pair are tried in any case.
+#[derive(Clone, Copy)]
+pub enum Breadth {
+    /// So many, or fewer if one kills.
+    Until(usize),
+    /// All of them, whether they kill or not.
+    All,
 }
 
 /// A pair, and the place of the cell to try.
@@ -71,17 +90,30 @@ impl<'a> Campaign<'a> {
         let slow = args.chance.slow.factor();
         // `Tries` has read it.
         let executable = std::env::current_exe().unwrap_or_default();
-        Self { source, tries, stop, executable, slow, jobs }
+        let control_seeds = if args.quick { SEEDS } else { PROOFS };
+        let controls = Mutex::default();
+        Self { source, tries, stop, executable, slow, jobs, control_seeds, controls }
     }
 
-    /// Tries `broad` cells of every pair, then the others of those faults and scenarios for which nothing is proven yet.
-    pub fn run(&self, kills: &mut Kills, broad: usize) -> Result<(), Error> {
+    /// Tries `breadth` cells of every pair, then the others of those faults and scenarios for which nothing is proven
+    /// yet.
+    pub fn run(&self, kills: &mut Kills, breadth: Breadth) -> Result<(), Error> {
+        let broad = match breadth {
+            Breadth::Until(broad) => broad,
+            Breadth::All => {
+                self.round(kills, &all_tasks(kills))?;
+                return self.prove(kills);
+            }
+        };
         let places: Vec<_> = kills.places().collect();
         for place in 0.. {
             let wanted = |&(row, column): &(usize, usize)| {
                 kills.width(row, column) > place
-                    && kills.pair(row, column).kill.is_none()
-                    && (place < broad || kills.row_lacks(row) || kills.column_lacks(column))
+                    && kills.pair(row, column).own_kill().is_none()
+                    && (place < broad
+                        || kills.row_lacks(row)
+                        || kills.column_lacks(column)
+                        || kills.control_lacks(row, column))
             };
             let tasks: Vec<_> = places
                 .iter()
@@ -114,19 +146,13 @@ impl<'a> Campaign<'a> {
 
         let mut progress = Progress::new(tasks.len(), 0);
         let mut results = Vec::new();
+        let mut named = HashSet::new();
         let each = |(at, tried): (usize, Tried)| {
             let task: &Task = &tasks[at];
             let fault = kills.rows[task.row].fault.name();
             progress.step(match &tried {
-                Tried::Killed(kill) => Some(format!(
-                    "{} {fault} {}{}",
-                    kill.letter(),
-                    kill.cell,
-                    kill.reason
-                        .as_deref()
-                        .map(crate::progress::first_line)
-                        .map_or(String::new(), |why| format!(": {why}"))
-                )),
+                // The first of several cells of a pair.
+                Tried::Killed(kill) if named.insert((task.row, task.column)) => Some(said(fault, kill)),
                 _ => None,
             });
             results.push((at, tried));
@@ -135,7 +161,8 @@ impl<'a> Campaign<'a> {
         let (rows, cell) = (&kills.rows, |task: &Task| kills.cell(task.row, task.column, task.place));
         let work = |at: &usize| {
             let task = &tasks[*at];
-            let tried = self.attempt_pair(cell(task)?, rows[task.row].fault, 0)?;
+            let cell = cell(task)?;
+            let tried = self.attempt_pair(cell, kills.control(cell), rows[task.row].fault, 0)?;
             Some((*at, tried))
         };
         schedule::pool(&indices, self.jobs, work, each);
@@ -149,19 +176,21 @@ impl<'a> Campaign<'a> {
                 }
                 (Tried::Unsupported(why), Some(id)) => kills.cannot_be_run(&id, &why),
                 (Tried::Unfit(_) | Tried::Unsupported(_), _) => {}
-                (Tried::Survived, _) => kills.pair_mut(task.row, task.column).tried += 1,
-                (Tried::Killed(kill), _) => {
-                    let pair = kills.pair_mut(task.row, task.column);
-                    pair.tried += 1;
-                    pair.kill = Some(kill);
-                }
+                (Tried::Survived, _) => kills.pair_mut(task.row, task.column).add(None),
+                (Tried::Killed(kill), _) => kills.pair_mut(task.row, task.column).add(Some(kill)),
             }
         }
         self.tries.check()
     }
 
-    /// The cell with the fault, and if it does not pass, without.
-    fn attempt_pair(&self, cell: &Planned, fault: Fault, number: u64) -> Option<Tried> {
+    /// The cell with the fault, and if it does not pass, without; then the control with the fault.
+    fn attempt_pair(
+        &self,
+        cell: &Planned,
+        control: Option<&Planned>,
+        fault: Fault,
+        number: u64,
+    ) -> Option<Tried> {
         let baseline = self.baseline(cell)?;
         if !baseline.status.is_pass() {
             let why = baseline.reason.unwrap_or_default();
@@ -170,45 +199,76 @@ impl<'a> Campaign<'a> {
             }
             return Some(Tried::Unfit(format!("{}: {why}", baseline.status)));
         }
-        let patience = Some(patience(&baseline));
+        let patience = Some(patience(cell, &baseline));
         let ended = self.attempt(cell, Some(fault), number, patience)?;
         if !killed(&ended) {
             return Some(Tried::Survived);
         }
-        let control = self.attempt(cell, None, number, patience)?;
-        Some(match control.status.is_pass() {
-            // It does not pass each time without the fault either.
-            false => Tried::Unfit(format!("flaky: {}", control.reason.unwrap_or_default())),
-            true => Tried::Killed(Kill {
-                cell: cell.subject.id.clone(),
-                how: ended.status,
-                reason: ended.reason,
-                ms: ended.ms,
-                seed: self.seed(number),
-                out_of_time: ended.out_of_time,
-                proof: Proof::Once,
-            }),
+        let without = self.attempt(cell, None, number, patience)?;
+        if !without.status.is_pass() {
+            return Some(Tried::Unfit(format!("flaky: {}", without.reason.unwrap_or_default())));
+        }
+        let proof = match self.control_passes(cell, control, fault)? {
+            true => Proof::Once,
+            false => Proof::Harness,
+        };
+        Some(Tried::Killed(Kill {
+            cell: cell.subject.id.clone(),
+            how: ended.status,
+            reason: ended.reason,
+            ms: ended.ms,
+            seed: self.seed(number),
+            out_of_time: ended.out_of_time,
+            proof,
+        }))
+    }
+
+    /// Whether the control of a cell passes with the fault, each time. The control's own cells need none.
+    fn control_passes(&self, cell: &Planned, control: Option<&Planned>, fault: Fault) -> Option<bool> {
+        let Some(control) = control.filter(|_| cell.subject.scenario != CONTROL) else { return Some(true) };
+        let known = {
+            let mut controls = self.controls.lock().unwrap_or_else(PoisonError::into_inner);
+            let key = (control.subject.id.clone(), fault.name());
+            Arc::clone(controls.entry(key).or_default())
+        };
+        *known.get_or_init(|| {
+            let patience = Some(CONTROL_PATIENCE);
+            for number in 0..self.control_seeds {
+                if !self.attempt(control, Some(fault), number, patience)?.status.is_pass() {
+                    return Some(false);
+                }
+            }
+            Some(true)
         })
     }
 
-    /// Proves a kill for every fault and every scenario that has none yet, as far as there are kills to be proven.
+    /// Proves what the record names, and a kill for every fault and every scenario that has none yet, as far as there are
+    /// kills to be proven.
     fn prove(&self, kills: &mut Kills) -> Result<(), Error> {
         loop {
-            let mut chosen: Vec<(usize, usize)> = Vec::new();
             let (rows, columns) = (0..kills.rows.len(), 0..kills.columns.len());
-            for row in rows.clone().filter(|row| kills.row_lacks(*row)) {
-                let best =
-                    columns.clone().filter_map(|column| Some((cost(kills, row, column)?, (row, column))));
-                chosen.extend(best.min().map(|(_, pair)| pair));
-            }
-            for column in columns.clone().filter(|column| kills.column_lacks(*column)) {
-                // By the fault that the fewest scenarios kill: one that all of them do says little about this one.
-                let cost = |row| {
-                    let (hangs, ms) = cost(kills, row, column)?;
-                    Some(((hangs, kills.killers(row), ms), (row, column)))
-                };
-                let best = rows.clone().filter_map(cost);
-                chosen.extend(best.min().map(|(_, pair)| pair));
+            let recorded = |pair: &(usize, usize)| {
+                kills.pair(pair.0, pair.1).recorded && cost(kills, pair.0, pair.1).is_some()
+            };
+            let mut chosen: Vec<_> = kills.places().filter(recorded).collect();
+            if chosen.is_empty() {
+                for row in rows.clone().filter(|row| kills.row_unproven(*row)) {
+                    // The control last: that the harness catches it is the least that can be said.
+                    let cost = |column: usize| {
+                        let cost = cost(kills, row, column)?;
+                        Some(((kills.columns[column].is_control(), cost), (row, column)))
+                    };
+                    chosen.extend(columns.clone().filter_map(cost).min().map(|(_, pair)| pair));
+                }
+                for column in columns.clone().filter(|column| kills.column_lacks(*column)) {
+                    // By the fault that the fewest scenarios kill: one that all of them do says little about this one.
+                    let cost = |row| {
+                        let (hangs, ms) = cost(kills, row, column)?;
+                        Some(((hangs, kills.killers(row) + kills.rows[row].kept, ms), (row, column)))
+                    };
+                    let best = rows.clone().filter_map(cost);
+                    chosen.extend(best.min().map(|(_, pair)| pair));
+                }
             }
             chosen.sort_unstable();
             chosen.dedup();
@@ -244,12 +304,12 @@ impl<'a> Campaign<'a> {
             // Given all its time it takes as long as that: once is enough.
             let patience = match (kill.out_of_time, number) {
                 (true, 1) => None,
-                _ => Some(patience(&baseline)),
+                _ => Some(patience(cell, &baseline)),
             };
             if !killed(&self.attempt(cell, Some(fault), number, patience)?) {
                 return Some(Proof::Sometimes);
             }
-            if !self.attempt(cell, None, number, Some(self::patience(&baseline)))?.status.is_pass() {
+            if !self.attempt(cell, None, number, Some(self::patience(cell, &baseline)))?.status.is_pass() {
                 return Some(Proof::Sometimes);
             }
         }
@@ -261,8 +321,7 @@ impl<'a> Campaign<'a> {
         let mut tasks = Vec::new();
         for row in recorded {
             let at = kills.rows.iter().position(|known| known.fault == row.fault);
-            let scenario =
-                |column: &super::kills::Column| row.cell.starts_with(&format!("{}/", column.scenario));
+            let scenario = |column: &super::kills::Column| row.scenario() == column.scenario;
             if let (Some(fault), Some(column)) = (at, kills.columns.iter().position(scenario))
                 && kills.planned(&row.cell).is_some_and(|cell| cell.unsupported.is_none())
             {
@@ -275,7 +334,9 @@ impl<'a> Campaign<'a> {
             let cell = kills.planned(&recorded.cell)?;
             let mut tried = Tried::Survived;
             for number in 0..SEEDS {
-                match self.attempt_pair(cell, recorded.fault, number)? {
+                match self.attempt_pair(cell, kills.control(cell), recorded.fault, number)? {
+                    // Another time the scenario may be the only one that sees it.
+                    Tried::Killed(kill) if !kill.counts() => tried = Tried::Killed(kill),
                     Tried::Killed(kill) => {
                         // Out of a shortened time again, as it was out of all of it when it was recorded.
                         // Out of it although it failed then: a busy machine, or one that hangs here. All its time tells.
@@ -297,6 +358,9 @@ impl<'a> Campaign<'a> {
         let each = |(row, column, tried, cell): (usize, usize, Tried, String)| {
             let fault = kills.rows[row].fault.name();
             progress.step(match &tried {
+                Tried::Killed(kill) if !kill.counts() => {
+                    Some(format!("{fault} is caught by the harness, not by {cell}"))
+                }
                 Tried::Killed(_) => None,
                 Tried::Unsupported(why) => Some(format!("{cell} cannot be run here: {why}")),
                 Tried::Unfit(_) | Tried::Survived => {
@@ -321,12 +385,8 @@ impl<'a> Campaign<'a> {
                         kills.columns[column].not_run = Some(why);
                     }
                 }
-                Tried::Killed(kill) => {
-                    let pair = kills.pair_mut(row, column);
-                    pair.tried += 1;
-                    pair.kill = Some(kill);
-                }
-                Tried::Unfit(_) | Tried::Survived => kills.pair_mut(row, column).tried += 1,
+                Tried::Killed(kill) => kills.pair_mut(row, column).add(Some(kill)),
+                Tried::Unfit(_) | Tried::Survived => kills.pair_mut(row, column).add(None),
             }
         }
         self.tries.check()?;
@@ -393,9 +453,28 @@ impl<'a> Campaign<'a> {
     }
 }
 
+/// Every cell of every pair, one of each pair after the other.
+fn all_tasks(kills: &Kills) -> Vec<Task> {
+    let widest = kills.places().map(|(row, column)| kills.width(row, column)).max().unwrap_or(0);
+    let of_place = |place| {
+        let pairs = kills.places().filter(move |(row, column)| kills.width(*row, *column) > place);
+        pairs.map(move |(row, column)| Task { row, column, place })
+    };
+    (0..widest).flat_map(of_place).collect()
+}
+
+/// What is said of a kill while the run goes on.
+fn said(fault: &str, kill: &Kill) -> String {
+    let why = kill.reason.as_deref().map(|why| format!(": {}", first_line(why))).unwrap_or_default();
+    format!("{} {fault} {}{why}", kill.letter(), kill.cell)
+}
+
 /// How long a cell waits for what must happen, if it takes so long without a fault.
-fn patience(baseline: &Ended) -> Duration {
-    LEAST_PATIENCE + Duration::from_millis(baseline.ms) * PATIENCE_TIMES
+fn patience(cell: &Planned, baseline: &Ended) -> Duration {
+    match cell.subject.scenario == CONTROL {
+        true => CONTROL_PATIENCE,
+        false => LEAST_PATIENCE + Duration::from_millis(baseline.ms) * PATIENCE_TIMES,
+    }
 }
 
 /// Whether a cell that ended so was killed. A set-up that failed says nothing.

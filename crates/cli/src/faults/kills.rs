@@ -1,14 +1,18 @@
 //! The kill matrix: which scenario catches which fault, and what follows from it.
 
 use fd_core::fault::Fault;
-use report::{Seed, Status};
+use report::{Seed, Status, Subject};
 use serde::Serialize;
 
 use super::cells;
+use super::record::Record;
 use crate::plan::Planned;
 
 /// So many scenarios say what most of them kill.
 const ENOUGH: usize = 10;
+
+/// The scenario that starts the harness and ends it. A fault that fails it proves nothing about any other scenario.
+pub const CONTROL: &str = "harness/control";
 
 /// A cell that does not pass with a fault, and does without it.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
@@ -39,13 +43,21 @@ pub enum Proof {
     Always,
     /// Not each time.
     Sometimes,
+    /// No kill of this scenario: the control fails with the same fault on the same backend, threads and groups.
+    Harness,
 }
 
 impl Kill {
-    /// F, C or T; small if it is no proof: out of a shortened time, or not each time.
+    /// Whether the scenario itself catches the fault.
+    pub fn counts(&self) -> bool {
+        self.proof != Proof::Harness
+    }
+
+    /// F, C or T; small if it is no proof: out of a shortened time, or not each time. h: the harness catches it.
     pub fn letter(&self) -> char {
         let letter = if self.out_of_time { 'T' } else { self.how.letter() };
         match self.proof {
+            Proof::Harness => 'h',
             Proof::Always => letter,
             Proof::Once if !self.out_of_time => letter,
             Proof::Once | Proof::Sometimes => letter.to_ascii_lowercase(),
@@ -58,8 +70,35 @@ impl Kill {
 pub struct Pair {
     /// How many cells were tried.
     pub tried: usize,
-    /// The cell that killed it.
+    /// How many of them killed the fault.
+    pub killed: usize,
+    /// In how many of them the harness caught it.
+    pub harness: usize,
+    /// The cell that killed it, the best of several.
     pub kill: Option<Kill>,
+    /// Whether the record names it.
+    pub recorded: bool,
+}
+
+impl Pair {
+    /// A cell was tried.
+    pub fn add(&mut self, kill: Option<Kill>) {
+        self.tried += 1;
+        let Some(kill) = kill else { return };
+        match kill.counts() {
+            true => self.killed += 1,
+            false => self.harness += 1,
+        }
+        let rank = |kill: &Kill| (!kill.counts(), kill.proof != Proof::Always, kill.out_of_time);
+        if self.kill.as_ref().is_none_or(|known| rank(&kill) < rank(known)) {
+            self.kill = Some(kill);
+        }
+    }
+
+    /// The kill, if the scenario itself makes it.
+    pub fn own_kill(&self) -> Option<&Kill> {
+        self.kill.as_ref().filter(|kill| kill.counts())
+    }
 }
 
 /// A fault.
@@ -67,6 +106,10 @@ pub struct Row {
     pub fault: Fault,
     /// Why none of the selected cells can make it.
     pub not_run: Option<String>,
+    /// Whether it must be killed.
+    pub judged: bool,
+    /// How many lines of the record stay as they are and name it.
+    pub kept: usize,
 }
 
 /// A scenario.
@@ -78,6 +121,19 @@ pub struct Column {
     /// Why this machine could run none of its cells, although it has the poller.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub not_run: Option<String>,
+    /// Why it kills nothing of its own, as the record says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub excused: Option<String>,
+    /// Whether it must kill something, unless it is excused.
+    #[serde(skip)]
+    pub judged: bool,
+}
+
+impl Column {
+    /// Whether it is the control of the others.
+    pub fn is_control(&self) -> bool {
+        self.scenario == CONTROL
+    }
 }
 
 /// What is said about whom: a part of one side says nothing about the other.
@@ -93,9 +149,10 @@ pub struct Kills {
     pub columns: Vec<Column>,
     pairs: Vec<Pair>,
     planned: Vec<Planned>,
+    /// The cells of the control, selected or not.
+    controls: Vec<Planned>,
     /// Of each pair, the cells in the order in which they are tried.
     cells: Vec<Vec<usize>>,
-    pub judged: Judged,
     pub seed: Seed,
     /// Cells that do not pass without a fault, and why: they prove nothing.
     pub unfit: Vec<(String, String)>,
@@ -107,7 +164,11 @@ pub struct Kills {
 pub struct Verdict {
     pub killed: usize,
     pub survivors: Vec<&'static str>,
+    /// Faults that no scenario kills but the harness catches, whatever the scenario does.
+    pub harness: Vec<&'static str>,
     pub idle: Vec<String>,
+    /// Scenarios that kill nothing of their own, and why, as the record says.
+    pub excused: Vec<(String, String)>,
     /// Scenarios that kill only what most of them kill: they prove less than their title says.
     pub weak: Vec<String>,
     pub not_run: Vec<(&'static str, String)>,
@@ -122,7 +183,7 @@ impl Verdict {
 
 impl Kills {
     /// Nothing tried yet.
-    pub fn new(faults: &[Fault], planned: Vec<Planned>, judged: Judged, seed: Seed) -> Self {
+    pub fn new(faults: &[Fault], planned: Vec<Planned>, controls: Vec<Planned>, judged: Judged) -> Self {
         let mut columns: Vec<Column> = Vec::new();
         let mut of_scenario: Vec<Vec<usize>> = Vec::new();
         for (at, cell) in planned.iter().enumerate() {
@@ -130,10 +191,13 @@ impl Kills {
             match columns.iter().position(|column| column.scenario == *scenario) {
                 Some(index) => of_scenario[index].push(at),
                 None => {
+                    let characterisation = cell.subject.layer == matrix::Layer::Characterisation.name();
                     columns.push(Column {
                         scenario: scenario.clone(),
-                        characterisation: cell.subject.layer == matrix::Layer::Characterisation.name(),
+                        characterisation,
                         not_run: None,
+                        excused: None,
+                        judged: judged.scenarios && !characterisation && scenario != CONTROL,
                     });
                     of_scenario.push(vec![at]);
                 }
@@ -145,12 +209,54 @@ impl Kills {
             let orders: Vec<_> =
                 of_scenario.iter().map(|cells| cells::order(&planned, cells, *fault)).collect();
             let not_run = orders.iter().all(Vec::is_empty).then(|| reason(*fault, &planned));
-            rows.push(Row { fault: *fault, not_run });
+            rows.push(Row { fault: *fault, not_run, judged: judged.faults, kept: 0 });
             cells.extend(orders);
         }
         let pairs = vec![Pair::default(); cells.len()];
-        let (unfit, finished) = (Vec::new(), String::new());
-        Self { rows, columns, pairs, planned, cells, judged, seed, unfit, finished }
+        let (seed, unfit, finished) = (Seed(0), Vec::new(), String::new());
+        Self { rows, columns, pairs, planned, controls, cells, seed, unfit, finished }
+    }
+
+    /// Takes over why scenarios that have killed nothing need not.
+    pub fn excuse(&mut self, record: &Record) {
+        for column in 0..self.columns.len() {
+            if self.proofs_of_column(column).next().is_none() {
+                let why = record.excuse(&self.columns[column].scenario);
+                self.columns[column].excused = why.map(str::to_owned);
+            }
+        }
+    }
+
+    /// Prepares for writing a record again. What it has of the selected faults and cells is tried before anything else,
+    /// and must be replaced if it does not hold. What it has of others stays, and is enough for its fault and scenario.
+    pub fn follow(&mut self, record: &Record) {
+        let mut inside = Vec::new();
+        let mut outside = Vec::new();
+        for line in &record.rows {
+            let row = self.rows.iter().position(|row| row.fault == line.fault);
+            let column = self.columns.iter().position(|column| column.scenario == line.scenario());
+            let at = self.planned.iter().position(|cell| cell.subject.id == line.cell);
+            match (row, column, at) {
+                (Some(row), Some(column), Some(at)) => inside.push((row, column, at)),
+                _ => outside.push((row, column)),
+            }
+        }
+        for (row, entry) in self.rows.iter_mut().enumerate() {
+            entry.kept = outside.iter().filter(|(of, _)| *of == Some(row)).count();
+            entry.judged = entry.kept == 0 && (entry.judged || inside.iter().any(|(of, ..)| *of == row));
+        }
+        for (column, entry) in self.columns.iter_mut().enumerate().filter(|(_, entry)| !entry.is_control()) {
+            let kept = outside.iter().any(|(_, of)| *of == Some(column));
+            entry.judged = !kept && (entry.judged || inside.iter().any(|(_, of, _)| *of == column));
+        }
+        for (row, column, at) in inside {
+            self.pair_mut(row, column).recorded = true;
+            let index = self.index(row, column);
+            let cells = &mut self.cells[index];
+            if let Some(place) = cells.iter().position(|cell| *cell == at) {
+                cells[..=place].rotate_right(1);
+            }
+        }
     }
 
     fn index(&self, row: usize, column: usize) -> usize {
@@ -172,9 +278,36 @@ impl Kills {
         self.planned.iter().find(|cell| cell.subject.id == id)
     }
 
-    /// Every selected cell's id.
-    pub fn ids(&self) -> impl Iterator<Item = &str> + Clone {
-        self.planned.iter().map(|cell| cell.subject.id.as_str())
+    /// The control of a cell: the same backend, threads and groups. Nothing else is used of the parameters before a
+    /// scenario begins.
+    pub fn control(&self, cell: &Planned) -> Option<&Planned> {
+        let of = |cell: &Planned| {
+            let Subject { backend, params, .. } = &cell.subject;
+            (backend.clone(), params.threads, params.groups)
+        };
+        self.controls.iter().find(|control| of(control) == of(cell))
+    }
+
+    /// A cell without a control, which could prove nothing.
+    pub fn uncontrolled(&self) -> Option<&str> {
+        let mut cells = self.planned.iter();
+        cells.find(|cell| self.control(cell).is_none()).map(|cell| cell.subject.id.as_str())
+    }
+
+    /// Whether the fault is tried in the cell.
+    pub fn has(&self, fault: Fault, cell: &str) -> bool {
+        self.planned(cell).is_some() && self.rows.iter().any(|row| row.fault == fault)
+    }
+
+    /// Whether a kill of the scenario is proven.
+    pub fn has_proof(&self, scenario: &str) -> bool {
+        let column = self.columns.iter().position(|column| column.scenario == scenario);
+        column.is_some_and(|column| self.proofs_of_column(column).next().is_some())
+    }
+
+    /// Whether nothing was left out, neither a fault nor a cell.
+    pub fn is_everything(&self, known: &[Planned]) -> bool {
+        self.rows.len() == Fault::ALL.len() && self.planned.len() == known.len()
     }
 
     /// Every kill with its fault, fault by fault.
@@ -185,9 +318,14 @@ impl Kills {
         })
     }
 
+    /// The scenarios that count: all but the control.
+    pub fn scenarios(&self) -> impl Iterator<Item = usize> + Clone {
+        (0..self.columns.len()).filter(|column| !self.columns[*column].is_control())
+    }
+
     /// By how many scenarios a fault is killed.
     pub fn killers(&self, row: usize) -> usize {
-        (0..self.columns.len()).filter(|column| self.pair(row, *column).kill.is_some()).count()
+        self.scenarios().filter(|column| self.pair(row, *column).own_kill().is_some()).count()
     }
 
     /// A pair.
@@ -232,7 +370,7 @@ impl Kills {
 
     /// The proven kills of a fault.
     pub fn proofs_of_row(&self, row: usize) -> impl Iterator<Item = &Kill> {
-        (0..self.columns.len()).filter_map(move |column| proven(self.pair(row, column)))
+        self.scenarios().filter_map(move |column| proven(self.pair(row, column)))
     }
 
     /// The proven kills of a scenario.
@@ -240,33 +378,63 @@ impl Kills {
         (0..self.rows.len()).filter_map(move |row| proven(self.pair(row, column)))
     }
 
-    /// Whether some cell kills the fault, and not only for want of time.
+    /// Whether some scenario kills the fault, and not only for want of time.
     fn is_killed(&self, row: usize) -> bool {
-        let of_row = (0..self.columns.len()).filter_map(|column| self.pair(row, column).kill.as_ref());
+        let of_row = self.scenarios().filter_map(|column| self.pair(row, column).own_kill());
         of_row.into_iter().any(|kill| kill.letter().is_ascii_uppercase())
+    }
+
+    /// Whether the harness catches the fault, and no scenario kills it.
+    fn is_caught(&self, row: usize) -> bool {
+        let by = |column: usize| {
+            let pair = self.pair(row, column);
+            let control = self.columns[column].is_control();
+            if control { proven(pair).is_some() } else { pair.harness > 0 }
+        };
+        !self.is_killed(row) && (0..self.columns.len()).any(by)
     }
 
     /// Whether the scenario kills only what more than half of the scenarios kill. Of a few scenarios nothing is said.
     fn is_weak(&self, column: usize) -> bool {
-        let killed = (0..self.rows.len()).filter(|row| self.pair(*row, column).kill.is_some());
+        let killed = (0..self.rows.len()).filter(|row| self.pair(*row, column).own_kill().is_some());
         let mut killed = killed.peekable();
-        self.judged.scenarios
+        self.columns[column].judged
             && self.columns.len() >= ENOUGH
-            && !self.columns[column].characterisation
             && killed.peek().is_some()
             && killed.all(|row| self.killers(row) * 2 > self.columns.len())
     }
 
-    /// Whether the fault must be killed and is not.
-    pub fn row_lacks(&self, row: usize) -> bool {
-        self.judged.faults && self.rows[row].not_run.is_none() && self.proofs_of_row(row).next().is_none()
+    /// Whether a kill of the fault must be proven and is not yet.
+    pub fn row_unproven(&self, row: usize) -> bool {
+        let Row { judged, not_run, .. } = &self.rows[row];
+        *judged && not_run.is_none() && self.proofs_of_row(row).next().is_none()
     }
 
-    /// Whether the scenario must kill something and does not. One that no cell of can be run here must not.
+    /// Whether the fault must be killed, and neither a scenario nor the harness does so.
+    pub fn row_lacks(&self, row: usize) -> bool {
+        self.row_unproven(row) && !self.is_caught(row)
+    }
+
+    /// Whether the column is the control's, and the fault's one hope to be recorded.
+    pub fn control_lacks(&self, row: usize, column: usize) -> bool {
+        self.columns[column].is_control() && self.row_unproven(row)
+    }
+
+    /// Faults that the harness catches, for which neither a kill by the control is proven nor a line of the record stays.
+    pub fn unrecorded(&self) -> impl Iterator<Item = &'static str> {
+        let control = self.columns.iter().position(Column::is_control);
+        let proven = move |row: usize| control.is_some_and(|column| proven(self.pair(row, column)).is_some());
+        let rows = (0..self.rows.len()).filter(|row| self.row_unproven(*row) && self.is_caught(*row));
+        rows.filter(move |row| !proven(*row)).map(|row| self.rows[row].fault.name())
+    }
+
+    /// Whether the scenario must kill something and does not. One that no cell of can be run here must not, nor one
+    /// whose record says why it cannot.
     pub fn column_lacks(&self, column: usize) -> bool {
-        self.judged.scenarios
-            && !self.columns[column].characterisation
-            && self.columns[column].not_run.is_none()
+        let Column { judged, not_run, excused, .. } = &self.columns[column];
+        *judged
+            && not_run.is_none()
+            && excused.is_none()
             && self.proofs_of_column(column).next().is_none()
             && (0..self.rows.len()).any(|row| self.width(row, column) > 0)
     }
@@ -278,9 +446,12 @@ impl Kills {
         let why = |row: &Row| Some((row.fault.name(), row.not_run.clone()?));
         let idle = (0..self.columns.len()).filter(|column| self.column_lacks(*column));
         let weak = (0..self.columns.len()).filter(|column| self.is_weak(*column));
+        let excused = |column: &Column| Some((column.scenario.clone(), column.excused.clone()?));
         Verdict {
             killed: rows.clone().filter(|row| self.is_killed(*row)).count(),
-            survivors: rows.filter(|row| self.row_lacks(*row)).map(|row| name(&row)).collect(),
+            survivors: rows.clone().filter(|row| self.row_lacks(*row)).map(|row| name(&row)).collect(),
+            harness: rows.filter(|row| self.is_caught(*row)).map(|row| name(&row)).collect(),
+            excused: self.columns.iter().filter_map(excused).collect(),
             idle: idle.map(|column| self.columns[column].scenario.clone()).collect(),
             weak: weak.map(|column| self.columns[column].scenario.clone()).collect(),
             not_run: self.rows.iter().filter_map(why).collect(),
@@ -304,5 +475,105 @@ fn reason(fault: Fault, planned: &[Planned]) -> String {
                 if backends.is_empty() { "it".into() } else { backends.join(", ") }
             )
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::Source;
+
+    const ALL: Judged = Judged { faults: true, scenarios: true };
+
+    fn cells(prefixes: &[&str]) -> Vec<Planned> {
+        let source = Source::load(None).unwrap();
+        let prefixes = prefixes.iter().map(|prefix| (*prefix).to_owned()).collect();
+        let selection = matrix::Selection { prefixes, ..Default::default() };
+        source.plan(source.target().unwrap(), &selection).unwrap()
+    }
+
+    fn kills(faults: &[Fault], prefixes: &[&str], judged: Judged) -> Kills {
+        Kills::new(faults, cells(prefixes), cells(&[CONTROL]), judged)
+    }
+
+    fn kill(proof: Proof) -> Kill {
+        let (cell, how, reason, ms, seed) = (String::new(), Status::Fail, None, 1, Seed(0));
+        Kill { cell, how, reason, ms, seed, out_of_time: false, proof }
+    }
+
+    fn record(lines: &[(Fault, &str)]) -> Record {
+        let row = |(fault, cell): &(Fault, &str)| super::super::record::Row {
+            os: crate::provenance::OS.to_owned(),
+            fault: *fault,
+            cell: (*cell).to_owned(),
+            hangs: false,
+        };
+        Record { rows: lines.iter().map(row).collect(), excuses: Vec::new() }
+    }
+
+    #[test]
+    fn every_contract_cell_has_a_control_with_its_backend_threads_and_groups() {
+        let kills = kills(&[], &["migration", "deletion", "regression", "polling", "shared-listener"], ALL);
+        assert_eq!(kills.uncontrolled(), None);
+        let cell = kills.planned("migration/idle-takeover/tcp-edge-4t2g@epoll").unwrap();
+        assert_eq!(kills.control(cell).unwrap().subject.id, "harness/control/pipe-level-4t2g@epoll");
+    }
+
+    #[test]
+    fn what_the_harness_catches_is_no_kill_of_a_scenario_and_no_survivor() {
+        let mut kills = kills(&[Fault::LeakOnClose], &[CONTROL, "deletion/disown"], ALL);
+        assert_eq!(kills.columns.iter().position(Column::is_control), Some(0));
+        kills.pair_mut(0, 1).add(Some(kill(Proof::Harness)));
+        let verdict = kills.verdict();
+        assert_eq!((verdict.killed, verdict.harness, verdict.survivors), (0, vec!["leak-on-close"], vec![]));
+        assert_eq!(verdict.idle, ["deletion/disown"]);
+        // One of its cells kills the fault although the control passes.
+        kills.pair_mut(0, 1).add(Some(kill(Proof::Always)));
+        let verdict = kills.verdict();
+        assert_eq!((verdict.killed, verdict.harness.len(), verdict.idle.len()), (1, 0, 0));
+        assert_eq!((kills.pair(0, 1).killed, kills.pair(0, 1).harness), (1, 1));
+    }
+
+    #[test]
+    fn a_kill_by_the_control_is_the_harness_and_the_control_need_not_kill() {
+        let mut kills = kills(&[Fault::LeakOnClose, Fault::DoubleClose], &[CONTROL], ALL);
+        kills.pair_mut(0, 0).add(Some(kill(Proof::Always)));
+        let verdict = kills.verdict();
+        assert_eq!(
+            (verdict.killed, verdict.harness, verdict.survivors),
+            (0, vec!["leak-on-close"], vec!["double-close"])
+        );
+        assert!(verdict.idle.is_empty());
+    }
+
+    #[test]
+    fn a_part_of_a_record_has_to_replace_what_it_loses_and_nothing_else() {
+        let scenarios = Judged { faults: false, scenarios: true };
+        let faults = [Fault::DisownCloses, Fault::DoubleClose, Fault::DeleteTwice];
+        let mut kills = kills(&faults, &["deletion/disown/pipe-level-1t1g@poll"], scenarios);
+        kills.follow(&record(&[
+            // The only line of its fault.
+            (Fault::DisownCloses, "deletion/disown/pipe-level-1t1g@poll"),
+            // Another line of this one stays.
+            (Fault::DoubleClose, "deletion/disown/pipe-level-1t1g@poll"),
+            (Fault::DoubleClose, "deletion/own-handler/pipe-level-1t1g@poll"),
+        ]));
+        let judged: Vec<_> = kills.rows.iter().map(|row| row.judged).collect();
+        assert_eq!(judged, [true, false, false]);
+        assert!(kills.columns[0].judged);
+        // Another cell of the scenario has a line that stays.
+        kills.follow(&record(&[(Fault::DisownCloses, "deletion/disown/pipe-level-2t1g@poll")]));
+        assert!(!kills.columns[0].judged);
+    }
+
+    #[test]
+    fn the_recorded_cell_is_tried_first() {
+        let mut kills = kills(&[Fault::DisownCloses], &["deletion/disown"], ALL);
+        let last = kills.width(0, 0) - 1;
+        let cell = kills.cell(0, 0, last).unwrap().subject.id.clone();
+        let first = kills.cell(0, 0, 0).unwrap().subject.id.clone();
+        kills.follow(&record(&[(Fault::DisownCloses, &cell)]));
+        assert_eq!(kills.cell(0, 0, 0).unwrap().subject.id, cell);
+        assert_eq!(kills.cell(0, 0, 1).unwrap().subject.id, first);
     }
 }

@@ -13,18 +13,17 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use fd_core::fault::Fault;
-use matrix::did_you_mean;
-use report::Seed;
+use matrix::{Selection, did_you_mean};
 
 use crate::args::{FaultsArgs, RunFormat};
 use crate::error::{self, Error};
 use crate::journal::Lock;
-use crate::plan::Source;
+use crate::plan::{Planned, Source};
 use crate::signals::Stop;
 use crate::{exit, generate, output, provenance, rows, run};
 
-use campaign::Campaign;
-use kills::Kills;
+use campaign::{Breadth, Campaign};
+use kills::{CONTROL, Kills};
 use tries::Tries;
 
 /// The matrix in the report directory, for programs.
@@ -66,27 +65,40 @@ pub fn run(matrix: Option<&Path>, args: &FaultsArgs) -> Result<ExitCode, Error> 
         (_, root) => root.clone(),
     };
     let stop = Stop::install().map_err(run::cannot_start)?;
-    let mut planned = source.plan(source.target()?, &args.selection.selection())?;
-    // The raw pollers are not the core: no fault is in them.
-    planned.retain(|cell| rows::find(&cell.subject.scenario).is_none());
+    let known = contract_cells(&source, &Selection::default())?;
+    let planned = contract_cells(&source, &args.selection.selection())?;
     if planned.is_empty() {
         return Err(Error::NothingToFault(args.selection.selection().describe()));
     }
-    let mut kills = Kills::new(&faults, planned, judged, Seed(0));
+    let controls = known.iter().filter(|cell| cell.subject.scenario == CONTROL).cloned().collect();
+    let mut kills = Kills::new(&faults, planned, controls, judged);
+    if let Some(cell) = kills.uncontrolled() {
+        return Err(Error::NoControl(cell.to_owned()));
+    }
     // Before anything is touched: it may be wrong.
-    let rows = if args.quick { Some(record::read(args.recorded.as_deref(), &kills)?) } else { None };
+    let record = match &root {
+        Some(root) => record::of_this_system(root, &known),
+        None if args.quick => record::read(args.recorded.as_deref(), &known)?,
+        None => record::built_in(&known),
+    };
+    match &root {
+        Some(_) => kills.follow(&record),
+        None => kills.excuse(&record),
+    }
     let dir = args.report_dir.path.as_path();
     let _lock = Lock::take(dir)?;
     let tries = Tries::begin(&source, args)?;
     let campaign = Campaign::new(&source, &tries, &stop, args);
     kills.seed = tries.seed();
-    let unrecorded = match &rows {
-        Some(rows) => campaign.quick(rows, &mut kills)?,
-        None => {
-            campaign.run(&mut kills, args.cells.get())?;
+    let unrecorded = match args.quick {
+        true => campaign.quick(&record.rows, &mut kills)?,
+        false => {
+            campaign.run(&mut kills, breadth(args))?;
             Vec::new()
         }
     };
+    // While a record is written it is tried whether the reasons still hold.
+    kills.excuse(&record);
     kills.finished = provenance::now();
     output::write_file(&dir.join(JSON), &show::json(&kills))?;
     output::write_file(&dir.join(MARKDOWN), &show::markdown(&kills))?;
@@ -105,12 +117,33 @@ pub fn run(matrix: Option<&Path>, args: &FaultsArgs) -> Result<ExitCode, Error> 
     if !unrecorded.is_empty() {
         error::note("`pollmatrix faults --record` runs everything and writes the record again");
     }
-    let held = unrecorded.is_empty() && kills.verdict().holds();
+    let mut held = unrecorded.is_empty() && kills.verdict().holds();
     if let Some(root) = root {
         // What is not proven is missing in it, and --quick says so.
-        error::note(&record::write(&root, &kills)?);
+        error::note(&record::write(&root, &kills, &known)?);
+        for fault in kills.unrecorded() {
+            held = false;
+            error::warning(&format!("{fault} has no line any more: the harness catches it"));
+            error::note(&format!("`pollmatrix faults {CONTROL} --record --fault {fault}` records that"));
+        }
     }
     Ok(if held { ExitCode::SUCCESS } else { ExitCode::from(exit::FAILED) })
+}
+
+/// The selected cells of the core. The raw pollers are not the core: no fault is in them.
+fn contract_cells(source: &Source, selection: &Selection) -> Result<Vec<Planned>, Error> {
+    let mut planned = source.plan(source.target()?, selection)?;
+    planned.retain(|cell| rows::find(&cell.subject.scenario).is_none());
+    Ok(planned)
+}
+
+/// Of scenarios that are named, all cells are tried. A record needs one that kills.
+fn breadth(args: &FaultsArgs) -> Breadth {
+    match args.cells {
+        Some(cells) => Breadth::Until(cells.get()),
+        None if args.selection.has_prefixes() && !args.record => Breadth::All,
+        None => Breadth::Until(1),
+    }
 }
 
 /// The fault of this name, if this program can switch it on.

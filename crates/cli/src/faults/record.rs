@@ -1,29 +1,40 @@
 //! What a full run has proven, one line per pair of fault and cell, for `pollmatrix faults --quick`.
 
-use std::fmt::Write;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use fd_core::fault::Fault;
 
-use super::kills::{Kill, Kills, Proof};
+use super::kills::{Kills, Proof};
 use super::{by_name, did_you_mean_fault};
 use crate::error::Error;
 use crate::output;
+use crate::plan::Planned;
 use crate::provenance::OS;
 
 /// Where it is in the source tree.
 const FILE: &str = "crates/cli/kills.tsv";
 /// The record that was there when this program was built.
 const BUILT_IN: &str = include_str!("../../kills.tsv");
+/// In the place of a fault: there is none.
+const NONE: &str = "-";
 
 const HEADER: &str = "\
-# Which cell is known to kill which fault. `pollmatrix faults --record` writes this file from a run of everything, and
-# `pollmatrix faults --quick` verifies it: every fault is killed, and every contract scenario kills one.
-# hangs: it is killed by the end of its time.
+# Which cell is known to kill which fault, sorted. `pollmatrix faults --record [PREFIX]` writes the lines of what it runs, and
+# `pollmatrix faults --quick` verifies them: every fault is killed, and every contract scenario kills one.
+# hangs: it is killed by the end of its time. harness/control is the harness alone: what it kills, no scenario has to.
+# A scenario that kills nothing of its own says why, in a line that is written by hand: os, -, scenario, reason.
 # os\tfault\tcell\thow
 ";
 
-/// One line.
+/// A record.
+#[derive(Default, Debug)]
+pub struct Record {
+    pub rows: Vec<Row>,
+    pub(super) excuses: Vec<Excuse>,
+}
+
+/// A line of a kill.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Row {
     pub os: String,
@@ -33,79 +44,278 @@ pub struct Row {
     pub hangs: bool,
 }
 
+/// A line of a scenario without a kill of its own.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Excuse {
+    os: String,
+    scenario: String,
+    why: String,
+}
+
+enum Line {
+    Kill(Row),
+    Excuse(Excuse),
+}
+
+impl Line {
+    fn os(&self) -> &str {
+        match self {
+            Self::Kill(Row { os, .. }) | Self::Excuse(Excuse { os, .. }) => os,
+        }
+    }
+}
+
+impl Row {
+    /// The cell's scenario.
+    pub fn scenario(&self) -> &str {
+        scenario_of(&self.cell)
+    }
+}
+
+impl Record {
+    /// Why a scenario kills nothing.
+    pub fn excuse(&self, scenario: &str) -> Option<&str> {
+        self.excuses.iter().find(|excuse| excuse.scenario == scenario).map(|excuse| excuse.why.as_str())
+    }
+
+    fn add(&mut self, line: Line) {
+        match line {
+            Line::Kill(row) => self.rows.push(row),
+            Line::Excuse(excuse) => self.excuses.push(excuse),
+        }
+    }
+}
+
+/// The scenario of a cell's id.
+fn scenario_of(cell: &str) -> &str {
+    cell.rsplit_once('/').map_or(cell, |(scenario, _)| scenario)
+}
+
 /// Reads `file`, or what is built in. Names that no longer exist are errors, those of other systems' rows too.
-pub fn read(file: Option<&Path>, kills: &Kills) -> Result<Vec<Row>, Error> {
+pub fn read(file: Option<&Path>, known: &[Planned]) -> Result<Record, Error> {
     match file {
-        None => parse(Path::new(FILE), BUILT_IN, kills),
+        None => parse(Path::new(FILE), BUILT_IN, known),
         Some(path) => {
             let help = "give a record that `pollmatrix faults --record` has written";
             let text = std::fs::read_to_string(path);
             let text =
                 text.map_err(|source| Error::Io { action: "read", path: path.into(), source, help })?;
-            parse(path, &text, kills)
+            parse(path, &text, known)
         }
     }
 }
 
-fn parse(path: &Path, text: &str, kills: &Kills) -> Result<Vec<Row>, Error> {
-    let lines = text.lines().enumerate().filter(|(_, line)| !line.starts_with('#') && !line.is_empty());
-    lines
-        .map(|(number, line)| {
-            row(line, kills).map_err(|(what, help)| Error::Record {
-                path: path.to_path_buf(),
-                line: number + 1,
-                what,
-                help,
-            })
-        })
-        .collect()
+/// What is built in, as far as its names exist in this matrix.
+pub fn built_in(known: &[Planned]) -> Record {
+    readable(BUILT_IN, known, |_| true)
 }
 
-fn row(line: &str, kills: &Kills) -> Result<Row, (String, String)> {
+/// What the source tree's record has of this system, as far as its names exist.
+pub fn of_this_system(root: &Path, known: &[Planned]) -> Record {
+    let text = std::fs::read_to_string(root.join(FILE)).unwrap_or_default();
+    readable(&text, known, |os| os == OS)
+}
+
+fn readable(text: &str, known: &[Planned], wanted: impl Fn(&str) -> bool) -> Record {
+    let mut record = Record::default();
+    let lines = lines(text).filter_map(|(_, line)| parse_line(line, known).ok());
+    lines.filter(|line| wanted(line.os())).for_each(|line| record.add(line));
+    record
+}
+
+/// The lines that say something, with their numbers.
+fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let lines = text.lines().enumerate().map(|(index, line)| (index + 1, line));
+    lines.filter(|(_, line)| !line.starts_with('#') && !line.is_empty())
+}
+
+fn parse(path: &Path, text: &str, known: &[Planned]) -> Result<Record, Error> {
+    let mut record = Record::default();
+    let wrong = |line, (what, help)| Err(Error::Record { path: path.to_path_buf(), line, what, help });
+    for (number, line) in lines(text) {
+        match parse_line(line, known) {
+            Ok(line) => record.add(line),
+            Err(problem) => return wrong(number, problem),
+        }
+    }
+    for (number, line) in lines(text) {
+        if let Ok(Line::Excuse(Excuse { scenario, .. })) = parse_line(line, known)
+            && let Some(kill) = record.rows.iter().find(|row| row.scenario() == scenario)
+        {
+            let what = format!("{scenario} has a kill, {}", kill.fault.name());
+            return wrong(number, (what, "delete this line: the scenario needs no excuse".into()));
+        }
+    }
+    Ok(record)
+}
+
+fn parse_line(line: &str, known: &[Planned]) -> Result<Line, (String, String)> {
     let again = "`pollmatrix faults --record` writes it anew";
     let fields: Vec<_> = line.split('\t').collect();
     let &[os, fault, cell, how] = fields.as_slice() else {
         return Err(("it has not the four fields os, fault, cell and how".into(), again.into()));
     };
+    if fault == NONE {
+        return excuse(os, cell, how, known).map(Line::Excuse);
+    }
     let hangs = match how {
         "hangs" => true,
         "fails" => false,
         _ => return Err((format!("'{how}' is neither 'fails' nor 'hangs'"), again.into())),
     };
-    let known = by_name(fault);
-    let known = known.ok_or_else(|| {
+    let found = by_name(fault);
+    let fault = found.ok_or_else(|| {
         (format!("there is no fault '{fault}'"), format!("{} {again}", did_you_mean_fault(fault)))
     })?;
-    if kills.planned(cell).is_none() {
-        let help = match matrix::nearest(cell, kills.ids()) {
-            Some(near) => format!("did you mean '{near}'? {again}"),
-            None => again.to_owned(),
-        };
-        return Err((format!("there is no cell '{cell}'"), help));
-    }
-    Ok(Row { os: os.to_owned(), fault: known, cell: cell.to_owned(), hangs })
+    let ids = known.iter().map(|planned| planned.subject.id.as_str());
+    exists("cell", cell, ids, again)?;
+    Ok(Line::Kill(Row { os: os.to_owned(), fault, cell: cell.to_owned(), hangs }))
 }
 
-/// Writes what is proven, and keeps what other systems have recorded. Returns what to say.
-pub fn write(root: &Path, kills: &Kills) -> Result<String, Error> {
-    let path: PathBuf = root.join(FILE);
-    let mut rows = Vec::new();
-    // What cannot be read, or names what there is no more, is left out.
-    for line in std::fs::read_to_string(&path).unwrap_or_default().lines() {
-        rows.extend(row(line, kills).ok().filter(|row| row.os != OS));
+fn excuse(os: &str, scenario: &str, why: &str, known: &[Planned]) -> Result<Excuse, (String, String)> {
+    let scenarios = known.iter().map(|planned| planned.subject.scenario.as_str());
+    exists("scenario", scenario, scenarios, "rename it, or delete the line")?;
+    if why.trim().is_empty() {
+        let help = "say in its fourth field why no fault is this scenario's own";
+        return Err((format!("{scenario} has no reason"), help.into()));
     }
-    let proven = |(fault, kill): (Fault, &Kill)| Row {
-        os: OS.to_owned(),
-        fault,
-        cell: kill.cell.clone(),
-        hangs: kill.out_of_time,
+    Ok(Excuse { os: os.to_owned(), scenario: scenario.to_owned(), why: why.to_owned() })
+}
+
+fn exists<'a>(
+    what: &str,
+    name: &str,
+    mut known: impl Iterator<Item = &'a str> + Clone,
+    otherwise: &str,
+) -> Result<(), (String, String)> {
+    let names = known.clone();
+    if known.any(|known| known == name) {
+        return Ok(());
+    }
+    let help = match matrix::nearest(name, names) {
+        Some(near) => format!("did you mean '{near}'? {otherwise}"),
+        None => otherwise.to_owned(),
     };
-    rows.extend(kills.kills().filter(|(_, kill)| kill.proof == Proof::Always).map(proven));
-    let mut text = HEADER.to_owned();
-    for Row { os, fault, cell, hangs } in &rows {
-        let how = if *hangs { "hangs" } else { "fails" };
-        let _ = writeln!(text, "{os}\t{}\t{cell}\t{how}", fault.name());
-    }
+    Err((format!("there is no {what} '{name}'"), help))
+}
+
+/// Writes what is proven in the place of this system's lines of the same faults and cells, and keeps all others. Returns
+/// what to say.
+pub fn write(root: &Path, kills: &Kills, known: &[Planned]) -> Result<String, Error> {
+    let path: PathBuf = root.join(FILE);
+    let old = std::fs::read_to_string(&path).unwrap_or_default();
+    let mut written: BTreeSet<String> = lines(&old)
+        .map(|(_, line)| line)
+        .filter(|line| stays(line, kills, known))
+        .map(str::to_owned)
+        .collect();
+    let kept = written.len();
+    written.extend(kills.kills().filter(|(_, kill)| kill.proof == Proof::Always).map(|(fault, kill)| {
+        let how = if kill.out_of_time { "hangs" } else { "fails" };
+        format!("{OS}\t{}\t{}\t{how}", fault.name(), kill.cell)
+    }));
+    let text = HEADER.lines().chain(written.iter().map(String::as_str));
+    let text: String = text.flat_map(|line| [line, "\n"]).collect();
     output::write_file(&path, &text)?;
-    Ok(format!("wrote: {FILE}, {} kills; they count from the next build on", rows.len()))
+    let proven = written.len() - kept;
+    let kills = if proven == 1 { "kill" } else { "kills" };
+    Ok(format!("wrote: {FILE}, {proven} {kills}, {kept} other lines kept; they count from the next build on"))
+}
+
+/// Whether a line of the old record is to be in the new one.
+fn stays(line: &str, kills: &Kills, known: &[Planned]) -> bool {
+    match parse_line(line, known) {
+        Ok(Line::Kill(row)) => row.os != OS || !kills.has(row.fault, &row.cell),
+        Ok(Line::Excuse(excuse)) => excuse.os != OS || !kills.has_proof(&excuse.scenario),
+        // It names what does not exist. A reason was written by hand, and is corrected by hand.
+        Err(_) => !kills.is_everything(known) || line.split('\t').nth(1) == Some(NONE),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use matrix::Selection;
+    use report::{Seed, Status};
+
+    use super::super::kills::{CONTROL, Judged, Kill};
+    use super::*;
+    use crate::plan::Source;
+    use crate::rows;
+
+    fn known() -> Vec<Planned> {
+        let source = Source::load(None).unwrap();
+        let mut known = source.plan(source.target().unwrap(), &Selection::default()).unwrap();
+        known.retain(|cell| rows::find(&cell.subject.scenario).is_none());
+        known
+    }
+
+    fn kills(cells: Vec<Planned>) -> Kills {
+        Kills::new(Fault::ALL, cells, Vec::new(), Judged { faults: true, scenarios: true })
+    }
+
+    #[test]
+    fn the_committed_record_is_sorted_and_names_every_fault_and_scenario() {
+        let known = known();
+        let record = parse(Path::new(FILE), BUILT_IN, &known).unwrap();
+        let lines: Vec<_> = lines(BUILT_IN).map(|(_, line)| line).collect();
+        assert!(lines.is_sorted(), "`pollmatrix faults --record` sorts it");
+        assert!(BUILT_IN.starts_with(HEADER), "`pollmatrix faults --record` writes the head");
+        let own = |row: &&Row| row.os == "linux";
+        let rows: Vec<_> = record.rows.iter().filter(own).collect();
+        for fault in Fault::ALL {
+            let here = fault.backends().count() == 0 || fault.backends().any(|backend| backend != "kqueue");
+            assert_eq!(rows.iter().any(|row| row.fault == *fault), here, "{}", fault.name());
+        }
+        for scenario in scenarios::catalogue() {
+            let recorded = rows.iter().any(|row| row.scenario() == scenario.id);
+            let excused = record.excuse(scenario.id).is_some();
+            let exempt = scenario.layer == scenarios::Layer::Characterisation || scenario.id == CONTROL;
+            assert!(exempt || recorded != excused, "{}: a kill or a reason, and not both", scenario.id);
+        }
+    }
+
+    #[test]
+    fn a_complete_record_keeps_other_systems_and_reasons_and_nothing_else() {
+        let known = known();
+        let root = tempfile::tempdir().unwrap();
+        let file = root.path().join(FILE);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        let cell = "deletion/disown/pipe-level-1t1g@poll";
+        let stay = [
+            "plan9\tdouble-close\tdeletion/disown/pipe-level-1t1g@poll\thangs".to_owned(),
+            format!("{OS}\t-\tdeletion/own-handler\ta reason"),
+            format!("{OS}\t-\tdeletion/no-such-scenario\ta reason"),
+        ];
+        let go = [
+            format!("{OS}\tdouble-close\t{cell}\tfails"),
+            format!("{OS}\tno-such-fault\t{cell}\tfails"),
+            format!("{OS}\t-\tdeletion/disown\ta reason"),
+        ];
+        let old = [&stay[..], &go[..]].concat().join("\n");
+        fs::write(&file, &old).unwrap();
+        let reader = root.path().join("another-name-of-the-old-file");
+        fs::hard_link(&file, &reader).unwrap();
+        let mut kills = kills(known.clone());
+        let row = Fault::ALL.iter().position(|fault| *fault == Fault::DisownCloses).unwrap();
+        let column = kills.columns.iter().position(|column| column.scenario == "deletion/disown").unwrap();
+        kills.pair_mut(row, column).add(Some(Kill {
+            cell: cell.to_owned(),
+            how: Status::Timeout,
+            reason: None,
+            ms: 1,
+            seed: Seed(0),
+            out_of_time: true,
+            proof: Proof::Always,
+        }));
+        write(root.path(), &kills, &known).unwrap();
+        let text = fs::read_to_string(&file).unwrap();
+        let mut expected = stay.to_vec();
+        expected.push(format!("{OS}\tdisown-closes\t{cell}\thangs"));
+        expected.sort();
+        assert_eq!(lines(&text).map(|(_, line)| line).collect::<Vec<_>>(), expected);
+        assert!(text.starts_with(HEADER));
+        assert_eq!(fs::read_to_string(reader).unwrap(), old, "the file is replaced, not written over");
+    }
 }

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use serde_json::json;
 
-use super::kills::{Kill, Kills, Proof};
+use super::kills::{Kill, Kills, Pair, Proof};
 use crate::progress::first_line;
 
 /// The matrix is folded to this width, whatever the terminal's is.
@@ -15,7 +15,8 @@ const NAMED: usize = 40;
 
 const LEGEND: &str = "\
 F fail, C crash, T timeout: the cell passes without the fault. t: it only ran out of a shortened time
-f, c: not each time. -: no cell kills it of those tried; blank: no cell of this system concerns it
+f, c: not each time. h: harness/control fails with it, too: the harness catches it, and this is no kill
+-: no cell kills it of those tried; blank: no cell of this system concerns it
 ";
 
 /// The table and what follows; after `--quick`, only what follows.
@@ -25,6 +26,7 @@ pub fn text(kills: &Kills, quick: bool) -> String {
         table(&mut out, kills);
         out.push_str(LEGEND);
         out.push('\n');
+        counts(&mut out, kills);
     }
     conclusions(&mut out, kills, quick);
     out
@@ -75,6 +77,27 @@ fn letter(kills: &Kills, row: usize, column: usize) -> char {
     }
 }
 
+/// Of each pair with several cells, how many of them kill.
+fn counts(out: &mut String, kills: &Kills) {
+    let several = |(row, column): &(usize, usize)| {
+        let pair = kills.pair(*row, *column);
+        pair.tried > 1 && pair.kill.is_some()
+    };
+    let before = out.len();
+    for (row, column) in kills.places().filter(several) {
+        let Pair { tried, killed, harness, .. } = *kills.pair(row, column);
+        let (fault, scenario) = (kills.rows[row].fault.name(), &kills.columns[column].scenario);
+        let caught = match harness {
+            0 => String::new(),
+            _ => format!("; in {harness} the harness catches it"),
+        };
+        let _ = writeln!(out, "{fault}: {killed} of {tried} cells of {scenario} kill it{caught}");
+    }
+    if out.len() > before {
+        out.push('\n');
+    }
+}
+
 fn conclusions(out: &mut String, kills: &Kills, quick: bool) {
     let verdict = kills.verdict();
     for (fault, why) in &verdict.not_run {
@@ -87,22 +110,31 @@ fn conclusions(out: &mut String, kills: &Kills, quick: bool) {
     for scenario in verdict.weak.iter().filter(|_| !quick) {
         let _ = writeln!(out, "weak       {scenario}: kills only what most scenarios kill");
     }
+    for fault in &verdict.harness {
+        let _ = writeln!(out, "harness    {fault}: the harness catches it, whatever the scenario does");
+    }
+    for (scenario, why) in &verdict.excused {
+        let _ = writeln!(out, "no kill    {scenario}: {why}");
+    }
     for fault in &verdict.survivors {
         let _ = writeln!(out, "SURVIVES   {fault}");
     }
     for scenario in &verdict.idle {
         let _ = writeln!(out, "KILLS NONE {scenario}");
     }
-    let busy = (0..kills.columns.len()).filter(|column| kills.proofs_of_column(*column).next().is_some());
+    let busy = kills.scenarios().filter(|column| kills.proofs_of_column(*column).next().is_some());
     let _ = writeln!(
         out,
-        "{} faults: {} killed, {} survive, {} not run here; {} scenarios: {} proven to kill one, {} must and do not (seed {})",
+        "{} faults: {} killed, {} caught by the harness, {} survive, {} not run here; {} scenarios: {} proven to kill one, \
+         {} with a reason to kill none, {} must and do not (seed {})",
         kills.rows.len(),
         verdict.killed,
+        verdict.harness.len(),
         verdict.survivors.len(),
         verdict.not_run.len(),
-        kills.columns.len(),
+        kills.scenarios().count(),
         busy.count(),
+        verdict.excused.len(),
         verdict.idle.len(),
         kills.seed,
     );
@@ -117,7 +149,7 @@ fn conclusions(out: &mut String, kills: &Kills, quick: bool) {
 /// What kills a fault, the proven one first.
 fn best(kills: &Kills, row: usize) -> Option<&Kill> {
     let of_row = (0..kills.columns.len()).filter_map(|column| kills.pair(row, column).kill.as_ref());
-    of_row.min_by_key(|kill| (kill.proof != Proof::Always, kill.out_of_time, kill.ms))
+    of_row.min_by_key(|kill| (!kill.counts(), kill.proof != Proof::Always, kill.out_of_time, kill.ms))
 }
 
 /// For a page: each fault with what kills it, then the table.
@@ -126,16 +158,19 @@ pub fn markdown(kills: &Kills) -> String {
     out.push_str(
         "| fault | what it breaks | killed by | for instance by | which says |\n|---|---|---|---|---|\n",
     );
-    let columns = kills.columns.len();
     for (row, entry) in kills.rows.iter().enumerate() {
-        let killing = (0..columns).filter(|column| kills.pair(row, *column).kill.is_some()).count();
-        let tried = (0..columns).filter(|column| kills.pair(row, *column).tried > 0).count();
+        let killing = kills.killers(row);
+        let tried = kills.scenarios().filter(|column| kills.pair(row, *column).tried > 0).count();
         let (by, cell, said) = match (&entry.not_run, best(kills, row)) {
             (Some(why), _) => (format!("not run: {why}"), String::new(), String::new()),
             (None, None) => (format!("**0** of {tried}"), String::new(), String::new()),
             (None, Some(kill)) => {
                 let said = kill.reason.as_deref().map(first_line).unwrap_or_default();
-                (format!("{killing} of {tried}"), format!("`{}`", kill.cell), escaped(&said))
+                let by = match killing {
+                    0 => "the harness".to_owned(),
+                    _ => format!("{killing} of {tried}"),
+                };
+                (by, format!("`{}`", kill.cell), escaped(&said))
             }
         };
         let (name, summary) = (entry.fault.name(), escaped(entry.fault.summary()));
@@ -164,6 +199,8 @@ pub fn json(kills: &Kills) -> String {
                     json!({
                         "scenario": kills.columns[column].scenario,
                         "tried": pair.tried,
+                        "killed": pair.killed,
+                        "harness": pair.harness,
                         "kill": pair.kill,
                     })
                 })

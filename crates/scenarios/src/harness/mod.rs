@@ -1,0 +1,3 @@
+//! The harness itself.
+
+pub(crate) mod control;
