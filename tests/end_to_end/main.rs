@@ -1,6 +1,7 @@
 //! The `pollmatrix` executable from outside, with scenarios that misbehave on purpose.
 
 mod answers;
+mod ci;
 mod diff;
 mod elsewhere;
 mod expectations;

@@ -1,0 +1,119 @@
+//! `.ci/run` from outside, in a tree whose checks do nothing but end.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use tempfile::TempDir;
+
+use crate::sandbox::{Answer, answer};
+
+const TOP: &str = env!("CARGO_MANIFEST_DIR");
+/// What stands for cargo and for each script: exits with 77 and a reason if ABSENT has its words, with 1 if BAD has them.
+const CHECK: &str = r#"#!/bin/sh
+words="$(basename "$0") $*"
+case "$BAD" in *"[$words]"*) echo "error: $words is bad"; exit 1 ;; esac
+case "$ABSENT" in *"[$words]"*) echo "$words is not here" >"$CI_REASON_FILE"; exit 77 ;; esac
+"#;
+
+/// A tree with `.ci/run` and checks that pass.
+struct Tree(TempDir);
+
+impl Tree {
+    fn new() -> Self {
+        let tree = Self(tempfile::tempdir().expect("a temporary folder can be made"));
+        let top = Path::new(TOP).join("../..");
+        for folder in [".ci", "ci", "bin"] {
+            fs::create_dir(tree.path(folder)).expect("writable");
+        }
+        for file in [".ci/run", "ci/lib.sh", "ci/targets.tsv"] {
+            fs::copy(top.join(file), tree.path(file)).expect("the tree has it");
+        }
+        for entry in fs::read_dir(top.join("ci")).expect("the tree has it") {
+            let name = entry.expect("readable").file_name().into_string().expect("a plain name");
+            if name.ends_with(".sh") && name != "lib.sh" {
+                tree.check(&format!("ci/{name}"));
+            }
+        }
+        tree.check("bin/cargo");
+        tree
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn check(&self, name: &str) {
+        fs::write(self.path(name), CHECK).expect("writable");
+        fs::set_permissions(self.path(name), fs::Permissions::from_mode(0o755)).expect("ours");
+    }
+
+    fn run(&self, steps: &[&str], environment: &[(&str, &str)]) -> Answer {
+        let path =
+            format!("{}:{}", self.path("bin").display(), std::env::var("PATH").expect("there is a PATH"));
+        let mut command = Command::new("bash");
+        command.arg(self.path(".ci/run")).args(steps).env("PATH", path).stdin(Stdio::null());
+        for name in ["CI", "CI_MAY_BE_ABSENT", "CI_WHOLE_LIMIT", "CARGO_TARGET_DIR"] {
+            command.env_remove(name);
+        }
+        answer(command.envs(environment.iter().copied()))
+    }
+}
+
+#[test]
+fn ci_passes_only_if_every_step_did() {
+    let tree = Tree::new();
+    let passed = tree.run(&[], &[]);
+    passed.expect(0, &["no step failed", "target-x86_64-unknown-illumos-check"]);
+    let lines = passed.stdout.lines().filter(|line| line.ends_with(" s  passed")).count();
+    assert!(lines > 30, "{lines} steps in:\n{}", passed.stdout);
+    tree.run(&[], &[("BAD", "[lint.sh docs]")])
+        .expect(1, &["FAILED (exit 1)", "error: lint.sh docs is bad", "\nFAILED: docs\n"]);
+}
+
+#[test]
+fn a_step_that_did_not_run_fails_ci_unless_it_may_be_absent() {
+    let tree = Tree::new();
+    let absent = ("ABSENT", "[deny.sh ] [msrv.sh toolchain] [ways.sh ssh]");
+    // One compiler is all that this repository's CI has.
+    let run = tree.run(&[], &[absent]);
+    run.expect(
+        1,
+        &[
+            "not run: deny.sh  is not here",
+            "\nNOT RUN: deny way-ssh (install what is missing, or name them in CI_MAY_BE_ABSENT)\n",
+        ],
+    );
+    assert!(!run.stdout.contains("no step failed"), "{}", run.stdout);
+    tree.run(&["msrv-toolchain"], &[absent]).expect(0, &["no step failed"]);
+    tree.run(&[], &[absent, ("CI_MAY_BE_ABSENT", "msrv-toolchain deny way-*")])
+        .expect(0, &["no step failed"]);
+    tree.run(&[], &[absent, ("CI_MAY_BE_ABSENT", "")])
+        .expect(1, &["\nNOT RUN: msrv-toolchain deny way-ssh ("]);
+    // To be absent is one thing, to fail another.
+    tree.run(&["deny"], &[("BAD", "[deny.sh ]"), ("CI_MAY_BE_ABSENT", "deny")])
+        .expect(1, &["\nFAILED: deny\n"]);
+}
+
+#[test]
+fn steps_that_do_not_exist_are_refused_before_anything_runs() {
+    let tree = Tree::new();
+    for (steps, may_be_absent, wrong) in [
+        (&["docs", "tset"][..], "", "error: no step's name starts with: tset\n"),
+        (&[], "deny mrsv-*", "error: CI_MAY_BE_ABSENT: no step is called mrsv-*\n"),
+    ] {
+        let run = tree.run(steps, &[("CI_MAY_BE_ABSENT", may_be_absent)]);
+        run.expect(2, &[wrong, "help: the steps are setup test "]);
+        assert_eq!(run.stdout, "");
+    }
+}
+
+#[test]
+fn a_ci_that_is_out_of_time_says_which_steps_it_has_not_begun() {
+    let tree = Tree::new();
+    let limit = ("CI_WHOLE_LIMIT", "0");
+    tree.run(&["fmt", "docs"], &[("CI", "yes"), limit])
+        .expect(1, &["FAILED (no time left: CI_WHOLE_LIMIT is 0 s)", "\nFAILED: fmt docs\n"]);
+    tree.run(&["fmt", "docs"], &[limit]).expect(0, &["no step failed"]);
+}
