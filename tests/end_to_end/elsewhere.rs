@@ -230,10 +230,9 @@ fn what_an_executor_printed_is_imported_whatever_a_console_put_between() {
     let whole: Vec<_> = printed.stdout.lines().collect();
     let cut = format!("{}\n{}", whole[..3].join("\n"), &whole[3][..whole[3].len() / 2]);
     fs::write(sandbox.path("cut"), cut).expect("the sandbox is writable");
-    sandbox.run(&["run", "--import", "cut"]).expect(
-        1,
-        &["the imported results are not complete", "1 lines of the executor are not whole", "4 not-run"],
-    );
+    sandbox
+        .run(&["run", "--import", "cut"])
+        .expect(1, &["the imported results are not complete", "cut: line 4 cannot be read", "4 not-run"]);
 
     fs::write(sandbox.path("foreign"), "login: ").expect("the sandbox is writable");
     sandbox
@@ -268,7 +267,7 @@ fn an_executor_goes_on_from_what_it_kept() {
     // As if it had been killed in the middle of its last line.
     fs::write(sandbox.path("kept"), &kept[..kept.len() - 20]).expect("the sandbox is writable");
     let second = sandbox.run(&exec);
-    second.expect(1, &["the last line of kept is not whole"]);
+    second.expect(1, &["kept: the last line is not whole (3)"]);
     let row = |text: &str, name: &str| {
         let lines: Vec<_> = text.lines().filter(|line| line.contains(&id(name))).map(str::to_owned).collect();
         assert_eq!(lines.len(), 1, "{text}");
@@ -278,6 +277,18 @@ fn an_executor_goes_on_from_what_it_kept() {
     let whole = if cut { "pass" } else { "fail" };
     assert_eq!(row(&first.stdout, whole), row(&second.stdout, whole));
     row(&second.stdout, if cut { "fail" } else { "pass" });
+    // As if the disk had spoiled the line of a cell: the other one is not run again.
+    for (spoiled, other) in [("pass", "fail"), ("fail", "pass")] {
+        let lines: Vec<_> = kept.lines().collect();
+        let at = lines.iter().position(|line| line.contains(&id(spoiled))).expect("it was kept");
+        let bytes = kept.replace(lines[at], "?").into_bytes();
+        let bytes = bytes.into_iter().map(|byte| if byte == b'?' { 0xff } else { byte }).collect::<Vec<_>>();
+        fs::write(sandbox.path("kept"), bytes).expect("the sandbox is writable");
+        let third = sandbox.run(&exec);
+        third.expect(1, &[&format!("kept: line {} cannot be read; the other results are used", at + 1)]);
+        assert_eq!(row(&first.stdout, other), row(&third.stdout, other));
+        row(&third.stdout, spoiled);
+    }
     sandbox
         .run(&["exec", "--all", "--seed", "3", "--keep", "kept"])
         .expect(2, &["kept cannot be continued", "another --seed", "help: "]);

@@ -80,6 +80,17 @@ fn a_resumed_run_tries_nothing_twice() {
     let again = faults(&sandbox, &[&arguments[..], &["--resume"]].concat());
     assert_eq!(again.stdout, first.stdout);
     assert_eq!(tries(&sandbox).lines().count(), lines.lines().count());
+    // As if the disk had spoiled the second line: only what it held is tried again.
+    let file = sandbox.path("kills/kill-matrix.jsonl");
+    let second = lines.lines().nth(1).expect("it has lines");
+    fs::write(&file, lines.replacen(second, "{", 1)).expect("writable");
+    let again = faults(&sandbox, &[&arguments[..], &["--resume"]].concat());
+    again.expect(0, &["kill-matrix.jsonl: line 2 cannot be read; the other results are used"]);
+    assert_eq!(again.stdout, first.stdout);
+    assert_eq!(tries(&sandbox).lines().count(), lines.lines().count() + 1);
+    fs::write(&file, lines.replacen("begin", "bgein", 1)).expect("writable");
+    faults(&sandbox, &[&arguments[..], &["--resume"]].concat())
+        .expect(2, &["is not a journal of this pollmatrix: line 1 does not say", "help: leave --resume out"]);
 }
 
 #[test]

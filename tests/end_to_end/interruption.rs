@@ -7,7 +7,7 @@ use std::process::Child;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-use crate::sandbox::{Sandbox, answer, eventually};
+use crate::sandbox::{Sandbox, answer, eventually, id};
 
 /// The last one hangs for longer than any test waits.
 const CELLS: [&str; 4] = ["pass", "fail", "flaky", "hang"];
@@ -102,7 +102,7 @@ fn a_part_of_a_line_at_the_end_of_the_journal_is_tolerated_with_a_warning() {
     signal(&child, Signal::SIGINT);
     let output = child.wait_with_output().expect("the runner ends");
     let stderr = String::from_utf8_lossy(&output.stderr);
-    assert!(stderr.contains("last line is not whole"), "{stderr}");
+    assert!(stderr.contains("journal.jsonl: the last line is not whole (5); the other results"), "{stderr}");
     assert_eq!(sandbox.row("fail")["status"], "fail");
     for line in sandbox.journal() {
         assert!(serde_json::from_str::<serde_json::Value>(&line).is_ok(), "{line}");
@@ -110,12 +110,52 @@ fn a_part_of_a_line_at_the_end_of_the_journal_is_tolerated_with_a_warning() {
 }
 
 #[test]
-fn a_wrong_line_inside_the_journal_is_refused() {
-    let sandbox = killed();
-    sandbox.write_to_journal("{\"no\": \"result\"}\n");
-    sandbox
-        .run(&["run", "--resume"])
-        .expect(2, &["journal.jsonl is not a journal", "line 5", "help: leave --resume out"]);
+fn a_damaged_line_in_the_journal_costs_its_own_cell_only() {
+    let cells = ["pass", "fail", "flaky"];
+    for damage in
+        [&b"{\"line\":\"cell\",\"id\":\"selft"[..], b"", b"\xff\xfe", b"\0\0\0\0", b"{\"line\":\"end\"}"]
+    {
+        let sandbox = Sandbox::new(&cells, 20);
+        sandbox.run(&["run", "--jobs", "1", "--seed", "2"]).expect(1, &["3 cells: 2 pass, 1 fail"]);
+        let before = sandbox.journal();
+        let at = before.iter().position(|line| line.contains(&id("fail"))).expect("it has a line");
+        let mut lines: Vec<_> = before.iter().map(|line| line.as_bytes()).collect();
+        lines[at] = damage;
+        fs::write(sandbox.path("pollmatrix-report/journal.jsonl"), lines.join(&b'\n')).expect("writable");
+        // The last line has lost its end, too.
+        let resumed = sandbox.run(&["run", "--resume"]);
+        let says = format!("journal.jsonl: line {} cannot be read, the last line is not whole (5);", at + 1);
+        resumed.expect(1, &[&says, "[3/3] fail", "3 cells: 2 pass, 1 fail"]);
+        assert_eq!(resumed.stderr.matches("/3] ").count(), 1, "{}", resumed.stderr);
+        assert_eq!(sandbox.row("fail")["status"], "fail");
+        sandbox.run(&["show", &id("fail")]).expect(0, &["status      fail"]);
+    }
+}
+
+#[test]
+fn a_journal_with_a_damaged_line_is_not_complete() {
+    let sandbox = Sandbox::new(&["pass"], 20);
+    sandbox.run(&["run"]).expect(0, &[]);
+    let damaged = sandbox.journal().join("\n").replace("\"line\":\"cell\"", "\"line\":\"cell") + "\n";
+    fs::write(sandbox.path("pollmatrix-report/journal.jsonl"), damaged).expect("writable");
+    sandbox.run(&["run"]).expect(0, &["is kept as pollmatrix-report/journal-1.jsonl"]);
+}
+
+#[test]
+fn a_journal_that_does_not_say_which_run_it_is_is_refused() {
+    let damages: [(fn(String) -> String, &str); 2] = [
+        (|text| text.replace("\"identity\"", "\"idendity\""), "line 1 does not say which run it is"),
+        (|text| text.repeat(2), "line 4 begins a second run"),
+    ];
+    for (damage, why) in damages {
+        let sandbox = Sandbox::new(&["pass"], 20);
+        sandbox.run(&["run"]).expect(0, &[]);
+        let text = damage(sandbox.journal().join("\n") + "\n");
+        fs::write(sandbox.path("pollmatrix-report/journal.jsonl"), text).expect("writable");
+        sandbox
+            .run(&["run", "--resume"])
+            .expect(2, &["journal.jsonl is not a journal", why, "help: leave --resume out"]);
+    }
 }
 
 #[test]

@@ -20,6 +20,7 @@ mod generate;
 mod history;
 mod input;
 mod journal;
+mod lines;
 mod list;
 mod merge;
 mod output;

@@ -158,8 +158,8 @@ impl Session {
         if let Some((difference, help)) = contents.difference(&identity) {
             return Err(Error::ForeignJournal { path: dir.to_path_buf(), difference, help });
         }
-        if contents.is_truncated() {
-            error::warning("the journal's last line is not whole: that cell is run again");
+        if let Some(loss) = &contents.loss {
+            error::warning(&format!("{loss}, and cells without a result are run again"));
         }
         let journal = Journal::resume(dir, &contents, now)?;
         let resumed = contents.resumed + 1;

@@ -10,7 +10,7 @@ use report::{CellResult, NotRun};
 use serde_json::json;
 
 use crate::args::{Format, ShowArgs};
-use crate::error::Error;
+use crate::error::{self, Error};
 use crate::plan::Source;
 use crate::run_cell::unknown_cell;
 use crate::{input, journal, output};
@@ -116,7 +116,11 @@ fn full_id(source: &Source, typed: &str) -> Result<String, Error> {
 /// The result in the journal, which is never older than the report; else those in the report, which also has the
 /// cells that were not started.
 fn newest(dir: &Path, id: &str) -> Result<Answers, Error> {
-    if let Some(contents) = journal::read(dir)?
+    let journal = journal::read(dir)?;
+    if let Some(loss) = journal.as_ref().and_then(|contents| contents.loss.as_ref()) {
+        error::warning(loss);
+    }
+    if let Some(contents) = journal
         && let Some(cell) = contents.rows.iter().find(|row| row.id == id)
     {
         let from = from(&[&contents.started], contents.identity.fault.as_deref());
