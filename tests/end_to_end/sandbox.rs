@@ -49,7 +49,7 @@ impl Sandbox {
              defaults: {{ layer: contract, transports: [tcp], triggers: [level], threads: [1], groups: [1], timeout: 300 }}\n\
              backends:\n  - {{ id: poll, os: all, triggers: [level] }}\n\
              targets:\n  - {{ id: here, triple: {triple}, os: {os}, arch: {arch}, ways: [native] }}\n\
-             scenarios:\n{scenarios}"
+             scenarios:\n{scenarios}...\n"
         );
         fs::write(self.path("matrix.yml"), text).expect("the sandbox is writable");
     }
@@ -58,6 +58,13 @@ impl Sandbox {
     pub fn add_targets(&self, lines: &str) {
         let text = fs::read_to_string(self.path("matrix.yml")).expect("it is there");
         let text = text.replace("scenarios:\n", &format!("{lines}scenarios:\n"));
+        fs::write(self.path("matrix.yml"), text).expect("the sandbox is writable");
+    }
+
+    /// Adds entries to the end of the matrix.
+    pub fn add_scenarios(&self, lines: &str) {
+        let text = fs::read_to_string(self.path("matrix.yml")).expect("it is there");
+        let text = text.replace("...\n", &format!("{lines}...\n"));
         fs::write(self.path("matrix.yml"), text).expect("the sandbox is writable");
     }
 

@@ -14,9 +14,7 @@ const SCENARIO: &str = "readiness/pipe-idle";
 /// A sandbox whose matrix has one row, besides a scenario that no raw poller is asked.
 fn sandbox() -> Sandbox {
     let sandbox = Sandbox::new(&["pass"], 20);
-    let path = sandbox.path("matrix.yml");
-    let text = std::fs::read_to_string(&path).expect("there is a matrix");
-    std::fs::write(&path, format!("{text}  - id: {SCENARIO}\n")).expect("writable");
+    sandbox.add_scenarios(&format!("  - id: {SCENARIO}\n"));
     sandbox
 }
 
@@ -104,7 +102,7 @@ fn what_a_subject_answers_is_recorded_in_its_own_file_and_known_then() {
     let sandbox = sandbox();
     let expected = sandbox.path("expected");
     std::fs::create_dir_all(expected.join("answers")).expect("writable");
-    std::fs::write(expected.join("divergences.yml"), "divergences: []\n").expect("writable");
+    std::fs::write(expected.join("divergences.yml"), "divergences: []\n...\n").expect("writable");
     let python = format!("python3 '{EXAMPLE}' poll");
     let run = |command: &[&str]| sandbox.run(&[command, &["--expectations", "expected"]].concat());
     let asked = ["run", "--subject", &python];
