@@ -14,7 +14,7 @@ const TOTALS: &str = "6 cells: 2 pass, 1 fail, 1 unsupported, 1 broken, 1 crash"
 
 impl Sandbox {
     /// A script in the sandbox, as a command.
-    fn script(&self, name: &str, text: &str) -> String {
+    pub fn script(&self, name: &str, text: &str) -> String {
         let path = self.path(name);
         fs::write(&path, format!("#!/bin/sh\n{text}\n")).expect("the sandbox is writable");
         fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("it can be made executable");

@@ -6,6 +6,7 @@ mod diff;
 mod elsewhere;
 mod expectations;
 mod faults;
+mod hostile;
 mod interruption;
 mod merge;
 mod plans;

@@ -1,6 +1,6 @@
 //! Everything that can end a command with exit code 2, with what to do about it.
 
-use std::io;
+use std::io::{self, Write};
 use std::path::PathBuf;
 
 use anstyle::{AnsiColor, Style};
@@ -222,6 +222,12 @@ pub fn warning(text: &str) {
     say("warning", AnsiColor::Yellow, text);
 }
 
+/// Passes a line of another program on.
+pub fn message(line: &str) {
+    // If it cannot be written, neither can it be said.
+    let _ = writeln!(io::stderr(), "{}", report::visible(line));
+}
+
 fn merge_help(error: &MergeError) -> &'static str {
     match error {
         MergeError::Faults(..) => {
@@ -237,5 +243,6 @@ fn merge_help(error: &MergeError) -> &'static str {
 
 fn say(label: &str, colour: AnsiColor, text: &str) {
     let style = Style::new().bold().fg_color(Some(colour.into()));
+    let text = report::visible(text);
     anstream::eprintln!("{style}{label}{style:#}: {text}");
 }

@@ -58,6 +58,10 @@ pub fn main() -> ExitCode {
     let args = args::parse();
     let matrix = args.matrix.as_deref();
     let here = matches!(&args.command, Command::RunCell(_));
+    if !here {
+        // A cell's standard error is read by the process that started it.
+        subjects::show_messages(error::message);
+    }
     let loaded = subject::load(&args.subjects, here, args.command.slowness())
         .and_then(|()| expected::load(args.expectations.as_deref()));
     let ended = loaded.and_then(|()| match args.command {

@@ -5,7 +5,7 @@ use std::io::IsTerminal;
 
 use indicatif::{ProgressBar, ProgressStyle};
 pub use report::first_line;
-use report::{CellResult, Status};
+use report::{CellResult, Status, one_line};
 
 /// Shows the progress of a run.
 pub struct Progress {
@@ -63,6 +63,7 @@ impl Progress {
         };
         let target = self.target.as_deref().map(|target| format!("{target} ")).unwrap_or_default();
         let line = format!("{} {target}{}{reason}", result.status, result.id);
+        let line = one_line(&line).into_owned();
         match &self.bar {
             Some(bar) => {
                 // Passing cells only move the bar.
@@ -81,6 +82,7 @@ impl Progress {
 
     /// A step that is no cell's result is done; with something to say of it, perhaps.
     pub fn step(&mut self, line: Option<String>) {
+        let line = line.map(|line| one_line(&line).into_owned());
         self.done += 1;
         let width = self.total.to_string().len();
         match (&self.bar, line) {

@@ -7,9 +7,10 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use matrix::Way;
-use report::{CellResult, Results, Run, Status, html, junit, markdown, terminal};
+use report::{CellResult, Results, Run, Status, html, junit, markdown, one_line, terminal};
 
 use crate::args::{DEFAULT_REPORT_DIR, RunArgs, RunFormat};
+use crate::command::word;
 use crate::error::{self, Error};
 use crate::journal::{self, Contents, Identity, Journal, Lock};
 use crate::plan::{self, Planned, Source};
@@ -38,11 +39,11 @@ pub fn run(matrix: Option<&Path>, args: &RunArgs) -> Result<ExitCode, Error> {
     subject::expect_none_elsewhere(matches!(chosen.way, Way::Native))?;
     let stop = Stop::install().map_err(cannot_start)?;
     let (results, ended) = one(&source, &chosen, args, &stop, None)?;
-    output::print(&match args.format {
-        RunFormat::Json => results.to_json(),
-        RunFormat::Markdown => markdown::report(&results),
-        RunFormat::Text => summary(&results, &Again::new(&source, args)),
-    })?;
+    match args.format {
+        RunFormat::Json => output::print(&results.to_json())?,
+        RunFormat::Markdown => output::print(&markdown::report(&results))?,
+        RunFormat::Text => output::print_styled(&summary(&results, &Again::new(&source, args)))?,
+    }
     Ok(match ended {
         Some(code) => ExitCode::from(code),
         None if results.has_failures() => ExitCode::from(exit::FAILED),
@@ -378,16 +379,21 @@ fn summary(results: &Results, again: &Again) -> String {
     }
     for cell in named.iter().take(NAMED) {
         let reason = cell.reason.as_deref().map(first_line).unwrap_or_default();
-        let _ = writeln!(out, "{} {}: {reason}", cell.status, cell.id);
+        let line = format!("{} {}: {reason}", cell.status, cell.id);
+        let _ = writeln!(out, "{}", one_line(&line));
     }
     if named.len() > NAMED {
         let _ = writeln!(out, "and {} more", named.len() - NAMED);
     }
     if let Some(first) = named.first() {
-        let _ = writeln!(out, "\nIn full: pollmatrix show '{}'{}", first.id, again.place);
-        let _ = writeln!(out, "Again:   {}", first.reproducer);
+        let _ = writeln!(
+            out,
+            "\nIn full: {}",
+            one_line(&format!("pollmatrix show {}{}", word(&first.id), again.place))
+        );
+        let _ = writeln!(out, "Again:   {}", one_line(&first.reproducer));
     }
-    let fault = results.fault().map(|fault| format!(", fault {fault}")).unwrap_or_default();
+    let fault = results.fault().map(|fault| format!(", fault {}", one_line(fault))).unwrap_or_default();
     let seeds: Vec<_> = results.runs.iter().map(|run| run.seed.to_string()).collect();
     let seed = format!(" (seed {}{fault})", seeds.join(", "));
     for (index, line) in results.totals_lines().into_iter().enumerate() {
@@ -397,8 +403,8 @@ fn summary(results: &Results, again: &Again) -> String {
         };
     }
     if results.interrupted() {
-        let _ = writeln!(out, "Interrupted: `pollmatrix run --resume{}` continues.", again.run);
+        let _ = writeln!(out, "Interrupted: `pollmatrix run --resume{}` continues.", one_line(&again.run));
     }
-    let _ = writeln!(out, "Report: {}", again.dir.join(REPORT).display());
+    let _ = writeln!(out, "Report: {}", one_line(&again.dir.join(REPORT).display().to_string()));
     out
 }

@@ -140,7 +140,7 @@ fn json(progress: &Progress, ended: &Ended, head: &str, again: &str, interrupted
         "violation": violation,
         "reproducer": again,
     });
-    format!("{value:#}\n")
+    report::json(&value)
 }
 
 /// The progress: on a terminal one line that changes, elsewhere a line every now and then.

@@ -32,7 +32,7 @@ pub fn run(matrix: Option<&Path>, args: &PlanArgs) -> Result<ExitCode, Error> {
     });
     let shards: Vec<_> = parts.collect();
     output::print(&match args.format {
-        PlanFormat::Json => format!("{:#}\n", json!(shards)),
+        PlanFormat::Json => report::json(&json!(shards)),
         PlanFormat::Github => format!("matrix={}\n", json!({ "include": shards })),
         PlanFormat::K8sJob => {
             let job = job(of, &args.image, &arguments(&source, &selection));

@@ -8,6 +8,7 @@ use crate::cell::CellResult;
 use crate::grid::{Absent, Column, Grid, Overview};
 use crate::results::Results;
 use crate::status::Status;
+pub use crate::text::markdown as text;
 use crate::text::{code_block, code_span, markdown, table_code, tail};
 
 /// A CI job summary may have 1 MiB; this leaves room for what else a job says.

@@ -54,7 +54,7 @@ pub(crate) fn table_code(text: &str) -> String {
 }
 
 /// Text in a line or a cell of Markdown: nothing in it is markup, and it begins no block.
-pub(crate) fn markdown(text: &str) -> String {
+pub fn markdown(text: &str) -> String {
     let text = one_line(text);
     let mut out = String::with_capacity(text.len());
     let number = text.trim_start_matches(|c: char| c.is_ascii_digit());

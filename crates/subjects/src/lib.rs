@@ -21,7 +21,7 @@ mod process;
 use selector::MakeSelector;
 
 pub use crate::check::{Check, Outcome, check, check_process};
-pub use crate::process::{PATIENCE, PROTOCOL, process, schema};
+pub use crate::process::{PATIENCE, PROTOCOL, process, schema, show_messages};
 
 /// A library's poller that is built into this program.
 #[derive(Clone, Copy)]

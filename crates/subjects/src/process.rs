@@ -5,6 +5,7 @@
 //! there. The program is asked one thing at a time; only a wake-up may come while it waits.
 
 mod conversation;
+mod messages;
 #[cfg(test)]
 mod session;
 mod wire;
@@ -22,6 +23,7 @@ use selector::{
 };
 
 pub(crate) use self::conversation::{Conversation, Fault, Start};
+pub use self::messages::show_messages;
 pub(crate) use self::wire::{Answer, Command};
 use self::wire::{Hello, Words};
 pub use self::wire::{PROTOCOL, schema};
