@@ -8,6 +8,7 @@ mod expectations;
 mod faults;
 mod hostile;
 mod interruption;
+mod kubernetes;
 mod merge;
 mod plans;
 mod probe;

@@ -61,6 +61,8 @@ pub enum Error {
     NotAJournal { path: PathBuf, reason: String },
     #[error("the run in {} is a different one: {difference}", path.display())]
     ForeignJournal { path: PathBuf, difference: String, help: String },
+    #[error("a Kubernetes Job cannot have this: {what}")]
+    NotForKubernetes { what: String, help: String },
     #[error("no cells were named")]
     NoCells,
     #[error("standard input ended before the empty line that ends the list of cells")]
@@ -148,7 +150,7 @@ impl Error {
             Self::Io { help, .. } => (*help).into(),
             Self::Locked(_) => "wait for it, or choose another place with --report-dir DIR".into(),
             Self::NotAJournal { .. } => "leave --resume out: the file is then moved aside".into(),
-            Self::ForeignJournal { help, .. } => help.clone(),
+            Self::ForeignJournal { help, .. } | Self::NotForKubernetes { help, .. } => help.clone(),
             Self::CutCells => "whatever stands between it and who runs the cells must pass it on".into(),
             Self::UnknownWay { help, .. } => help.clone(),
             Self::WayNeeds { option, .. } => format!("give {option}"),

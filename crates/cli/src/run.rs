@@ -185,6 +185,11 @@ impl Session {
         overall: Option<&mut Progress>,
     ) -> Result<Option<u8>, Error> {
         let present: HashSet<_> = self.rows.iter().map(|row| row.id.clone()).collect();
+        if self.resumed > 0 {
+            let (known, of) =
+                (planned.iter().filter(|cell| present.contains(&cell.subject.id)).count(), planned.len());
+            error::note(&format!("{known} of {of} cells have a result already"));
+        }
         let mut left = Vec::new();
         for cell in planned.iter().filter(|cell| !present.contains(&cell.subject.id)) {
             match &cell.unsupported {
