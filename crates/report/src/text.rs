@@ -71,7 +71,7 @@ pub fn markdown(text: &str) -> String {
             // Within a word it means nothing.
             '_' if !(before.is_alphanumeric() && after.is_alphanumeric()) => out.push_str("\\_"),
             '#' | '-' | '+' | '=' if at == 0 => out.extend(['\\', c]),
-            '.' | ')' if at == ends_number => out.extend(['\\', c]),
+            '.' | ')' if at == ends_number && after == ' ' => out.extend(['\\', c]),
             _ => out.push(c),
         }
         before = c;
@@ -183,7 +183,9 @@ mod tests {
     fn text_in_markdown_is_text() {
         assert_eq!(markdown("x86_64-linux-gnu (1.5)"), "x86_64-linux-gnu (1.5)");
         assert_eq!(markdown("a|b\n<!-- _c_ `d` \\"), "a\\|b\\\\n&lt;!-- \\_c\\_ \\`d\\` \\\\");
-        for (text, expected) in [("# a", "\\# a"), ("- a", "\\- a"), ("12. a", "12\\. a"), (" a", "&#32;a")] {
+        for (text, expected) in
+            [("2.7: a", "2.7: a"), ("# a", "\\# a"), ("- a", "\\- a"), ("12. a", "12\\. a"), (" a", "&#32;a")]
+        {
             assert_eq!(markdown(text), expected);
         }
     }
