@@ -327,3 +327,102 @@ fn what_a_pod_would_not_have_is_refused_with_the_way_out() {
     .expect("writable");
     plan(&["1"]).expect(2, &["--matrix and --expectations have 1050", "build them into the image"]);
 }
+
+/// An image of this pollmatrix, a shell, and the libraries that they need. Removed when dropped.
+#[cfg(target_os = "linux")]
+struct Image {
+    engine: String,
+    name: String,
+}
+
+#[cfg(target_os = "linux")]
+impl Image {
+    fn make(sandbox: &Sandbox) -> Self {
+        let root = sandbox.path("image");
+        let put = |from: &str, to: &str| {
+            let to = root.join(to.trim_start_matches('/'));
+            fs::create_dir_all(to.parent().expect("it is below")).expect("writable");
+            fs::copy(from, to).expect("it can be copied");
+        };
+        for (program, place) in [(POLLMATRIX, "/usr/local/bin/pollmatrix"), ("/bin/sh", "/bin/sh")] {
+            put(program, place);
+            let needs = answer(Command::new("ldd").arg(program)).stdout;
+            for library in needs.split_whitespace().filter(|word| word.starts_with('/')) {
+                put(library, library);
+            }
+        }
+        let engine = std::env::var("CONTAINER").unwrap_or_else(|_| "docker".into());
+        let name = format!("pollmatrix-test-{}", std::process::id());
+        let tar = sandbox.path("image.tar").display().to_string();
+        answer(Command::new("tar").arg("-cf").arg(&tar).arg("-C").arg(&root).arg(".")).expect(0, &[]);
+        answer(Command::new(&engine).args(["import", &tar, &name])).expect(0, &[]);
+        Self { engine, name }
+    }
+}
+
+#[cfg(target_os = "linux")]
+impl Drop for Image {
+    fn drop(&mut self) {
+        let _ = answer(Command::new(&self.engine).args(["rmi", "--force", &self.name]));
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+#[ignore = "needs a container engine: `ci/ways.sh container` runs it"]
+fn the_command_of_a_job_runs_in_a_container_that_may_do_nothing_else() {
+    let sandbox = Sandbox::new(&CELLS, 20);
+    fs::create_dir(sandbox.path("expected")).expect("writable");
+    fs::write(sandbox.path("expected/divergences.yml"), "divergences: []\n...\n").expect("writable");
+    let image = Image::make(&sandbox);
+    let manifest =
+        Manifest::plan(&sandbox, &["--shards", "2", "--image", &image.name, "--expectations", "expected"]);
+    let cluster = Cluster(&sandbox);
+    let (results, config) = (cluster.path("results"), cluster.path("config"));
+    manifest.mount_config(&config);
+    // What fsGroup does: the volume is not the user's own.
+    fs::set_permissions(&results, fs::Permissions::from_mode(0o777)).expect("ours");
+    let pod = &manifest.job()["spec"]["template"]["spec"]["securityContext"];
+    let container = manifest.container();
+    let limits = &container["resources"]["limits"];
+    let user = format!("{}:{}", pod["runAsUser"], pod["runAsGroup"]);
+    let cpus = limits["cpu"].as_str().expect("text");
+    let memory = limits["memory"].as_str().expect("text").trim_end_matches('i').to_owned();
+    for index in 0..2 {
+        let mut command = Command::new(&image.engine);
+        command.args([
+            "run",
+            "--rm",
+            "--network",
+            "none",
+            "--user",
+            &user,
+            "--cpus",
+            cpus,
+            "--memory",
+            &memory,
+        ]);
+        command.args([
+            "--cap-drop",
+            "ALL",
+            "--security-opt",
+            "no-new-privileges",
+            "--read-only",
+            "--tmpfs",
+            "/tmp",
+        ]);
+        command.args(["--volume", &format!("{}:/results", results.display())]);
+        command.args(["--volume", &format!("{}:/config:ro", config.display())]);
+        command.args(["--workdir", container["workingDir"].as_str().expect("text")]);
+        command.args(["--env", "JOB_UID=uid", "--env", &format!("JOB_COMPLETION_INDEX={index}")]);
+        let ran = answer(command.arg(&image.name).args(manifest.command()));
+        ran.expect(
+            if ran.stdout.contains("1 fail") || ran.stdout.contains("1 broken") { 1 } else { 0 },
+            &["cells: "],
+        );
+    }
+    let folder = results.join(manifest.name()).join("uid");
+    let shards = ["shard-1-of-2", "shard-2-of-2"].map(|shard| folder.join(shard).display().to_string());
+    let merged = sandbox.run(&["merge", &shards[0], &shards[1], "--report-dir", "merged"]);
+    merged.expect(1, &["4 cells: 1 pass, 1 fail, 1 unsupported, 1 broken"]);
+}
