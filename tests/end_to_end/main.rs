@@ -18,4 +18,5 @@ mod sandbox;
 #[cfg(target_os = "linux")]
 mod scripts;
 mod subjects;
+mod terminal;
 mod usage;
