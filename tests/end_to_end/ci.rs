@@ -117,3 +117,15 @@ fn a_ci_that_is_out_of_time_says_which_steps_it_has_not_begun() {
         .expect(1, &["FAILED (no time left: CI_WHOLE_LIMIT is 0 s)", "\nFAILED: fmt docs\n"]);
     tree.run(&["fmt", "docs"], &[limit]).expect(0, &["no step failed"]);
 }
+
+#[test]
+fn no_recipe_pastes_its_arguments_into_its_text() {
+    let recipes = fs::read_to_string(Path::new(TOP).join("../../justfile")).expect("the tree has it");
+    let pasted: Vec<_> =
+        recipes.lines().filter(|line| line.starts_with(' ') && line.contains("{{")).collect();
+    assert!(pasted.is_empty(), "quotes are lost, pass \"$@\" on: {pasted:?}");
+    let takes = recipes.lines().filter(|line| line.contains(" *") && line.ends_with(':')).count();
+    let passes = recipes.lines().filter(|line| line.ends_with(" \"$@\"")).count();
+    assert_eq!(passes, takes, "each recipe that takes arguments passes them on");
+    assert!(recipes.contains("\nset positional-arguments\n"), "without it there is no \"$@\"");
+}
