@@ -129,3 +129,58 @@ fn no_recipe_pastes_its_arguments_into_its_text() {
     assert_eq!(passes, takes, "each recipe that takes arguments passes them on");
     assert!(recipes.contains("\nset positional-arguments\n"), "without it there is no \"$@\"");
 }
+
+impl Tree {
+    /// With these scripts as they are.
+    fn with_scripts(self, names: &[&str]) -> Self {
+        for name in names {
+            fs::copy(Path::new(TOP).join("../../ci").join(name), self.path("ci").join(name))
+                .expect("the tree has it");
+        }
+        self
+    }
+
+    fn program(&self, name: &str, text: &str) {
+        self.check(name);
+        fs::write(self.path(name), format!("#!/bin/sh\n{text}\n")).expect("writable");
+    }
+
+    fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.path(name)).unwrap_or_default()
+    }
+}
+
+#[test]
+fn a_target_without_a_standard_library_gets_no_compiler_and_is_reported_as_that() {
+    let tree = Tree::new().with_scripts(&["test-all.sh", "executable.sh", "targets.sh", "emulator.sh"]);
+    // A toolchain that has this machine's library only, and a system that installs whatever is asked for.
+    let rustc = r#"case "$*" in
+  -vV) echo 'host: here' ;;
+  *sysroot*) echo "$TREE/sysroot" ;;
+  *target-libdir*) echo "$TREE/lib/${4:-here}" ;;
+esac"#;
+    tree.program("bin/rustc", rustc);
+    tree.program("bin/apt-get", "echo \"$@\" >>\"$TREE/installed\"");
+    tree.program("bin/sudo", "shift; exec \"$@\"");
+    fs::create_dir_all(tree.path("target/release")).expect("writable");
+    tree.program("target/release/pollmatrix", "printf '%s\\n' \"$@\"");
+    fs::create_dir_all(tree.path("lib/s390x-unknown-linux-gnu/std")).expect("writable");
+    let path = format!("{}:{}", tree.path("bin").display(), std::env::var("PATH").expect("there is a PATH"));
+    let mut command = Command::new("bash");
+    command.arg(tree.path("ci/test-all.sh")).args(["--filter", "a b"]).env("PATH", path).stdin(Stdio::null());
+    command
+        .env("TREE", tree.path(""))
+        .env("POLLMATRIX_CROSS_ENV", "/nowhere")
+        .env("CONTAINER", "no-such-engine");
+    let ran = answer(command.env_remove("CARGO_TARGET_DIR").env_remove("CI_REASON_FILE"));
+    let why =
+        "aarch64-linux-gnu=not built (no standard library for aarch64-unknown-linux-gnu (rustup target add";
+    ran.expect(
+        0,
+        &["--not-run", why, "x86_64-linux-musl=not built (no standard library for", "--filter\na b\n"],
+    );
+    assert!(!ran.stdout.contains("s390x-linux-gnu=not built (no standard library"), "{}", ran.stdout);
+    // Only the one that can be built is worth a linker and an emulator.
+    let installed = tree.read("installed");
+    assert!(!installed.contains("aarch64") && !installed.contains("arm"), "{installed}");
+}

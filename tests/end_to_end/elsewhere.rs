@@ -330,6 +330,24 @@ fn every_target_that_can_be_run_from_here_is_in_one_report() {
     again.expect(1, &["2 runs of 2 targets: 12 cells: 4 pass, 2 fail, 2 unsupported, 2 broken, 2 crash"]);
     assert_eq!(sandbox.lines("log"), [""; 0]);
 
+    // What is named as not run is not, for the reason that is given.
+    let named = ["--not-run", "there=no standard library", "--not-run", "nowhere=no such machine"];
+    let without = sandbox.run(&[&run[..], &named].concat());
+    without.expect(
+        1,
+        &[
+            "note: not run: there: no standard library",
+            "6 cells: 2 pass",
+            "not run  there: no standard library",
+        ],
+    );
+    assert_eq!(sandbox.results()["not_run"].as_array().map(Vec::len), Some(2));
+    assert_eq!(sandbox.lines("log"), [""; 0]);
+    sandbox.run(&[&run[..], &["--not-run", "theer=x"]].concat()).expect(2, &["did you mean 'there'?"]);
+    sandbox
+        .run(&["run", "--not-run", "there=x"])
+        .expect(2, &["--not-run there=x: one target is run", "--target all"]);
+
     // A machine that does not answer says nothing about the other.
     sandbox.script("prefix", "exit 1");
     let answer = sandbox.run(&run);

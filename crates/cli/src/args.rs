@@ -307,6 +307,9 @@ pub struct RunArgs {
     pub attempts: AttemptArgs,
     #[command(flatten)]
     pub elsewhere: ElsewhereArgs,
+    /// With --target all: list a target that is not run, and why: s390x-linux-gnu='not built: no linker'; repeatable
+    #[arg(long = "not-run", value_name = "TARGET=REASON")]
+    pub not_run: Vec<String>,
     /// Continue the interrupted run in the report directory; without cells given, with the same ones
     #[arg(long)]
     pub resume: bool,

@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use matrix::did_you_mean;
+use matrix::{Target, did_you_mean};
 use report::{Input, NotRun, Results, Rules, Status, first_line, markdown, one_line, terminal};
 
 use crate::args::{DEFAULT_REPORT_DIR, MergeArgs, Prefer, RunFormat};
@@ -68,7 +68,12 @@ fn not_run(matrix: Option<&Path>, typed: &[String]) -> Result<Option<Input>, Err
     if typed.is_empty() {
         return Ok(None);
     }
-    let targets = Source::load(matrix)?.matrix.targets;
+    let not_run = named_as_not_run(&Source::load(matrix)?.matrix.targets, typed)?;
+    Ok(Some(Input { name: "--not-run".to_owned(), results: Results::of_no_run(not_run) }))
+}
+
+/// What `TARGET=REASON` says, each.
+pub fn named_as_not_run(targets: &[Target], typed: &[String]) -> Result<Vec<NotRun>, Error> {
     let entry = |typed: &String| {
         let wrong = |why, help| Error::NotRunArg { typed: typed.clone(), why, help };
         let Some((id, reason)) = typed.split_once('=').filter(|(_, reason)| !reason.trim().is_empty()) else {
@@ -86,8 +91,7 @@ fn not_run(matrix: Option<&Path>, typed: &[String]) -> Result<Option<Input>, Err
             reason: reason.trim().to_owned(),
         })
     };
-    let not_run = typed.iter().map(entry).collect::<Result<_, _>>()?;
-    Ok(Some(Input { name: "--not-run".to_owned(), results: Results::of_no_run(not_run) }))
+    typed.iter().map(entry).collect()
 }
 
 /// An error if the report would replace one of the inputs.

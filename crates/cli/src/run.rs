@@ -35,6 +35,10 @@ pub fn run(matrix: Option<&Path>, args: &RunArgs) -> Result<ExitCode, Error> {
         subject::expect_none_elsewhere(false)?;
         return everywhere::run(&source, args);
     }
+    if let Some(typed) = args.not_run.first() {
+        let help = "give --target all, or leave it out".to_owned();
+        return Err(Error::NotRunArg { typed: typed.clone(), why: "one target is run", help });
+    }
     let chosen = ways::choose(&source, &args.elsewhere)?;
     subject::expect_none_elsewhere(matches!(chosen.way, Way::Native))?;
     let stop = Stop::install().map_err(cannot_start)?;
