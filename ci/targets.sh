@@ -42,6 +42,7 @@ select_target() {
 
 need_zig() {
   if have cargo-zigbuild; then return; fi
+  have python3 || not_run "cargo-zigbuild is not installed, nor is python3 to install it with"
   python3 -m venv "$tools/venv"
   "$tools/venv/bin/pip" -q install ziglang==0.17.0 cargo-zigbuild==0.24.0
 }

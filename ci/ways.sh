@@ -52,6 +52,7 @@ case $way in
   ssh)
     need_packages sshd openssh-server
     need_packages ssh openssh-client
+    have python3 || not_run "python3 is not installed"
     home=$(mktemp -d)
     port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
     ssh-keygen -q -t ed25519 -N '' -f "$home/host"

@@ -5,6 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
+use subjects::testing::lacks;
 
 use crate::sandbox::{POLLMATRIX, Sandbox, eventually, id};
 
@@ -151,6 +152,9 @@ fn what_else_comes_over_the_line_is_shown_and_changes_nothing() {
 
 #[test]
 fn a_killed_driver_takes_the_executor_and_its_cells_with_it() {
+    if lacks("ps") {
+        return;
+    }
     let sandbox = Sandbox::new(&["pass", "hang"], 300);
     let prefix = sandbox.script("prefix", "exec \"$@\"");
     let mut child = sandbox.start(&["run", "--jobs", "1", "--prefix", &prefix]);

@@ -6,6 +6,7 @@ use std::process::Child;
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
+use subjects::testing::lacks;
 
 use crate::sandbox::{Sandbox, answer, eventually, id};
 
@@ -37,6 +38,9 @@ fn killed() -> Sandbox {
 
 #[test]
 fn ctrl_c_kills_the_cells_and_writes_what_there_is() {
+    if lacks("ps") {
+        return;
+    }
     for (sent, code) in [(Signal::SIGINT, 130), (Signal::SIGTERM, 143)] {
         let sandbox = Sandbox::new(&CELLS, 300);
         let child = started(&sandbox);
@@ -55,12 +59,18 @@ fn ctrl_c_kills_the_cells_and_writes_what_there_is() {
 
 #[test]
 fn a_killed_runner_takes_its_cells_with_it() {
+    if lacks("ps") {
+        return;
+    }
     let sandbox = killed();
     eventually("the cell is gone", || sandbox.cells_alive() == 0);
 }
 
 #[test]
 fn a_killed_run_resumes_without_repeating_anything() {
+    if lacks("ps") {
+        return;
+    }
     let sandbox = killed();
     let before = sandbox.journal();
     // Everything that is recorded would come out differently if it were run again with another matrix; so the
@@ -95,6 +105,9 @@ fn a_resumed_run_can_become_complete() {
 
 #[test]
 fn a_part_of_a_line_at_the_end_of_the_journal_is_tolerated_with_a_warning() {
+    if lacks("ps") {
+        return;
+    }
     let sandbox = killed();
     sandbox.write_to_journal("{\"line\":\"cell\",\"id\":\"selft");
     let child = sandbox.start(&["run", "--resume"]);
@@ -160,6 +173,9 @@ fn a_journal_that_does_not_say_which_run_it_is_is_refused() {
 
 #[test]
 fn the_journal_of_another_run_is_refused() {
+    if lacks("ps") {
+        return;
+    }
     let sandbox = killed();
     let refused = |arguments: &[&str], why: &str| {
         let mut all = vec!["run", "--resume"];
@@ -178,6 +194,9 @@ fn the_journal_of_another_run_is_refused() {
 
 #[test]
 fn a_new_run_keeps_the_journal_of_an_interrupted_one() {
+    if lacks("ps") {
+        return;
+    }
     let sandbox = killed();
     let before = sandbox.journal();
     sandbox.run(&["run", "selftest/pass"]).expect(0, &["is kept as pollmatrix-report/journal-1.jsonl"]);
@@ -197,6 +216,9 @@ fn resuming_where_nothing_is_starts_a_new_run() {
 
 #[test]
 fn two_runs_do_not_write_to_one_report_directory() {
+    if lacks("ps") {
+        return;
+    }
     let sandbox = Sandbox::new(&CELLS, 300);
     let child = started(&sandbox);
     sandbox.run(&["run"]).expect(2, &["another pollmatrix is writing to pollmatrix-report", "--report-dir"]);

@@ -17,6 +17,7 @@ mod mio;
 #[cfg(feature = "polling")]
 mod polling;
 mod process;
+pub mod testing;
 
 use selector::MakeSelector;
 
