@@ -156,7 +156,8 @@ fn a_journal_with_a_damaged_line_is_not_complete() {
 
 #[test]
 fn a_journal_that_does_not_say_which_run_it_is_is_refused() {
-    let damages: [(fn(String) -> String, &str); 2] = [
+    type Damage = fn(String) -> String;
+    let damages: [(Damage, &str); 2] = [
         (|text| text.replace("\"identity\"", "\"idendity\""), "line 1 does not say which run it is"),
         (|text| text.repeat(2), "line 4 begins a second run"),
     ];

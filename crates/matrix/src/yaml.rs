@@ -122,7 +122,7 @@ fn word(text: &str) -> Option<String> {
     let (word, rest) = match quote {
         Some(quote) => text[1..].split_once(quote).unwrap_or((&text[1..], "")),
         None => {
-            let end = text.find(|c| matches!(c, ',' | ']' | '}' | '#' | ':')).unwrap_or(text.len());
+            let end = text.find([',', ']', '}', '#', ':']).unwrap_or(text.len());
             text.split_at(end)
         }
     };
