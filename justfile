@@ -1,3 +1,6 @@
+# What a recipe gets is passed on word by word, as "$@": pasted into its text, words would lose their quotes.
+set positional-arguments
+
 # `just` alone lists what there is.
 [private]
 default:
@@ -5,39 +8,39 @@ default:
 
 # Run the matrix on this machine (arguments go to `pollmatrix run`)
 run *ARGS:
-    cargo run --release -- run {{ ARGS }}
+    cargo run --release -- run "$@"
 
 # The tests
 test *ARGS:
-    cargo test --workspace {{ ARGS }}
+    cargo test --workspace "$@"
 
 # The models of the protocol, quickly: exhaustive within small bounds (loom), random mixes (shuttle)
 model *FILTER:
-    ci/models.sh {{ FILTER }}
+    ci/models.sh "$@"
 
 # The models with greater bounds or none, more random schedules, and every rule seen to be needed
 model-full *FILTER:
-    ci/models.sh --full {{ FILTER }}
+    ci/models.sh --full "$@"
 
 # The kill matrix: which scenario catches which fault (arguments go to `pollmatrix faults`; --quick verifies the record)
 faults *ARGS:
-    cargo run --release -- faults {{ ARGS }}
+    cargo run --release -- faults "$@"
 
 # Everything at random, on every thread, with all invariants on (arguments go to `pollmatrix soak`)
 soak *ARGS:
-    cargo run --release -- soak {{ ARGS }}
+    cargo run --release -- soak "$@"
 
 # The core's tests, and cells of the matrix, under ThreadSanitizer (arguments go to `pollmatrix run`)
 tsan *ARGS:
-    ci/tsan.sh {{ ARGS }}
+    ci/tsan.sh "$@"
 
 # Feed everything to what reads matrix.yml and results.json, a minute each or SECONDS
 fuzz *ARGS:
-    ci/fuzz.sh {{ ARGS }}
+    ci/fuzz.sh "$@"
 
 # The matrix on every target that this machine can run, in one report (arguments go to `pollmatrix run`)
 test-all *ARGS:
-    ci/test-all.sh {{ ARGS }}
+    ci/test-all.sh "$@"
 
 # What this machine can run, and what is missing for the rest
 targets:
@@ -45,7 +48,7 @@ targets:
 
 # Cells in a way that is not native: prefix, container or ssh
 way WAY *ARGS:
-    ci/ways.sh {{ WAY }} {{ ARGS }}
+    ci/ways.sh "$@"
 
 # Formatting, clippy, docs, shell scripts, workflows; warnings are errors
 lint:
@@ -57,19 +60,19 @@ fmt:
 
 # report.html and the catalogue in a real browser; screenshots go to FOLDER
 browser *FOLDER:
-    ci/browser.sh {{ FOLDER }}
+    ci/browser.sh "$@"
 
 # The API documentation
 doc *ARGS:
-    cargo doc --no-deps --workspace {{ ARGS }}
+    cargo doc --no-deps --workspace "$@"
 
 # The benchmarks
 bench *ARGS:
-    cargo bench --workspace {{ ARGS }}
+    cargo bench --workspace "$@"
 
 # A line of verbs, or a row such as V26, on every backend that is here
 probe LINE *ARGS:
-    cargo run --release -- probe {{ quote(LINE) }} {{ ARGS }}
+    cargo run --release -- probe "$@"
 
 # Write again what is published of this machine's pollers
 publish:
@@ -86,7 +89,7 @@ check-targets:
 
 # The release executable for a target of matrix.yml, and a copy of it in FILE
 executable TARGET *FILE:
-    ci/executable.sh {{ TARGET }} {{ FILE }}
+    ci/executable.sh "$@"
 
 # Licences, bans and sources of the dependencies
 deny:
@@ -98,7 +101,7 @@ msrv:
 
 # A container base image, made here from Debian packages
 base-image *ARGS:
-    ci/base-image.sh {{ ARGS }}
+    ci/base-image.sh "$@"
 
 # Install the tools that the recipes need
 setup:

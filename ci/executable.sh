@@ -14,6 +14,7 @@ else
   built=$folder/cross/$triple/release/pollmatrix
   case $build in
     gcc)
+      need_standard_library "$triple"
       need_packages "$linker" "gcc-${linker%-gcc}" "libc6-dev-$(debian_architecture "$linker")-cross"
       variable=$(printf '%s' "CARGO_TARGET_${triple}_LINKER" | tr 'a-z-' 'A-Z_')
       export "$variable=$linker"

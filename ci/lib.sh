@@ -37,6 +37,20 @@ select_matrix_target() {
   exit 2
 }
 
+# A file that sets up an environment in which a target's standard library is built from source; empty without one.
+cross_env=${POLLMATRIX_CROSS_ENV:-../shared/tools/cross-env.sh}
+if [ -f "$cross_env" ]; then cross_env=$(realpath "$cross_env"); else cross_env=; fi
+
+# installed TRIPLE: whether the toolchain has the target's standard library.
+installed() { [ -n "$(ls "$(rustc --print target-libdir --target "$1")" 2>/dev/null)" ]; }
+
+# need_standard_library TRIPLE: looked for before anything is installed for its sake.
+need_standard_library() {
+  if installed "$1" || [ -n "$cross_env" ]; then return; fi
+  [ -e "$(rustc --print sysroot)/lib/rustlib/src/rust/library/std/Cargo.toml" ] ||
+    not_run "no standard library for $1 (rustup target add $1, or rustup component add rust-src)"
+}
+
 # debian_architecture LINKER: what Debian calls the processor that a cross gcc links for.
 debian_architecture() {
   case $1 in

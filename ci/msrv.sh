@@ -7,6 +7,7 @@ set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 dependencies() {
+  have python3 || not_run "python3 is not installed"
   cargo metadata --format-version 1 --locked | python3 -c '
 import json, sys
 

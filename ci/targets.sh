@@ -16,12 +16,8 @@ set -euo pipefail
 
 action=${1:?usage: ci/targets.sh check|lint|link|release|zig|tsan TARGET...}
 shift
-cross_env=${POLLMATRIX_CROSS_ENV:-../shared/tools/cross-env.sh}
-if [ -f "$cross_env" ]; then cross_env=$(realpath "$cross_env"); else cross_env=; fi
 # Apart from the native builds: the environment differs, and each would throw out what the other built.
 export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-target}/cross
-
-installed() { [ -n "$(ls "$(rustc --print target-libdir --target "$1")" 2>/dev/null)" ]; }
 
 # No arguments: the sourced file would see ours.
 enter_cross_env() {
@@ -32,6 +28,7 @@ enter_cross_env() {
 # Sets `target`, the arguments that select it.
 select_target() {
   target=(--target "$1")
+  need_standard_library "$1"
   # A sanitizer must see the standard library, too.
   if [ "$action" != tsan ] && installed "$1"; then return; fi
   if [ -n "$cross_env" ]; then
@@ -39,15 +36,13 @@ select_target() {
     target+=(-Zbuild-std)
     return
   fi
-  if [ ! -e "$(rustc --print sysroot)/lib/rustlib/src/rust/library/std/Cargo.toml" ]; then
-    not_run "no standard library for $1 (rustup target add $1, or rustup component add rust-src)"
-  fi
   export RUSTC_BOOTSTRAP=1
   target+=(-Zbuild-std)
 }
 
 need_zig() {
   if have cargo-zigbuild; then return; fi
+  have python3 || not_run "cargo-zigbuild is not installed, nor is python3 to install it with"
   python3 -m venv "$tools/venv"
   "$tools/venv/bin/pip" -q install ziglang==0.17.0 cargo-zigbuild==0.24.0
 }

@@ -6,13 +6,24 @@
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-# try COMMAND...: goes on without it, if it cannot be done here.
+reason=$(mktemp)
+trap 'rm -f "$reason"' EXIT
+# What cannot be run because it cannot be built, for the report.
+not_run=()
+
+# try COMMAND...: goes on without it, if it cannot be done here. Sets `why`.
 try() {
   local code=0
-  "$@" || code=$?
+  why=
+  : >"$reason"
+  CI_REASON_FILE=$reason "$@" || code=$?
   case $code in
-    0 | 77) ;;
-    *) echo "ci/test-all.sh: failed ($code), going on without: $*" >&2 ;;
+    0) ;;
+    77) why=$(cat "$reason") ;;
+    *)
+      why="failed ($code): $*"
+      echo "ci/test-all.sh: $why, going on without" >&2
+      ;;
   esac
 }
 
@@ -23,6 +34,10 @@ while IFS=$'\t' read -r id _ build linker; do
   esac
   echo "== $id"
   try ci/executable.sh "$id" </dev/null
+  if [ -n "$why" ]; then
+    not_run+=(--not-run "$id=not built ($why)")
+    continue
+  fi
   if [ "$linker" != - ]; then try ci/emulator.sh "$id" </dev/null; fi
 done <ci/targets.tsv
 engine=${CONTAINER:-docker}
@@ -30,4 +45,5 @@ if have "$engine" && "$engine" info >/dev/null 2>&1 && [ -z "${POLLMATRIX_BASE:-
   # Where no registry can be reached; one that is there already is used.
   "$engine" image inspect pollmatrix-base >/dev/null 2>&1 || try ci/base-image.sh
 fi
-exec "${CARGO_TARGET_DIR:-target}/release/pollmatrix" run --target all "$@"
+rm -f "$reason"
+exec "${CARGO_TARGET_DIR:-target}/release/pollmatrix" run --target all ${not_run[@]+"${not_run[@]}"} "$@"

@@ -46,10 +46,13 @@ case $way in
     "$engine" info >/dev/null 2>&1 || not_run "no container engine answers ($engine info)"
     prepare ci/executable.sh x86_64-linux-musl
     run --target x86_64-linux-musl --via container "$@"
+    # The command of a Kubernetes Job, as an unprivileged container.
+    CONTAINER=$engine cargo test -p cli --test end_to_end -- --ignored in_a_container
     ;;
   ssh)
     need_packages sshd openssh-server
     need_packages ssh openssh-client
+    have python3 || not_run "python3 is not installed"
     home=$(mktemp -d)
     port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
     ssh-keygen -q -t ed25519 -N '' -f "$home/host"

@@ -5,6 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
+use subjects::testing::lacks;
 
 use crate::sandbox::{POLLMATRIX, Sandbox, eventually, id};
 
@@ -14,7 +15,7 @@ const TOTALS: &str = "6 cells: 2 pass, 1 fail, 1 unsupported, 1 broken, 1 crash"
 
 impl Sandbox {
     /// A script in the sandbox, as a command.
-    fn script(&self, name: &str, text: &str) -> String {
+    pub fn script(&self, name: &str, text: &str) -> String {
         let path = self.path(name);
         fs::write(&path, format!("#!/bin/sh\n{text}\n")).expect("the sandbox is writable");
         fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("it can be made executable");
@@ -151,6 +152,9 @@ fn what_else_comes_over_the_line_is_shown_and_changes_nothing() {
 
 #[test]
 fn a_killed_driver_takes_the_executor_and_its_cells_with_it() {
+    if lacks("ps") {
+        return;
+    }
     let sandbox = Sandbox::new(&["pass", "hang"], 300);
     let prefix = sandbox.script("prefix", "exec \"$@\"");
     let mut child = sandbox.start(&["run", "--jobs", "1", "--prefix", &prefix]);
@@ -230,10 +234,9 @@ fn what_an_executor_printed_is_imported_whatever_a_console_put_between() {
     let whole: Vec<_> = printed.stdout.lines().collect();
     let cut = format!("{}\n{}", whole[..3].join("\n"), &whole[3][..whole[3].len() / 2]);
     fs::write(sandbox.path("cut"), cut).expect("the sandbox is writable");
-    sandbox.run(&["run", "--import", "cut"]).expect(
-        1,
-        &["the imported results are not complete", "1 lines of the executor are not whole", "4 not-run"],
-    );
+    sandbox
+        .run(&["run", "--import", "cut"])
+        .expect(1, &["the imported results are not complete", "cut: line 4 cannot be read", "4 not-run"]);
 
     fs::write(sandbox.path("foreign"), "login: ").expect("the sandbox is writable");
     sandbox
@@ -268,7 +271,7 @@ fn an_executor_goes_on_from_what_it_kept() {
     // As if it had been killed in the middle of its last line.
     fs::write(sandbox.path("kept"), &kept[..kept.len() - 20]).expect("the sandbox is writable");
     let second = sandbox.run(&exec);
-    second.expect(1, &["the last line of kept is not whole"]);
+    second.expect(1, &["kept: the last line is not whole (3)"]);
     let row = |text: &str, name: &str| {
         let lines: Vec<_> = text.lines().filter(|line| line.contains(&id(name))).map(str::to_owned).collect();
         assert_eq!(lines.len(), 1, "{text}");
@@ -278,6 +281,18 @@ fn an_executor_goes_on_from_what_it_kept() {
     let whole = if cut { "pass" } else { "fail" };
     assert_eq!(row(&first.stdout, whole), row(&second.stdout, whole));
     row(&second.stdout, if cut { "fail" } else { "pass" });
+    // As if the disk had spoiled the line of a cell: the other one is not run again.
+    for (spoiled, other) in [("pass", "fail"), ("fail", "pass")] {
+        let lines: Vec<_> = kept.lines().collect();
+        let at = lines.iter().position(|line| line.contains(&id(spoiled))).expect("it was kept");
+        let bytes = kept.replace(lines[at], "?").into_bytes();
+        let bytes = bytes.into_iter().map(|byte| if byte == b'?' { 0xff } else { byte }).collect::<Vec<_>>();
+        fs::write(sandbox.path("kept"), bytes).expect("the sandbox is writable");
+        let third = sandbox.run(&exec);
+        third.expect(1, &[&format!("kept: line {} cannot be read; the other results are used", at + 1)]);
+        assert_eq!(row(&first.stdout, other), row(&third.stdout, other));
+        row(&third.stdout, spoiled);
+    }
     sandbox
         .run(&["exec", "--all", "--seed", "3", "--keep", "kept"])
         .expect(2, &["kept cannot be continued", "another --seed", "help: "]);
@@ -318,6 +333,24 @@ fn every_target_that_can_be_run_from_here_is_in_one_report() {
     let again = sandbox.run(&["run", "--target", "all", "--resume"]);
     again.expect(1, &["2 runs of 2 targets: 12 cells: 4 pass, 2 fail, 2 unsupported, 2 broken, 2 crash"]);
     assert_eq!(sandbox.lines("log"), [""; 0]);
+
+    // What is named as not run is not, for the reason that is given.
+    let named = ["--not-run", "there=no standard library", "--not-run", "nowhere=no such machine"];
+    let without = sandbox.run(&[&run[..], &named].concat());
+    without.expect(
+        1,
+        &[
+            "note: not run: there: no standard library",
+            "6 cells: 2 pass",
+            "not run  there: no standard library",
+        ],
+    );
+    assert_eq!(sandbox.results()["not_run"].as_array().map(Vec::len), Some(2));
+    assert_eq!(sandbox.lines("log"), [""; 0]);
+    sandbox.run(&[&run[..], &["--not-run", "theer=x"]].concat()).expect(2, &["did you mean 'there'?"]);
+    sandbox
+        .run(&["run", "--not-run", "there=x"])
+        .expect(2, &["--not-run there=x: one target is run", "--target all"]);
 
     // A machine that does not answer says nothing about the other.
     sandbox.script("prefix", "exit 1");

@@ -23,6 +23,7 @@ const DIVERGENCE: &str = "divergences:
     expect: always
     source: a book
     evidence: D
+...
 ";
 
 /// A sandbox with this text as divergences.yml, for this system.
@@ -122,7 +123,7 @@ fn check_knows_the_matrix_and_the_answers() {
     check(&sandbox(&["pass"], DIVERGENCE))
         .expect(2, &["divergences.yml:2:", "no cell fits 'selftest/fail/*@poll'"]);
     let sandbox = sandbox(&["fail"], DIVERGENCE);
-    let text = "os: linux\nsource: s\nsources:\n  s: { evidence: K, text: t }\nrows:\n  V99:\n    'x':\n      poll: '-'\n";
+    let text = "os: linux\nsource: s\nsources:\n  s: { evidence: K, text: t }\nrows:\n  V99:\n    'x':\n      poll: '-'\n...\n";
     fs::write(sandbox.path("expected/answers/linux.yml"), text).expect("writable");
     check(&sandbox).expect(2, &["answers/linux.yml:6:3: there is no row 'V99' in the catalogue"]);
 }

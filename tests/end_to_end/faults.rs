@@ -7,6 +7,12 @@ use std::process::{Command, Stdio};
 use crate::sandbox::{Answer, POLLMATRIX, Sandbox, answer};
 
 /// The executable with the matrix that is built in, in a folder of the sandbox.
+/// Adds scenarios to the matrix, one line each.
+fn add_scenarios(sandbox: &Sandbox, lines: &[&str]) {
+    let entries: String = lines.iter().map(|line| format!("  - {{ title: A title, {line} }}\n")).collect();
+    sandbox.add_scenarios(&entries);
+}
+
 fn faults(sandbox: &Sandbox, arguments: &[&str]) -> Answer {
     let mut command = Command::new(POLLMATRIX);
     command.arg("faults").args(arguments).arg("--report-dir").arg(sandbox.path("kills"));
@@ -24,7 +30,7 @@ const DISOWN: &str = "id: deletion/disown, transports: [pipe, unix]";
 /// A sandbox with these lines in its matrix.
 fn core(lines: &[&str]) -> Sandbox {
     let sandbox = Sandbox::new(&[], 20);
-    sandbox.add_scenarios(lines);
+    add_scenarios(&sandbox, lines);
     sandbox
 }
 
@@ -75,7 +81,7 @@ fn what_survives_and_who_kills_nothing_is_named_and_fails() {
         ],
     );
     // Of a part of one side nothing is said about the other.
-    sandbox.add_scenarios(&[CONTROL]);
+    add_scenarios(&sandbox, &[CONTROL]);
     let part = sandbox.run(&["faults", "--fault", "takeover-ignores-owner"]);
     part.expect(1, &["SURVIVES   takeover-ignores-owner"]);
     assert!(!part.stdout.contains("KILLS NONE"), "{}", part.stdout);
@@ -84,7 +90,7 @@ fn what_survives_and_who_kills_nothing_is_named_and_fails() {
 #[test]
 fn what_fails_without_a_fault_proves_nothing() {
     let sandbox = Sandbox::new(&["fail", "panic", "broken"], 20);
-    sandbox.add_scenarios(&[CONTROL]);
+    add_scenarios(&sandbox, &[CONTROL]);
     let found = sandbox.run(&["faults", "--fault", "double-close"]);
     found.expect(1, &["SURVIVES   double-close", "unfit      selftest/fail/tcp-level-1t1g@poll: fail: "]);
 }
@@ -108,12 +114,23 @@ fn a_resumed_run_tries_nothing_twice() {
     let again = faults(&sandbox, &[&arguments[..], &["--resume"]].concat());
     assert_eq!(again.stdout, first.stdout);
     assert_eq!(tries(&sandbox).lines().count(), lines.lines().count());
+    // As if the disk had spoiled the second line: only what it held is tried again.
+    let file = sandbox.path("kills/kill-matrix.jsonl");
+    let second = lines.lines().nth(1).expect("it has lines");
+    fs::write(&file, lines.replacen(second, "{", 1)).expect("writable");
+    let again = faults(&sandbox, &[&arguments[..], &["--resume"]].concat());
+    again.expect(0, &["kill-matrix.jsonl: line 2 cannot be read; the other results are used"]);
+    assert_eq!(again.stdout, first.stdout);
+    assert_eq!(tries(&sandbox).lines().count(), lines.lines().count() + 1);
+    fs::write(&file, lines.replacen("begin", "bgein", 1)).expect("writable");
+    faults(&sandbox, &[&arguments[..], &["--resume"]].concat())
+        .expect(2, &["is not a journal of this pollmatrix: line 1 does not say", "help: leave --resume out"]);
 }
 
 #[test]
 fn a_record_is_verified_and_must_be_complete() {
     let sandbox = Sandbox::new(&["pass"], 20);
-    sandbox.add_scenarios(&[CONTROL]);
+    add_scenarios(&sandbox, &[CONTROL]);
     let record = sandbox.path("kills.tsv");
     let quick = || sandbox.run(&["faults", "--quick", "--recorded", &record.display().to_string()]);
     fs::write(&record, "# nothing\n").expect("writable");
@@ -134,7 +151,7 @@ fn a_record_is_verified_and_must_be_complete() {
 #[test]
 fn names_in_a_record_that_no_longer_exist_are_errors() {
     let sandbox = Sandbox::new(&["pass"], 20);
-    sandbox.add_scenarios(&[CONTROL]);
+    add_scenarios(&sandbox, &[CONTROL]);
     let record = sandbox.path("kills.tsv");
     let again = "--record";
     for (line, says, help) in [

@@ -6,8 +6,9 @@ use std::process::Child;
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
+use subjects::testing::lacks;
 
-use crate::sandbox::{Sandbox, answer, eventually};
+use crate::sandbox::{Sandbox, answer, eventually, id};
 
 /// The last one hangs for longer than any test waits.
 const CELLS: [&str; 4] = ["pass", "fail", "flaky", "hang"];
@@ -37,6 +38,9 @@ fn killed() -> Sandbox {
 
 #[test]
 fn ctrl_c_kills_the_cells_and_writes_what_there_is() {
+    if lacks("ps") {
+        return;
+    }
     for (sent, code) in [(Signal::SIGINT, 130), (Signal::SIGTERM, 143)] {
         let sandbox = Sandbox::new(&CELLS, 300);
         let child = started(&sandbox);
@@ -55,12 +59,18 @@ fn ctrl_c_kills_the_cells_and_writes_what_there_is() {
 
 #[test]
 fn a_killed_runner_takes_its_cells_with_it() {
+    if lacks("ps") {
+        return;
+    }
     let sandbox = killed();
     eventually("the cell is gone", || sandbox.cells_alive() == 0);
 }
 
 #[test]
 fn a_killed_run_resumes_without_repeating_anything() {
+    if lacks("ps") {
+        return;
+    }
     let sandbox = killed();
     let before = sandbox.journal();
     // Everything that is recorded would come out differently if it were run again with another matrix; so the
@@ -95,6 +105,9 @@ fn a_resumed_run_can_become_complete() {
 
 #[test]
 fn a_part_of_a_line_at_the_end_of_the_journal_is_tolerated_with_a_warning() {
+    if lacks("ps") {
+        return;
+    }
     let sandbox = killed();
     sandbox.write_to_journal("{\"line\":\"cell\",\"id\":\"selft");
     let child = sandbox.start(&["run", "--resume"]);
@@ -102,7 +115,7 @@ fn a_part_of_a_line_at_the_end_of_the_journal_is_tolerated_with_a_warning() {
     signal(&child, Signal::SIGINT);
     let output = child.wait_with_output().expect("the runner ends");
     let stderr = String::from_utf8_lossy(&output.stderr);
-    assert!(stderr.contains("last line is not whole"), "{stderr}");
+    assert!(stderr.contains("journal.jsonl: the last line is not whole (5); the other results"), "{stderr}");
     assert_eq!(sandbox.row("fail")["status"], "fail");
     for line in sandbox.journal() {
         assert!(serde_json::from_str::<serde_json::Value>(&line).is_ok(), "{line}");
@@ -110,16 +123,60 @@ fn a_part_of_a_line_at_the_end_of_the_journal_is_tolerated_with_a_warning() {
 }
 
 #[test]
-fn a_wrong_line_inside_the_journal_is_refused() {
-    let sandbox = killed();
-    sandbox.write_to_journal("{\"no\": \"result\"}\n");
-    sandbox
-        .run(&["run", "--resume"])
-        .expect(2, &["journal.jsonl is not a journal", "line 5", "help: leave --resume out"]);
+fn a_damaged_line_in_the_journal_costs_its_own_cell_only() {
+    let cells = ["pass", "fail", "flaky"];
+    for damage in
+        [&b"{\"line\":\"cell\",\"id\":\"selft"[..], b"", b"\xff\xfe", b"\0\0\0\0", b"{\"line\":\"end\"}"]
+    {
+        let sandbox = Sandbox::new(&cells, 20);
+        sandbox.run(&["run", "--jobs", "1", "--seed", "2"]).expect(1, &["3 cells: 2 pass, 1 fail"]);
+        let before = sandbox.journal();
+        let at = before.iter().position(|line| line.contains(&id("fail"))).expect("it has a line");
+        let mut lines: Vec<_> = before.iter().map(|line| line.as_bytes()).collect();
+        lines[at] = damage;
+        fs::write(sandbox.path("pollmatrix-report/journal.jsonl"), lines.join(&b'\n')).expect("writable");
+        // The last line has lost its end, too.
+        let resumed = sandbox.run(&["run", "--resume"]);
+        let says = format!("journal.jsonl: line {} cannot be read, the last line is not whole (5);", at + 1);
+        resumed.expect(1, &[&says, "[3/3] fail", "3 cells: 2 pass, 1 fail"]);
+        assert_eq!(resumed.stderr.matches("/3] ").count(), 1, "{}", resumed.stderr);
+        assert_eq!(sandbox.row("fail")["status"], "fail");
+        sandbox.run(&["show", &id("fail")]).expect(0, &["status      fail"]);
+    }
+}
+
+#[test]
+fn a_journal_with_a_damaged_line_is_not_complete() {
+    let sandbox = Sandbox::new(&["pass"], 20);
+    sandbox.run(&["run"]).expect(0, &[]);
+    let damaged = sandbox.journal().join("\n").replace("\"line\":\"cell\"", "\"line\":\"cell") + "\n";
+    fs::write(sandbox.path("pollmatrix-report/journal.jsonl"), damaged).expect("writable");
+    sandbox.run(&["run"]).expect(0, &["is kept as pollmatrix-report/journal-1.jsonl"]);
+}
+
+#[test]
+fn a_journal_that_does_not_say_which_run_it_is_is_refused() {
+    type Damage = fn(String) -> String;
+    let damages: [(Damage, &str); 2] = [
+        (|text| text.replace("\"identity\"", "\"idendity\""), "line 1 does not say which run it is"),
+        (|text| text.repeat(2), "line 4 begins a second run"),
+    ];
+    for (damage, why) in damages {
+        let sandbox = Sandbox::new(&["pass"], 20);
+        sandbox.run(&["run"]).expect(0, &[]);
+        let text = damage(sandbox.journal().join("\n") + "\n");
+        fs::write(sandbox.path("pollmatrix-report/journal.jsonl"), text).expect("writable");
+        sandbox
+            .run(&["run", "--resume"])
+            .expect(2, &["journal.jsonl is not a journal", why, "help: leave --resume out"]);
+    }
 }
 
 #[test]
 fn the_journal_of_another_run_is_refused() {
+    if lacks("ps") {
+        return;
+    }
     let sandbox = killed();
     let refused = |arguments: &[&str], why: &str| {
         let mut all = vec!["run", "--resume"];
@@ -138,6 +195,9 @@ fn the_journal_of_another_run_is_refused() {
 
 #[test]
 fn a_new_run_keeps_the_journal_of_an_interrupted_one() {
+    if lacks("ps") {
+        return;
+    }
     let sandbox = killed();
     let before = sandbox.journal();
     sandbox.run(&["run", "selftest/pass"]).expect(0, &["is kept as pollmatrix-report/journal-1.jsonl"]);
@@ -157,6 +217,9 @@ fn resuming_where_nothing_is_starts_a_new_run() {
 
 #[test]
 fn two_runs_do_not_write_to_one_report_directory() {
+    if lacks("ps") {
+        return;
+    }
     let sandbox = Sandbox::new(&CELLS, 300);
     let child = started(&sandbox);
     sandbox.run(&["run"]).expect(2, &["another pollmatrix is writing to pollmatrix-report", "--report-dir"]);

@@ -1,11 +1,14 @@
 //! The `pollmatrix` executable from outside, with scenarios that misbehave on purpose.
 
 mod answers;
+mod ci;
 mod diff;
 mod elsewhere;
 mod expectations;
 mod faults;
+mod hostile;
 mod interruption;
+mod kubernetes;
 mod merge;
 mod plans;
 mod probe;
@@ -15,4 +18,5 @@ mod sandbox;
 #[cfg(target_os = "linux")]
 mod scripts;
 mod subjects;
+mod terminal;
 mod usage;

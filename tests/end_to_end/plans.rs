@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
 use serde_json::Value;
@@ -101,99 +100,6 @@ fn the_plan_for_github_is_one_line_for_its_outputs() {
     let value = printed.stdout.strip_prefix("matrix=").expect("the output's name");
     let matrix: Value = serde_json::from_str(value).expect("JSON");
     assert_eq!(matrix["include"], Value::from(plan(&["--shards", "3"])));
-}
-
-/// Kubernetes replaces `$(NAME)` and makes one dollar of two before it starts a command.
-fn as_started(word: &str) -> String {
-    assert!(!word.replace("$$", "").contains('$'), "Kubernetes would look at {word:?}");
-    word.replace("$$", "$")
-}
-
-#[test]
-fn the_plan_for_kubernetes_starts_each_shard() {
-    let printed = pollmatrix(&[
-        "plan",
-        "--shards",
-        "3",
-        "--format",
-        "k8s-job",
-        "deletion",
-        "--backend",
-        "poll",
-        "--filter",
-        "own*",
-    ]);
-    printed.expect(2, &["no cell matches"]);
-    let filter = "*own-handler*";
-    let printed = pollmatrix(&[
-        "plan",
-        "--shards",
-        "3",
-        "--format",
-        "k8s-job",
-        "--image",
-        "registry.example/pollmatrix:1",
-        "deletion",
-        "--backend",
-        "poll",
-        "--filter",
-        filter,
-    ]);
-    printed.expect(0, &[]);
-    let job: Value = serde_saphyr::from_str(&printed.stdout).expect("YAML");
-    assert_eq!((&job["apiVersion"], &job["kind"]), (&"batch/v1".into(), &"Job".into()));
-    let spec = &job["spec"];
-    assert_eq!(spec["completionMode"], "Indexed");
-    assert_eq!((spec["completions"].as_u64(), spec["parallelism"].as_u64()), (Some(3), Some(3)));
-    // Kubernetes refuses a failure policy with any other.
-    assert_eq!(spec["template"]["spec"]["restartPolicy"], "Never");
-    let container = &spec["template"]["spec"]["containers"][0];
-    assert_eq!(container["image"], "registry.example/pollmatrix:1");
-    assert_eq!(container["name"], spec["podFailurePolicy"]["rules"][1]["onExitCodes"]["containerName"]);
-    let mounted = &container["volumeMounts"][0];
-    assert_eq!((&mounted["mountPath"], &mounted["name"]), (&"/results".into(), &"results".into()));
-
-    // The command, as the second of three pods starts it, with a pollmatrix that says what it was told.
-    let folder = tempfile::tempdir().expect("a temporary folder can be made");
-    let fake = folder.path().join("pollmatrix");
-    fs::write(&fake, "#!/bin/sh\nprintf '%s\\n' \"$@\"\n").expect("writable");
-    fs::set_permissions(&fake, fs::Permissions::from_mode(0o755)).expect("ours");
-    let words = container["command"].as_array().expect("a list");
-    let words: Vec<_> = words.iter().map(|word| as_started(word.as_str().expect("a word"))).collect();
-    let path = format!("{}:{}", folder.path().display(), std::env::var("PATH").expect("there is a PATH"));
-    let told =
-        answer(Command::new(&words[0]).args(&words[1..]).env("PATH", path).env("JOB_COMPLETION_INDEX", "1"));
-    let expected = [
-        "run",
-        "--shard",
-        "2/3",
-        "--resume",
-        "--report-dir",
-        "/results/shard-2-of-3",
-        "deletion",
-        "--backend",
-        "poll",
-        "--filter",
-        filter,
-    ];
-    assert_eq!(told.stdout.lines().collect::<Vec<_>>(), expected, "{}", told.stderr);
-}
-
-#[test]
-fn a_dollar_in_a_filter_is_not_for_kubernetes() {
-    let sandbox = Sandbox::new(&["pass"], 20);
-    let printed = sandbox.run(&[
-        "plan",
-        "--shards",
-        "1",
-        "--format",
-        "k8s-job",
-        "--filter",
-        "*$(HOME)*",
-        "--filter",
-        "pass",
-    ]);
-    printed.expect(0, &["$$(HOME)"]);
 }
 
 #[test]

@@ -49,7 +49,7 @@ impl Sandbox {
              defaults: {{ layer: contract, transports: [tcp], triggers: [level], threads: [1], groups: [1], timeout: 300 }}\n\
              backends:\n  - {{ id: poll, os: all, triggers: [level] }}\n\
              targets:\n  - {{ id: here, triple: {triple}, os: {os}, arch: {arch}, ways: [native] }}\n\
-             scenarios:\n{scenarios}"
+             scenarios:\n{scenarios}...\n"
         );
         fs::write(self.path("matrix.yml"), text).expect("the sandbox is writable");
     }
@@ -61,12 +61,10 @@ impl Sandbox {
         fs::write(self.path("matrix.yml"), text).expect("the sandbox is writable");
     }
 
-    /// Adds scenarios to the matrix, one line each.
-    pub fn add_scenarios(&self, lines: &[&str]) {
-        let mut text = fs::read_to_string(self.path("matrix.yml")).expect("it is there");
-        for line in lines {
-            text += &format!("  - {{ title: A title, {line} }}\n");
-        }
+    /// Adds entries to the end of the matrix.
+    pub fn add_scenarios(&self, lines: &str) {
+        let text = fs::read_to_string(self.path("matrix.yml")).expect("it is there");
+        let text = text.replace("...\n", &format!("{lines}...\n"));
         fs::write(self.path("matrix.yml"), text).expect("the sandbox is writable");
     }
 

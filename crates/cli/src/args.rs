@@ -170,6 +170,11 @@ pub enum Command {
 }
 
 impl Command {
+    /// Whether what is named by `--subject` is asked elsewhere.
+    pub fn is_for_a_cluster(&self) -> bool {
+        matches!(self, Self::Plan(PlanArgs { format: PlanFormat::K8sJob, .. }))
+    }
+
     /// How many times slower than an ordinary machine this one is said to be.
     pub fn slowness(&self) -> NonZeroU32 {
         let slow = match self {
@@ -308,6 +313,9 @@ pub struct RunArgs {
     pub attempts: AttemptArgs,
     #[command(flatten)]
     pub elsewhere: ElsewhereArgs,
+    /// With --target all: list a target that is not run, and why: s390x-linux-gnu='not built: no linker'; repeatable
+    #[arg(long = "not-run", value_name = "TARGET=REASON")]
+    pub not_run: Vec<String>,
     /// Continue the interrupted run in the report directory; without cells given, with the same ones
     #[arg(long)]
     pub resume: bool,
@@ -671,12 +679,26 @@ pub struct PlanArgs {
     /// The image that has pollmatrix and a shell, for a Kubernetes Job (docker/debian.Dockerfile makes one)
     #[arg(long, value_name = "IMAGE", default_value = "pollmatrix")]
     pub image: String,
+    /// A volume claim that the cluster has already, for the results of a Kubernetes Job [default: one comes with the Job]
+    #[arg(long, value_name = "NAME", value_parser = claim)]
+    pub claim: Option<String>,
     /// Split nothing: record how long the cells in this results.json took, for the splits to come; repeatable
     #[arg(long, value_name = "FILE", conflicts_with_all = ["shards", "prefixes", "backends", "filters", "layer", "shard"])]
     pub record: Vec<PathBuf>,
     /// The top of the source tree, to record in [default: the nearest folder upwards that has a matrix.yml and crates]
     #[arg(long, value_name = "DIR", requires = "record")]
     pub root: Option<PathBuf>,
+}
+
+/// What Kubernetes takes for a name.
+fn claim(text: &str) -> Result<String, String> {
+    let is_inner = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-' || c == '.';
+    let is_end = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
+    let is_name = text.chars().all(is_inner) && text.starts_with(is_end) && text.ends_with(is_end);
+    match is_name && text.len() <= 253 {
+        true => Ok(text.to_owned()),
+        false => Err("a name has lower-case letters, digits, '-' and '.' between them".into()),
+    }
 }
 
 /// A number of machines.
@@ -695,7 +717,8 @@ pub enum PlanFormat {
     Json,
     /// The same as one line for $GITHUB_OUTPUT: matrix={"include":[...]}
     Github,
-    /// An indexed Job for Kubernetes; results go to the volume claim pollmatrix-results
+    /// An indexed Job for Kubernetes, with a volume claim for the results and a ConfigMap for --matrix and --expectations; a
+    /// --subject must be a command of the image (docs/elsewhere.md)
     K8sJob,
 }
 

@@ -10,6 +10,11 @@ pub fn quoted(words: &[String]) -> String {
     shlex::try_join(words.iter().map(String::as_str)).unwrap_or_else(|_| words.join(" "))
 }
 
+/// A text in single quotes: one word for a shell, whatever is in it.
+pub fn word(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "'\\''"))
+}
+
 /// What a shell starts when `name` is typed.
 pub fn on_path(name: &OsStr, path: Option<&OsStr>) -> Option<PathBuf> {
     let file = Path::new(name);

@@ -16,7 +16,7 @@ pub fn run(args: &DiffArgs) -> Result<ExitCode, Error> {
     output::print(&match args.format {
         DiffFormat::Text => diff.text(),
         DiffFormat::Markdown => diff.markdown(),
-        DiffFormat::Json => format!("{:#}\n", serde_json::json!(diff)),
+        DiffFormat::Json => report::json(&diff),
     })?;
     let failed = match args.fail_on {
         FailOn::Any => !diff.is_empty(),

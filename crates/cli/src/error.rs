@@ -1,6 +1,6 @@
 //! Everything that can end a command with exit code 2, with what to do about it.
 
-use std::io;
+use std::io::{self, Write};
 use std::path::PathBuf;
 
 use anstyle::{AnsiColor, Style};
@@ -63,6 +63,8 @@ pub enum Error {
     NotAJournal { path: PathBuf, reason: String },
     #[error("the run in {} is a different one: {difference}", path.display())]
     ForeignJournal { path: PathBuf, difference: String, help: String },
+    #[error("a Kubernetes Job cannot have this: {what}")]
+    NotForKubernetes { what: String, help: String },
     #[error("no cells were named")]
     NoCells,
     #[error("standard input ended before the empty line that ends the list of cells")]
@@ -153,7 +155,7 @@ impl Error {
             Self::Io { help, .. } => (*help).into(),
             Self::Locked(_) => "wait for it, or choose another place with --report-dir DIR".into(),
             Self::NotAJournal { .. } => "leave --resume out: the file is then moved aside".into(),
-            Self::ForeignJournal { help, .. } => help.clone(),
+            Self::ForeignJournal { help, .. } | Self::NotForKubernetes { help, .. } => help.clone(),
             Self::CutCells => "whatever stands between it and who runs the cells must pass it on".into(),
             Self::UnknownWay { help, .. } => help.clone(),
             Self::WayNeeds { option, .. } => format!("give {option}"),
@@ -227,6 +229,12 @@ pub fn warning(text: &str) {
     say("warning", AnsiColor::Yellow, text);
 }
 
+/// Passes a line of another program on.
+pub fn message(line: &str) {
+    // If it cannot be written, neither can it be said.
+    let _ = writeln!(io::stderr(), "{}", report::visible(line));
+}
+
 fn merge_help(error: &MergeError) -> &'static str {
     match error {
         MergeError::Faults(..) => {
@@ -242,5 +250,6 @@ fn merge_help(error: &MergeError) -> &'static str {
 
 fn say(label: &str, colour: AnsiColor, text: &str) {
     let style = Style::new().bold().fg_color(Some(colour.into()));
+    let text = report::visible(text);
     anstream::eprintln!("{style}{label}{style:#}: {text}");
 }

@@ -80,8 +80,9 @@ pub fn run(source: &Source, args: &RunArgs) -> Result<ExitCode, Error> {
 /// The targets that can be run from here, each in the first of its ways that is possible, and the others.
 fn sort<'a>(source: &'a Source, args: &RunArgs) -> Result<(Vec<Chosen<'a>>, Vec<NotRun>), Error> {
     let mut chosen = Vec::new();
-    let mut not_run = Vec::new();
-    for target in &source.matrix.targets {
+    let mut not_run = merge::named_as_not_run(&source.matrix.targets, &args.not_run)?;
+    let named: Vec<_> = not_run.iter().map(|named| named.target.clone()).collect();
+    for target in source.matrix.targets.iter().filter(|target| !named.contains(&target.id)) {
         let here = |way: &&Way| ways::missing(target, way, &args.elsewhere).is_none();
         // One host, one file: they are of one target, which must be named.
         let ways = target.ways.iter().filter(|way| !matches!(way, Way::Ssh | Way::Import));

@@ -12,6 +12,7 @@ use report::{CellResult, Run, Status};
 
 use crate::args::ExecArgs;
 use crate::error::Error;
+use crate::lines;
 use crate::plan::{self, Planned, Source};
 use crate::schedule::{self, Settings};
 use crate::signals::Stop;
@@ -247,38 +248,37 @@ impl Kept {
             help: "choose another place with --keep FILE, or leave it out",
         };
         let mut file = OpenOptions::new().read(true).append(true).create(true).open(path).map_err(failed)?;
-        let mut text = String::new();
-        file.read_to_string(&mut text).map_err(failed)?;
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes).map_err(failed)?;
         let mut kept = Self { file, path: path.to_path_buf(), rows: HashMap::new() };
-        // A line that was cut is no line; a new one must not continue it.
-        let whole = text.rfind('\n').map_or(0, |end| end + 1);
-        if whole < text.len() {
-            kept.file.set_len(whole as u64).map_err(failed)?;
-            error::warning(&format!(
-                "the last line of {} is not whole: that cell is run again",
-                path.display()
-            ));
+        let lines = lines::read(&bytes, |line| Line::find(&String::from_utf8_lossy(line)).0);
+        if let Some(loss) = lines.loss(path) {
+            error::warning(&format!("{loss}, and cells without a result are run again"));
         }
-        let mut lines = text[..whole].lines().map(|line| Line::find(line).0);
+        // A line that was cut is no line; a new one must not continue it.
+        if let Some((_, whole)) = lines.torn {
+            kept.file.set_len(whole).map_err(failed)?;
+        }
+        let is_empty = lines.is_empty();
+        let mut lines = lines.whole.into_iter();
         match lines.next() {
-            None => kept.write(&Line::Begin {
+            None if is_empty => kept.write(&Line::Begin {
                 format: stream::FORMAT,
                 run: Box::new(here.clone()),
                 slow: NonZeroU32::MIN,
                 cells: 0,
             })?,
-            Some(Some(Line::Begin { format: stream::FORMAT, run, .. })) => {
+            Some((1, Line::Begin { format: stream::FORMAT, run, .. })) => {
                 if let Some(difference) = difference(&run, here) {
                     return Err(Error::ForeignKeep { path: path.to_path_buf(), difference });
                 }
-                for row in lines.filter_map(|line| match line {
-                    Some(Line::Cell(row)) => Some(*row),
-                    _ => None,
-                }) {
-                    kept.rows.insert(row.id.clone(), row);
+                for (_, line) in lines {
+                    if let Line::Cell(row) = line {
+                        kept.rows.insert(row.id.clone(), *row);
+                    }
                 }
             }
-            Some(_) => {
+            _ => {
                 let difference = "its first line is not that of an executor of this version".into();
                 return Err(Error::ForeignKeep { path: path.to_path_buf(), difference });
             }

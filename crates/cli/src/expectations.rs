@@ -30,7 +30,7 @@ pub fn run(matrix: Option<&Path>, dir: Option<&Path>, args: &ExpectationsArgs) -
         let questions = asked(answers, args)?;
         match args.format {
             Format::Text => side_by_side(&questions),
-            Format::Json => format!("{:#}\n", Value::from_iter(questions.iter().map(Question::describe))),
+            Format::Json => report::json(&Value::from_iter(questions.iter().map(Question::describe))),
         }
     };
     output::print(&text)?;

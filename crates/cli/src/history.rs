@@ -19,7 +19,7 @@ pub fn run(format: Format) -> Result<ExitCode, Error> {
         }),
         Format::Json => {
             let rows: Vec<_> = history().iter().map(describe).collect();
-            format!("{:#}\n", json!(rows))
+            report::json(&json!(rows))
         }
     };
     output::print(&text)?;

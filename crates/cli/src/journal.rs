@@ -14,6 +14,7 @@ use report::{CellResult, Run, Seed};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, REPORT_DIR_HELP};
+use crate::lines;
 
 /// The journal's name in the report directory.
 pub const NAME: &str = "journal.jsonl";
@@ -110,8 +111,10 @@ pub struct Contents {
     pub complete: bool,
     /// The results; the last one of a cell counts.
     pub rows: Vec<CellResult>,
+    /// What to warn about, if some of it cannot be read.
+    pub loss: Option<String>,
     /// The length of the whole lines, if there is a part of a line after them.
-    truncated_at: Option<u64>,
+    torn_at: Option<u64>,
 }
 
 /// Whether there is a journal in `dir`.
@@ -119,7 +122,11 @@ pub fn exists(dir: &Path) -> bool {
     dir.join(NAME).exists()
 }
 
-/// Reads the journal in `dir`. `None` if there is none, or none that got as far as its first line.
+/// Reads the journal in `dir`, as far as it can be read. `None` if there is none, or none that got as far as its first
+/// line.
+///
+/// # Errors
+/// The first line does not say which run it is, or a second run begins.
 pub fn read(dir: &Path) -> Result<Option<Contents>, Error> {
     let path = dir.join(NAME);
     let text = match std::fs::read(&path) {
@@ -127,47 +134,45 @@ pub fn read(dir: &Path) -> Result<Option<Contents>, Error> {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         Err(source) => return Err(Error::Io { action: "read", path, source, help: REPORT_DIR_HELP }),
     };
-    // Whatever follows the last line's end was being written when the process died.
-    let whole = text.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
-    if whole == 0 {
+    let lines = lines::read(&text, |line| serde_json::from_slice::<Line>(line).ok());
+    if lines.is_empty() {
         return Ok(None);
     }
-    let mut contents: Option<Contents> = None;
-    for (index, line) in text[..whole].split_inclusive(|byte| *byte == b'\n').enumerate() {
-        let wrong = |why: &dyn std::fmt::Display| Error::NotAJournal {
-            path: path.clone(),
-            reason: format!("line {}: {why}", index + 1),
-        };
-        let line: Line = serde_json::from_slice(line).map_err(|error| wrong(&error))?;
-        match (line, &mut contents) {
-            (Line::Run { started, identity }, None) => {
-                let truncated_at = (whole < text.len()).then_some(whole as u64);
-                let (resumed, machine, complete, rows) = (0, None, false, Vec::new());
-                contents = Some(Contents {
-                    identity: *identity,
-                    started,
-                    resumed,
-                    machine,
-                    complete,
-                    rows,
-                    truncated_at,
-                });
-            }
-            (Line::Machine(run), Some(contents)) => contents.machine = Some(*run),
-            (Line::Cell(row), Some(contents)) => {
+    let wrong =
+        |number, why| Error::NotAJournal { path: path.clone(), reason: format!("line {number} {why}") };
+    let loss = lines.loss(&path);
+    let is_damaged = !lines.damaged.is_empty();
+    let mut all = lines.whole.into_iter();
+    let Some((1, Line::Run { started, identity })) = all.next() else {
+        return Err(wrong(1, "does not say which run it is"));
+    };
+    let mut contents = Contents {
+        identity: *identity,
+        started,
+        resumed: 0,
+        machine: None,
+        complete: false,
+        rows: Vec::new(),
+        loss,
+        torn_at: lines.torn.map(|(_, place)| place),
+    };
+    for (number, line) in all {
+        match line {
+            Line::Machine(run) => contents.machine = Some(*run),
+            Line::Cell(row) => {
                 contents.rows.retain(|known| known.id != row.id);
                 contents.rows.push(*row);
             }
-            (Line::Resumed { .. }, Some(contents)) => {
+            Line::Resumed { .. } => {
                 contents.resumed += 1;
                 contents.complete = false;
             }
-            (Line::Complete, Some(contents)) => contents.complete = true,
-            (Line::Run { .. }, Some(_)) => return Err(wrong(&"a second run begins")),
-            (_, None) => return Err(wrong(&"it does not say which run it is")),
+            Line::Complete => contents.complete = true,
+            Line::Run { .. } => return Err(wrong(number, "begins a second run")),
         }
     }
-    Ok(contents)
+    contents.complete &= !is_damaged;
+    Ok(Some(contents))
 }
 
 /// The right to write to a report directory, until it is dropped or the process ends.
@@ -223,7 +228,7 @@ impl Journal {
         let path = dir.join(NAME);
         let open = || {
             let file = OpenOptions::new().append(true).open(&path)?;
-            if let Some(length) = contents.truncated_at {
+            if let Some(length) = contents.torn_at {
                 file.set_len(length)?;
             }
             Ok(file)
@@ -257,11 +262,6 @@ impl Journal {
 }
 
 impl Contents {
-    /// Whether the last line was not whole.
-    pub fn is_truncated(&self) -> bool {
-        self.truncated_at.is_some()
-    }
-
     /// What makes `identity` another run than this one, if something does, and how to get the same.
     pub fn difference(&self, identity: &Identity) -> Option<(String, String)> {
         let new_run = || "leave --resume out to start a new run; the old journal is moved aside".to_owned();

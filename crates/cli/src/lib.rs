@@ -20,6 +20,8 @@ mod generate;
 mod history;
 mod input;
 mod journal;
+mod kubernetes;
+mod lines;
 mod list;
 mod merge;
 mod output;
@@ -57,7 +59,13 @@ pub fn main() -> ExitCode {
     let args = args::parse();
     let matrix = args.matrix.as_deref();
     let here = matches!(&args.command, Command::RunCell(_));
-    let loaded = subject::load(&args.subjects, here, args.command.slowness())
+    if !here {
+        // A cell's standard error is read by the process that started it.
+        subjects::show_messages(error::message);
+    }
+    // What a cluster is to ask is in the image.
+    let asked = if args.command.is_for_a_cluster() { &[][..] } else { &args.subjects };
+    let loaded = subject::load(asked, here, args.command.slowness())
         .and_then(|()| expected::load(args.expectations.as_deref()));
     let ended = loaded.and_then(|()| match args.command {
         Command::Run(args) => run::run(matrix, &args),
@@ -73,7 +81,7 @@ pub fn main() -> ExitCode {
         Command::Record(given) => record::run(args.expectations.as_deref(), &given),
         Command::Publish(args) => publish::run(&args),
         Command::SubjectCheck(args) => subject_check::run(&args),
-        Command::Plan(args) => split::run(matrix, &args),
+        Command::Plan(given) => split::run(matrix, args.expectations.as_deref(), &args.subjects, &given),
         Command::Generate(args) => generate::run(&args),
         Command::Exec(args) => exec::run(matrix, &args),
         Command::RunCell(args) => run_cell::run(matrix, &args),

@@ -4,10 +4,11 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use matrix::did_you_mean;
-use report::{Input, NotRun, Results, Rules, Status, first_line, markdown, terminal};
+use matrix::{Target, did_you_mean};
+use report::{Input, NotRun, Results, Rules, Status, first_line, markdown, one_line, terminal};
 
 use crate::args::{DEFAULT_REPORT_DIR, MergeArgs, Prefer, RunFormat};
+use crate::command::word;
 use crate::error::{self, Error};
 use crate::journal::{self, Lock};
 use crate::plan::Source;
@@ -45,11 +46,11 @@ pub fn run(matrix: Option<&Path>, args: &MergeArgs) -> Result<ExitCode, Error> {
 
 /// Prints the report of several targets.
 pub fn print(results: &Results, dir: &Path, format: RunFormat) -> Result<(), Error> {
-    output::print(&match format {
-        RunFormat::Json => results.to_json(),
-        RunFormat::Markdown => markdown::report(results),
-        RunFormat::Text => summary(results, dir),
-    })
+    match format {
+        RunFormat::Json => output::print(&results.to_json()),
+        RunFormat::Markdown => output::print(&markdown::report(results)),
+        RunFormat::Text => output::print_styled(&summary(results, dir)),
+    }
 }
 
 impl From<Prefer> for report::Prefer {
@@ -67,7 +68,12 @@ fn not_run(matrix: Option<&Path>, typed: &[String]) -> Result<Option<Input>, Err
     if typed.is_empty() {
         return Ok(None);
     }
-    let targets = Source::load(matrix)?.matrix.targets;
+    let not_run = named_as_not_run(&Source::load(matrix)?.matrix.targets, typed)?;
+    Ok(Some(Input { name: "--not-run".to_owned(), results: Results::of_no_run(not_run) }))
+}
+
+/// What `TARGET=REASON` says, each.
+pub fn named_as_not_run(targets: &[Target], typed: &[String]) -> Result<Vec<NotRun>, Error> {
     let entry = |typed: &String| {
         let wrong = |why, help| Error::NotRunArg { typed: typed.clone(), why, help };
         let Some((id, reason)) = typed.split_once('=').filter(|(_, reason)| !reason.trim().is_empty()) else {
@@ -85,8 +91,7 @@ fn not_run(matrix: Option<&Path>, typed: &[String]) -> Result<Option<Input>, Err
             reason: reason.trim().to_owned(),
         })
     };
-    let not_run = typed.iter().map(entry).collect::<Result<_, _>>()?;
-    Ok(Some(Input { name: "--not-run".to_owned(), results: Results::of_no_run(not_run) }))
+    typed.iter().map(entry).collect()
 }
 
 /// An error if the report would replace one of the inputs.
@@ -111,7 +116,8 @@ fn summary(results: &Results, dir: &Path) -> String {
     }
     for cell in named.iter().take(NAMED) {
         let reason = cell.reason.as_deref().map(first_line).unwrap_or_default();
-        let _ = writeln!(out, "{} {} on {}: {reason}", cell.status, cell.id, cell.target);
+        let line = format!("{} {} on {}: {reason}", cell.status, cell.id, cell.target);
+        let _ = writeln!(out, "{}", one_line(&line));
     }
     if named.len() > NAMED {
         let _ = writeln!(out, "and {} more", named.len() - NAMED);
@@ -121,9 +127,15 @@ fn summary(results: &Results, dir: &Path) -> String {
             true => String::new(),
             false => format!(" --report-dir '{}'", dir.display()),
         };
-        let _ = writeln!(out, "\nIn full: pollmatrix show '{}' --target {}{place}", first.id, first.target);
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
+        let target = match first.target.chars().all(is_plain) {
+            true => first.target.clone(),
+            false => word(&first.target),
+        };
+        let line = format!("pollmatrix show {} --target {target}{place}", word(&first.id));
+        let _ = writeln!(out, "\nIn full: {}", one_line(&line));
     }
-    let fault = results.fault().map(|fault| format!(" (fault {fault})")).unwrap_or_default();
+    let fault = results.fault().map(|fault| format!(" (fault {})", one_line(fault))).unwrap_or_default();
     let runs = format!("{} runs of {} targets", results.runs.len(), results.targets().len());
     for (index, line) in results.totals_lines().into_iter().enumerate() {
         let _ = match index {
@@ -131,6 +143,6 @@ fn summary(results: &Results, dir: &Path) -> String {
             _ => writeln!(out, "{line}"),
         };
     }
-    let _ = writeln!(out, "Report: {}", dir.join(REPORT).display());
+    let _ = writeln!(out, "Report: {}", one_line(&dir.join(REPORT).display().to_string()));
     out
 }

@@ -6,8 +6,14 @@ use std::path::{Path, PathBuf};
 
 use crate::error::{Error, REPORT_DIR_HELP};
 
-/// Prints text that may be styled. A reader that has seen enough (`| head`) is no error.
+/// Prints text. What a terminal would obey is written out: much of it comes from files and from other programs.
 pub fn print(text: &str) -> Result<(), Error> {
+    print_styled(&report::visible(text))
+}
+
+/// Prints text that is styled, and whose parts from elsewhere are written out already. A reader that has seen enough
+/// (`| head`) is no error.
+pub fn print_styled(text: &str) -> Result<(), Error> {
     let mut stdout = anstream::stdout().lock();
     match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(Error::Io {

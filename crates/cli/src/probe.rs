@@ -91,7 +91,7 @@ pub fn run(args: &ProbeArgs) -> Result<ExitCode, Error> {
         asked.push((question, said));
     }
     output::print(&match args.format {
-        Format::Json => format!("{:#}\n", json!(asked.iter().map(describe).collect::<Vec<_>>())),
+        Format::Json => report::json(&json!(asked.iter().map(describe).collect::<Vec<_>>())),
         Format::Text => {
             let texts: Vec<_> =
                 asked.iter().map(|(question, said)| text(question, said, args.trace)).collect();

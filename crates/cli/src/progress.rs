@@ -1,11 +1,33 @@
 //! What a person sees while cells run: a bar on a terminal, a line per cell elsewhere. All of it on standard
 //! error: standard output is the result's.
 
-use std::io::IsTerminal;
+use std::time::{Duration, Instant};
 
+use console::Term;
 use indicatif::{ProgressBar, ProgressStyle};
 pub use report::first_line;
-use report::{CellResult, Status};
+use report::{CellResult, Status, one_line};
+
+/// Where no line is due for so long, one says that there is progress.
+const QUIET: Duration = Duration::from_secs(30);
+/// A terminal of so many columns has room for a bar beside the numbers.
+pub const WIDE: u16 = 80;
+
+/// How many columns the terminal on standard error has, if something can be drawn there. Elsewhere, and where TERM is `dumb` or
+/// not set, only lines can be written.
+pub fn columns() -> Option<u16> {
+    let term = Term::stderr();
+    (term.is_term() && !console::is_dumb()).then(|| term.size().1)
+}
+
+/// The numbers first: on a narrow terminal what is behind them is cut.
+fn template(columns: u16) -> &'static str {
+    if columns < WIDE {
+        "{prefix} {pos}/{len} {elapsed} {wide_msg}"
+    } else {
+        "{bar:30} {pos}/{len} {elapsed} (left: {eta}) {prefix} {wide_msg}"
+    }
+}
 
 /// Shows the progress of a run.
 pub struct Progress {
@@ -15,19 +37,21 @@ pub struct Progress {
     done: usize,
     total: usize,
     failed: usize,
+    /// When the last line was written.
+    said: Instant,
 }
 
 impl Progress {
     /// Of `total` cells, `done` have a result already.
     pub fn new(total: usize, done: usize) -> Self {
-        let bar = (std::io::stderr().is_terminal() && total > done).then(|| {
+        let bar = columns().filter(|_| total > done).map(|columns| {
             let bar = ProgressBar::new(total as u64).with_position(done as u64);
-            let template = "{bar:30} {pos}/{len} {elapsed} (left: {eta}) {wide_msg}";
-            bar.set_style(ProgressStyle::with_template(template).expect("the template is well-formed"));
-            bar.enable_steady_tick(std::time::Duration::from_millis(200));
+            let style = ProgressStyle::with_template(template(columns));
+            bar.set_style(style.expect("the template is well-formed"));
+            bar.enable_steady_tick(Duration::from_millis(200));
             bar
         });
-        Self { bar, target: None, done, total, failed: 0 }
+        Self { bar, target: None, done, total, failed: 0, said: Instant::now() }
     }
 
     /// Of several targets, with so many cells together.
@@ -41,14 +65,7 @@ impl Progress {
         self.done += done;
         if let Some(bar) = &self.bar {
             bar.inc(done as u64);
-            bar.set_message(self.message());
-        }
-    }
-
-    fn message(&self) -> String {
-        match &self.target {
-            Some(target) => format!("{target}, {} failed", self.failed),
-            None => format!("{} failed", self.failed),
+            bar.set_message(one_line(target).into_owned());
         }
     }
 
@@ -63,14 +80,15 @@ impl Progress {
         };
         let target = self.target.as_deref().map(|target| format!("{target} ")).unwrap_or_default();
         let line = format!("{} {target}{}{reason}", result.status, result.id);
+        let line = one_line(&line).into_owned();
         match &self.bar {
             Some(bar) => {
+                bar.set_prefix(format!("{} failed", self.failed));
+                bar.inc(1);
                 // Passing cells only move the bar.
                 if result.status.is_failure() {
                     bar.println(line);
                 }
-                bar.set_message(self.message());
-                bar.inc(1);
             }
             None => {
                 let seconds = result.duration_ms as f64 / 1000.0;
@@ -81,16 +99,25 @@ impl Progress {
 
     /// A step that is no cell's result is done; with something to say of it, perhaps.
     pub fn step(&mut self, line: Option<String>) {
+        let line = line.map(|line| one_line(&line).into_owned());
         self.done += 1;
         let width = self.total.to_string().len();
         match (&self.bar, line) {
             (Some(bar), line) => {
-                line.into_iter().for_each(|line| bar.println(line));
                 bar.inc(1);
+                line.into_iter().for_each(|line| bar.println(line));
             }
-            (None, Some(line)) => eprintln!("[{:width$}/{}] {line}", self.done, self.total),
+            (None, Some(line)) => self.say(&format!("[{:width$}/{}] {line}", self.done, self.total)),
+            (None, None) if self.said.elapsed() >= QUIET => {
+                self.say(&format!("[{:width$}/{}]", self.done, self.total));
+            }
             (None, None) => {}
         }
+    }
+
+    fn say(&mut self, line: &str) {
+        self.said = Instant::now();
+        eprintln!("{line}");
     }
 
     /// No more results come.

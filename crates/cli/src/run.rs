@@ -7,9 +7,10 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use matrix::Way;
-use report::{CellResult, Results, Run, Status, html, junit, markdown, terminal};
+use report::{CellResult, Results, Run, Status, html, junit, markdown, one_line, terminal};
 
 use crate::args::{DEFAULT_REPORT_DIR, RunArgs, RunFormat};
+use crate::command::word;
 use crate::error::{self, Error};
 use crate::journal::{self, Contents, Identity, Journal, Lock};
 use crate::plan::{self, Planned, Source};
@@ -34,15 +35,19 @@ pub fn run(matrix: Option<&Path>, args: &RunArgs) -> Result<ExitCode, Error> {
         subject::expect_none_elsewhere(false)?;
         return everywhere::run(&source, args);
     }
+    if let Some(typed) = args.not_run.first() {
+        let help = "give --target all, or leave it out".to_owned();
+        return Err(Error::NotRunArg { typed: typed.clone(), why: "one target is run", help });
+    }
     let chosen = ways::choose(&source, &args.elsewhere)?;
     subject::expect_none_elsewhere(matches!(chosen.way, Way::Native))?;
     let stop = Stop::install().map_err(cannot_start)?;
     let (results, ended) = one(&source, &chosen, args, &stop, None)?;
-    output::print(&match args.format {
-        RunFormat::Json => results.to_json(),
-        RunFormat::Markdown => markdown::report(&results),
-        RunFormat::Text => summary(&results, &Again::new(&source, args)),
-    })?;
+    match args.format {
+        RunFormat::Json => output::print(&results.to_json())?,
+        RunFormat::Markdown => output::print(&markdown::report(&results))?,
+        RunFormat::Text => output::print_styled(&summary(&results, &Again::new(&source, args)))?,
+    }
     Ok(match ended {
         Some(code) => ExitCode::from(code),
         None if results.has_failures() => ExitCode::from(exit::FAILED),
@@ -158,8 +163,8 @@ impl Session {
         if let Some((difference, help)) = contents.difference(&identity) {
             return Err(Error::ForeignJournal { path: dir.to_path_buf(), difference, help });
         }
-        if contents.is_truncated() {
-            error::warning("the journal's last line is not whole: that cell is run again");
+        if let Some(loss) = &contents.loss {
+            error::warning(&format!("{loss}, and cells without a result are run again"));
         }
         let journal = Journal::resume(dir, &contents, now)?;
         let resumed = contents.resumed + 1;
@@ -184,6 +189,11 @@ impl Session {
         overall: Option<&mut Progress>,
     ) -> Result<Option<u8>, Error> {
         let present: HashSet<_> = self.rows.iter().map(|row| row.id.clone()).collect();
+        if self.resumed > 0 {
+            let (known, of) =
+                (planned.iter().filter(|cell| present.contains(&cell.subject.id)).count(), planned.len());
+            error::note(&format!("{known} of {of} cells have a result already"));
+        }
         let mut left = Vec::new();
         for cell in planned.iter().filter(|cell| !present.contains(&cell.subject.id)) {
             match &cell.unsupported {
@@ -378,16 +388,21 @@ fn summary(results: &Results, again: &Again) -> String {
     }
     for cell in named.iter().take(NAMED) {
         let reason = cell.reason.as_deref().map(first_line).unwrap_or_default();
-        let _ = writeln!(out, "{} {}: {reason}", cell.status, cell.id);
+        let line = format!("{} {}: {reason}", cell.status, cell.id);
+        let _ = writeln!(out, "{}", one_line(&line));
     }
     if named.len() > NAMED {
         let _ = writeln!(out, "and {} more", named.len() - NAMED);
     }
     if let Some(first) = named.first() {
-        let _ = writeln!(out, "\nIn full: pollmatrix show '{}'{}", first.id, again.place);
-        let _ = writeln!(out, "Again:   {}", first.reproducer);
+        let _ = writeln!(
+            out,
+            "\nIn full: {}",
+            one_line(&format!("pollmatrix show {}{}", word(&first.id), again.place))
+        );
+        let _ = writeln!(out, "Again:   {}", one_line(&first.reproducer));
     }
-    let fault = results.fault().map(|fault| format!(", fault {fault}")).unwrap_or_default();
+    let fault = results.fault().map(|fault| format!(", fault {}", one_line(fault))).unwrap_or_default();
     let seeds: Vec<_> = results.runs.iter().map(|run| run.seed.to_string()).collect();
     let seed = format!(" (seed {}{fault})", seeds.join(", "));
     for (index, line) in results.totals_lines().into_iter().enumerate() {
@@ -397,8 +412,8 @@ fn summary(results: &Results, again: &Again) -> String {
         };
     }
     if results.interrupted() {
-        let _ = writeln!(out, "Interrupted: `pollmatrix run --resume{}` continues.", again.run);
+        let _ = writeln!(out, "Interrupted: `pollmatrix run --resume{}` continues.", one_line(&again.run));
     }
-    let _ = writeln!(out, "Report: {}", again.dir.join(REPORT).display());
+    let _ = writeln!(out, "Report: {}", one_line(&again.dir.join(REPORT).display().to_string()));
     out
 }

@@ -50,8 +50,7 @@ pub fn run(matrix: Option<&Path>, args: &RunCellArgs) -> Result<ExitCode, Error>
         notes: ran.notes,
         stderr: String::new(),
     };
-    let mut line = serde_json::to_string(&attempt).expect("the type has string keys and no fallible parts");
-    line.push('\n');
+    let line = report::json_line(&attempt);
     // If nobody reads the line there is nobody to tell.
     let _ = std::io::stdout().write_all(line.as_bytes());
     let _ = std::io::stdout().flush();

@@ -7,10 +7,9 @@ use std::process::ExitCode;
 
 use matrix::did_you_mean;
 use report::{CellResult, NotRun};
-use serde_json::json;
 
 use crate::args::{Format, ShowArgs};
-use crate::error::Error;
+use crate::error::{self, Error};
 use crate::plan::Source;
 use crate::run_cell::unknown_cell;
 use crate::{input, journal, output};
@@ -49,9 +48,9 @@ pub fn run(matrix: Option<&Path>, args: &ShowArgs) -> Result<ExitCode, Error> {
     output::print(&match args.format {
         Format::Json if answers.several => {
             let cells: Vec<_> = answers.found.iter().map(|found| &found.cell).collect();
-            format!("{:#}\n", json!(cells))
+            report::json(&cells)
         }
-        Format::Json => answers.found.iter().map(|found| format!("{:#}\n", json!(found.cell))).collect(),
+        Format::Json => answers.found.iter().map(|found| report::json(&found.cell)).collect(),
         Format::Text => {
             let scenario =
                 answers.found.first().and_then(|found| source.matrix.scenario(&found.cell.scenario));
@@ -116,7 +115,11 @@ fn full_id(source: &Source, typed: &str) -> Result<String, Error> {
 /// The result in the journal, which is never older than the report; else those in the report, which also has the
 /// cells that were not started.
 fn newest(dir: &Path, id: &str) -> Result<Answers, Error> {
-    if let Some(contents) = journal::read(dir)?
+    let journal = journal::read(dir)?;
+    if let Some(loss) = journal.as_ref().and_then(|contents| contents.loss.as_ref()) {
+        error::warning(loss);
+    }
+    if let Some(contents) = journal
         && let Some(cell) = contents.rows.iter().find(|row| row.id == id)
     {
         let from = from(&[&contents.started], contents.identity.fault.as_deref());
@@ -151,8 +154,9 @@ fn describe(found: &Found, title: &str) -> String {
     let mut out = String::new();
     let _ = writeln!(out, "{}\n{title}\n", cell.id);
     let reason = cell.reason.as_deref().map(|reason| format!(": {reason}")).unwrap_or_default();
+    // No text of several lines looks like another of these.
     let mut line = |name: &str, value: String| {
-        let _ = writeln!(out, "{name:<11} {value}");
+        let _ = writeln!(out, "{name:<11} {}", value.replace('\n', "\n            "));
     };
     line("status", format!("{}{reason}", cell.status));
     line("layer", cell.layer.clone());
@@ -168,15 +172,18 @@ fn describe(found: &Found, title: &str) -> String {
         out.push_str("\nChecks\n");
     }
     for check in &cell.checks {
-        let _ = writeln!(out, "  {} {}", if check.holds { "ok   " } else { "WRONG" }, check.what);
-        let _ = writeln!(out, "        expected: {}", check.expected.join(" | "));
-        let _ = writeln!(out, "        observed: {}", check.observed);
-        let _ = writeln!(out, "        source:   {}", check.source);
+        let mut line = |text: String| {
+            let _ = writeln!(out, "{}", text.replace('\n', "\n                  "));
+        };
+        line(format!("  {} {}", if check.holds { "ok   " } else { "WRONG" }, check.what));
+        line(format!("        expected: {}", check.expected.join(" | ")));
+        line(format!("        observed: {}", check.observed));
+        line(format!("        source:   {}", check.source));
         if let Some(known) = check.known() {
-            let _ = writeln!(out, "        known:    {known}");
+            line(format!("        known:    {known}"));
         }
         if let Some(why) = &check.varies {
-            let _ = writeln!(out, "        varies:   {why}");
+            line(format!("        varies:   {why}"));
         }
     }
     if !cell.counters.is_empty() {

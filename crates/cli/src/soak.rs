@@ -1,7 +1,6 @@
 //! `pollmatrix soak`.
 
 use std::fmt::Write;
-use std::io::IsTerminal;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
@@ -13,6 +12,7 @@ use serde_json::json;
 
 use crate::args::{Format, SoakArgs};
 use crate::error::Error;
+use crate::progress::{WIDE, columns};
 use crate::signals::Stop;
 use crate::{backends, error, exit, faults, output, provenance, run};
 
@@ -140,7 +140,7 @@ fn json(progress: &Progress, ended: &Ended, head: &str, again: &str, interrupted
         "violation": violation,
         "reproducer": again,
     });
-    format!("{value:#}\n")
+    report::json(&value)
 }
 
 /// The progress: on a terminal one line that changes, elsewhere a line every now and then.
@@ -151,9 +151,10 @@ struct Shown {
 
 impl Shown {
     fn new(duration: Duration) -> Self {
-        let bar = std::io::stderr().is_terminal().then(|| {
+        let bar = columns().map(|columns| {
             let bar = ProgressBar::new(duration.as_secs().max(1));
-            let style = ProgressStyle::with_template("{bar:20} {wide_msg}");
+            let bar_too = if columns < WIDE { "{wide_msg}" } else { "{bar:20} {wide_msg}" };
+            let style = ProgressStyle::with_template(bar_too);
             bar.set_style(style.expect("the template is well-formed"));
             bar
         });

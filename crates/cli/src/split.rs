@@ -3,24 +3,37 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use matrix::{Cell, Durations, Matrix, Target};
+use matrix::{Cell, Durations, Matrix, Selection, Target};
 use report::Status;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::args::{PlanArgs, PlanFormat};
 use crate::error::Error;
+use crate::kubernetes::Order;
 use crate::plan::{self, Source};
-use crate::{generate, input, output};
+use crate::{generate, input, kubernetes, output};
 
 /// Where durations are recorded, from the top of the source tree.
 const DURATIONS: &str = "crates/matrix/durations.json";
 
 /// Prints the split, or records durations for the splits to come.
-pub fn run(matrix: Option<&Path>, args: &PlanArgs) -> Result<ExitCode, Error> {
+pub fn run(
+    matrix: Option<&Path>,
+    expectations: Option<&Path>,
+    subjects: &[String],
+    args: &PlanArgs,
+) -> Result<ExitCode, Error> {
     let Some(of) = args.shards else { return record(args) };
     let source = Source::load(matrix)?;
     let target = source.target_or_own(args.target.as_deref())?;
     let selection = args.selection.selection();
+    if args.format == PlanFormat::K8sJob {
+        check(&source, &selection, of, subjects)?;
+        let order = Order { source: &source, selection: &selection, of, target, expectations, subjects };
+        // Not for people alone: what is written to a file is as it is.
+        output::print_styled(&kubernetes::manifest(&order, args)?)?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let parts = selection.split(&source.matrix, of)?;
     let parts = parts.iter().zip(1..).map(|(cells, number)| {
         json!({
@@ -32,14 +45,19 @@ pub fn run(matrix: Option<&Path>, args: &PlanArgs) -> Result<ExitCode, Error> {
     });
     let shards: Vec<_> = parts.collect();
     output::print(&match args.format {
-        PlanFormat::Json => format!("{:#}\n", json!(shards)),
         PlanFormat::Github => format!("matrix={}\n", json!({ "include": shards })),
-        PlanFormat::K8sJob => {
-            let job = job(of, &args.image, &arguments(&source, &selection));
-            serde_saphyr::to_string(&job).expect("JSON values are YAML values")
-        }
+        PlanFormat::Json | PlanFormat::K8sJob => report::json(&shards),
     })?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// That there is something to run. Subjects are in the image: what they are called, and which cells they have, is known there.
+fn check(source: &Source, selection: &Selection, of: usize, subjects: &[String]) -> Result<(), Error> {
+    if subjects.is_empty() {
+        return selection.split(&source.matrix, of).map(drop).map_err(Error::from);
+    }
+    let prefixes = Selection { prefixes: selection.prefixes.clone(), ..Selection::default() };
+    prefixes.apply(&source.matrix).map(drop).map_err(Error::from)
 }
 
 /// How long the cells take, one by one. Those of backends that the target does not have take no time.
@@ -50,75 +68,6 @@ fn seconds(cells: &[Cell], matrix: &Matrix, target: &Target) -> f64 {
     };
     let milliseconds: u64 = cells.iter().filter(runs).map(|cell| durations.of(&cell.id.scenario)).sum();
     milliseconds as f64 / 1000.0
-}
-
-/// The selection as `pollmatrix run` takes it, one argument each.
-fn arguments(source: &Source, selection: &matrix::Selection) -> Vec<String> {
-    let mut words = selection.prefixes.clone();
-    let mut option = |name: &str, value: String| words.extend([name.to_owned(), value]);
-    if let Some(path) = &source.path {
-        option("--matrix", path.display().to_string());
-    }
-    for backend in &selection.backends {
-        option("--backend", backend.clone());
-    }
-    for filter in &selection.filters {
-        option("--filter", filter.clone());
-    }
-    if let Some(layer) = selection.layer {
-        option("--layer", layer.to_string());
-    }
-    words
-}
-
-/// The Job. Kubernetes counts from 0; a pod that was evicted goes on where it was, because its results are on the volume;
-/// one whose cells failed is not started again, because it has its results.
-fn job(of: usize, image: &str, arguments: &[String]) -> Value {
-    // A dollar that is not Kubernetes' own is doubled.
-    let script = "shard=$(($JOB_COMPLETION_INDEX + 1))
-exec pollmatrix run --shard \"$shard/$0\" --resume --report-dir \"/results/shard-$shard-of-$0\" \"$@\"
-";
-    let words = ["sh".to_owned(), "-c".into(), script.into(), of.to_string()];
-    let command = words.iter().chain(arguments).map(|word| word.replace('$', "$$"));
-    let command: Vec<_> = command.collect();
-    json!({
-        "apiVersion": "batch/v1",
-        "kind": "Job",
-        "metadata": { "name": "pollmatrix" },
-        "spec": {
-            "completionMode": "Indexed",
-            "completions": of,
-            "parallelism": of,
-            "backoffLimitPerIndex": 2,
-            "podFailurePolicy": { "rules": [
-                { "action": "Ignore", "onPodConditions": [{ "type": "DisruptionTarget", "status": "True" }] },
-                // Cells failed, or the command is wrong.
-                {
-                    "action": "FailIndex",
-                    "onExitCodes": { "containerName": "pollmatrix", "operator": "In", "values": [1, 2] },
-                },
-            ]},
-            "template": { "spec": {
-                "restartPolicy": "Never",
-                "securityContext": { "runAsNonRoot": true, "runAsUser": 65532, "fsGroup": 65532 },
-                "containers": [{
-                    "name": "pollmatrix",
-                    "image": image,
-                    "command": command,
-                    "workingDir": "/results",
-                    "securityContext": { "allowPrivilegeEscalation": false, "capabilities": { "drop": ["ALL"] } },
-                    "volumeMounts": [
-                        { "name": "results", "mountPath": "/results" },
-                        { "name": "tmp", "mountPath": "/tmp" },
-                    ],
-                }],
-                "volumes": [
-                    { "name": "results", "persistentVolumeClaim": { "claimName": "pollmatrix-results" } },
-                    { "name": "tmp", "emptyDir": {} },
-                ],
-            }},
-        },
-    })
 }
 
 /// Records how long the cells of each scenario took, from results of one or several runs.

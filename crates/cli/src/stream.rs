@@ -41,9 +41,7 @@ pub enum Line {
 impl Line {
     /// The line with its end.
     pub fn to_text(&self) -> String {
-        let mut text = serde_json::to_string(self).expect("the types have string keys and no fallible parts");
-        text.push('\n');
-        text
+        report::json_line(self)
     }
 
     /// Whether `text` is a line that lost a part of itself.

@@ -21,7 +21,7 @@ pub fn run(matrix: Option<&Path>, args: &TargetsArgs) -> Result<ExitCode, Error>
         Format::Json => {
             let targets: Vec<_> =
                 source.matrix.targets.iter().map(|target| describe(target, &given)).collect();
-            format!("{:#}\n", json!(targets))
+            report::json(&json!(targets))
         }
         Format::Text => table(&source, &given),
     };

@@ -200,8 +200,7 @@ impl Answers {
 
     /// Adds what a file says. `file` is its name: `…/OS.yml`.
     pub(crate) fn read(&mut self, text: &str, file: &str) -> Result<(), ExpectationsError> {
-        let parsed: AnswersText =
-            serde_saphyr::from_str(text).map_err(|error| ExpectationsError::from_yaml(&error, file))?;
+        let parsed: AnswersText = ExpectationsError::read_yaml(text, file)?;
         let os = parsed.os.value;
         let stem = Path::new(file).file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
         if stem != os.name() {

@@ -103,8 +103,7 @@ impl Divergences {
     /// # Errors
     /// The first thing that is wrong, with line, column and what to do.
     pub fn parse(text: &str, file: &str) -> Result<Self, ExpectationsError> {
-        let parsed: DivergencesText =
-            serde_saphyr::from_str(text).map_err(|error| ExpectationsError::from_yaml(&error, file))?;
+        let parsed: DivergencesText = ExpectationsError::read_yaml(text, file)?;
         let mut divergences: Vec<Divergence> = Vec::new();
         for Spanned { value, referenced: at, .. } in parsed.divergences {
             let divergence = value.check(file, at)?;
@@ -259,6 +258,7 @@ targets:
 scenarios:
   - { id: group/one, title: One }
   - { id: group/two, title: Two, layer: characterisation }
+...
 ";
 
     /// One entry, with `changes` made to its lines: `KEY: VALUE` replaces or adds, `-KEY` removes.
@@ -284,7 +284,7 @@ scenarios:
     }
 
     fn parse(entries: &[String]) -> Result<Divergences, ExpectationsError> {
-        Divergences::parse(&format!("divergences:\n{}", entries.concat()), "d.yml")
+        Divergences::parse(&format!("divergences:\n{}...\n", entries.concat()), "d.yml")
     }
 
     #[track_caller]
@@ -332,7 +332,15 @@ scenarios:
         refused(parse(&[entry(&["observed: ['41', '*']"])]), &["anything is permitted"]);
         refused(parse(&[entry(&["observed: []"])]), &["nothing is permitted"]);
         refused(parse(&[entry(&["source: ' '"])]), &["without a source"]);
-        refused(parse(&[entry(&["-source"])]), &["missing field", "source"]);
+        refused(
+            Divergences::parse("divergences: []\n", "d.yml"),
+            &["d.yml:1:16: the file ends here", "whole"],
+        );
+        refused(
+            parse(&[entry(&["os: [freebsd]"])]),
+            &["os: a list is not a single value", "docs/expectations.md"],
+        );
+        refused(parse(&[entry(&["-source"])]), &["the key 'source' is missing"]);
         refused(parse(&[entry(&["kind: known-fail"])]), &["a known bug without a URL"]);
     }
 

@@ -3,8 +3,9 @@
 use std::io;
 use std::path::PathBuf;
 
-use matrix::{did_you_mean, yaml_message};
-use serde_saphyr::{Error, Location};
+use matrix::YamlError;
+use serde::de::DeserializeOwned;
+use serde_saphyr::Location;
 
 /// Expectations that cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -44,24 +45,12 @@ impl ExpectationsError {
         }
     }
 
-    /// What the YAML reader says, with a suggestion where it knows what would have been right.
-    pub(crate) fn from_yaml(error: &Error, file: &str) -> Self {
-        let location = error.location();
-        let (message, help) = match error.without_snippet() {
-            Error::SerdeUnknownField { field, expected, .. } => {
-                (format!("unknown key '{field}'"), did_you_mean(field, expected.iter().copied()))
-            }
-            Error::SerdeUnknownVariant { variant, expected, .. } => {
-                (format!("unknown value '{variant}'"), did_you_mean(variant, expected.iter().copied()))
-            }
-            Error::DuplicateMappingKey { key, .. } => (
-                format!("{} is there twice", key.as_deref().unwrap_or("a key")),
-                "remove one of them; answers of several versions are a list under one key".into(),
-            ),
-            other => (yaml_message(other), "docs/expectations.md says what each key means".to_owned()),
-        };
-        let (line, column) = location.map_or((1, 1), |at| (at.line(), at.column()));
-        Self::Malformed { file: file.to_owned(), line, column, message, help }
+    /// Reads a file.
+    pub(crate) fn read_yaml<T: DeserializeOwned>(text: &str, file: &str) -> Result<T, Self> {
+        matrix::read_yaml(text, "docs/expectations.md says what each key means").map_err(|error| {
+            let YamlError { line, column, message, help } = error;
+            Self::Malformed { file: file.to_owned(), line, column, message, help }
+        })
     }
 
     /// Something that the grammar allows and the rules do not.

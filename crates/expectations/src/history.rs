@@ -72,8 +72,7 @@ impl History {
     /// # Errors
     /// The first thing that is wrong, with line, column and what to do.
     pub fn parse(text: &str, file: &str) -> Result<Self, ExpectationsError> {
-        let parsed: HistoryText =
-            serde_saphyr::from_str(text).map_err(|error| ExpectationsError::from_yaml(&error, file))?;
+        let parsed: HistoryText = ExpectationsError::read_yaml(text, file)?;
         parsed.check(&At(file))
     }
 
@@ -215,6 +214,7 @@ rows:
     'pipe:one':
       poll-IN@level: { a-1: 'IN', b-2: '-' }
       poll@level: { b-2: '-' }
+...
 ";
 
     #[test]
@@ -227,6 +227,7 @@ rows:
             ("poll@level", "poll@levle", "unknown trigger 'levle'"),
             ("{ b-2: '-' }", "{ b-2: '' }", "an answer that says nothing"),
             ("a-1: 'IN', b-2: '-'", "b-2: '-', a-1: 'IN'", "'a-1' comes after 'b-2'"),
+            ("...\n", "", "h.yml:8:31: the file ends here, without the line `...`"),
             ("version: '2'", "verison: '2'", "unknown key 'verison'"),
         ] {
             assert!(FILE.contains(replace), "{replace}");

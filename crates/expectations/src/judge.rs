@@ -107,6 +107,7 @@ mod tests {
     expect: always
     source: poll(2)
     evidence: D
+...
 ";
 
     fn check(what: &str, observed: &str, holds: bool) -> Check {

@@ -161,6 +161,7 @@ rows:
       poll-events0@level: { answers: ['-', 'HUP'], source: read, since: '6.0' }
       poll@level: 'IN'
       select@level: { answers: ['r--'], unstable: timing }
+...
 ";
 
     fn asked(api: &str, trigger: Option<&str>) -> Asked {

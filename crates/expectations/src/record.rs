@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use matrix::Os;
+use matrix::{END, Os};
 use report::{Asked, Evidence};
 
 use crate::answers::{Answer, Answers, Compared};
@@ -204,7 +204,7 @@ impl Recording {
     fn empty_file(&self) -> String {
         format!(
             "# What the pollers of {os} answer. docs/expectations.md says how to read this and how to add to it.\n\
-             os: {os}\nsource: {name}\nsources:\n{source}rows: {{}}\n",
+             os: {os}\nsource: {name}\nsources:\n{source}rows: {{}}\n{END}\n",
             os = self.os,
             name = self.source,
             source = self.source_lines().join("\n") + "\n"
@@ -261,6 +261,9 @@ impl File {
         let sources = head.iter().filter(|line| indent(line) == 2).filter_map(|line| key_of(line)).collect();
         let mut parsed = Self { head, rows: Vec::new(), tail: Vec::new(), sources };
         for (index, line) in lines {
+            if line == END {
+                break;
+            }
             parsed.tail.push(line.to_owned());
             if line.trim().is_empty() || line.trim_start().starts_with('#') {
                 continue;
@@ -325,7 +328,7 @@ impl File {
         out.push_str("rows:\n");
         write(&mut out, &self.rows);
         self.tail.iter().for_each(|line| out += &format!("{line}\n"));
-        out
+        out + END + "\n"
     }
 }
 

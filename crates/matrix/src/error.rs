@@ -39,10 +39,3 @@ impl MatrixError {
         }
     }
 }
-
-/// What the YAML reader says, without the position and the excerpt: errors show the place in their own way.
-pub fn yaml_message(error: &serde_saphyr::Error) -> String {
-    let text = error.without_snippet().to_string();
-    let text = text.lines().next().unwrap_or_default();
-    text.rsplit_once(" at line ").map_or(text, |(message, _)| message).to_owned()
-}

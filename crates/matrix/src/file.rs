@@ -10,8 +10,9 @@ use crate::axes::{Build, Layer, Os, Transport, Trigger};
 use crate::cells::Variant;
 use crate::ci::{Ci, CiText};
 use crate::described::Named;
-use crate::error::{MatrixError, yaml_message};
+use crate::error::MatrixError;
 use crate::ways::Way;
+use crate::yaml::{YamlError, read_yaml};
 
 /// The one description of what is tested.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -164,16 +165,11 @@ impl Matrix {
     /// # Errors
     /// The first thing that is wrong with it, with line, column and what to do.
     pub fn parse(text: &str, file: &str) -> Result<Self, MatrixError> {
-        let parsed: FileText = serde_saphyr::from_str(text).map_err(|error| {
-            let (line, column) = error.location().map_or((1, 1), |at| (at.line(), at.column()));
-            MatrixError::Malformed {
-                file: file.to_owned(),
-                line,
-                column,
-                message: yaml_message(&error),
-                help: "the comments at the top of matrix.yml say what each field means".to_owned(),
-            }
-        })?;
+        let keys = "the comments in matrix.yml at the top of the source tree say what each key means";
+        let parsed: FileText =
+            read_yaml(text, keys).map_err(|YamlError { line, column, message, help }| {
+                MatrixError::Malformed { file: file.to_owned(), line, column, message, help }
+            })?;
         parsed.check(file)
     }
 

@@ -23,6 +23,7 @@ scenarios:
     title: Two
     transports: [pipe]
     threads: [1]
+...
 ";
 
 const TARGETS: &str = "\
@@ -118,7 +119,7 @@ fn an_unknown_field_is_reported_with_its_place() {
     let (line, column, message, _) =
         error_of(&SMALL.replace("    transports: [pipe]", "    transport: [pipe]"));
     assert_eq!((line, column), (13, 5), "{message}");
-    assert!(message.contains("unknown field `transport`"), "{message}");
+    assert!(message.contains("unknown key 'transport'"), "{message}");
 }
 
 #[test]
@@ -231,8 +232,8 @@ fn a_mistyped_way_is_reported_with_its_place_and_the_nearest_one() {
         ("- container: scratch\n", "- { container: scratch, prefix: x }\n", 16, 9, "an item of its own"),
         ("build: gcc", "build: gc", 11, 12, "unknown build 'gc': did you mean 'gcc'?"),
         ("vm: freebsd", "vm: frebsd", 18, 0, "unknown virtual machine 'frebsd': did you mean 'freebsd'?"),
-        ("shards: 3", "shard: 3", 17, 0, "unknown field `shard`"),
-        ("arch: arm\n", "arc: arm\n", 10, 5, "unknown field `arc`"),
+        ("shards: 3", "shard: 3", 17, 0, "unknown key 'shard'"),
+        ("arch: arm\n", "arc: arm\n", 10, 5, "unknown key 'arc'"),
     ] {
         let (at_line, at_column, message, _) = error_of(&with(part, other));
         assert!(message.contains(meant), "{message}");
@@ -291,9 +292,15 @@ fn catalogue() -> Vec<Described> {
     ]
 }
 
+/// The small matrix with more scenarios.
+fn with_entries(entries: &str) -> String {
+    SMALL.replace("...\n", &format!("{entries}...\n"))
+}
+
 fn described(entries: &str) -> Result<Matrix, MatrixError> {
-    let text = format!("{SMALL}{entries}");
-    Matrix::parse(&text, "small.yml").expect("what is named is not looked for yet").describe(&catalogue())
+    Matrix::parse(&with_entries(entries), "small.yml")
+        .expect("what is named is not looked for yet")
+        .describe(&catalogue())
 }
 
 /// The ids of the cells on poll that are not those of the small matrix.
@@ -337,7 +344,7 @@ fn an_entry_that_no_catalogue_describes_is_refused_with_its_place() {
             other => panic!("{entries}: {other:?}"),
         }
     }
-    let (line, _, message, help) = error_of(&format!("{SMALL}  - id: raw/*\n    transports: [tcp]\n"));
+    let (line, _, message, help) = error_of(&with_entries("  - id: raw/*\n    transports: [tcp]\n"));
     assert_eq!((line, message.as_str()), (15, "raw/* has 'transports' and no title"));
     assert!(help.contains("remove the key"), "{help}");
 }

@@ -9,7 +9,7 @@ use crate::cell::CellResult;
 use crate::grid::Tally;
 use crate::results::Results;
 use crate::status::Status;
-use crate::text::{code_span, first_line};
+use crate::text::{code_span, first_line, markdown, one_line};
 
 /// What a change means. The first is the one to look at first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
@@ -146,7 +146,7 @@ impl Diff {
         for (heading, lines) in self.sections(Lone::line, Changed::line, Lost::line) {
             let _ = writeln!(out, "{heading}");
             for line in lines {
-                let _ = writeln!(out, "  {line}");
+                let _ = writeln!(out, "  {}", one_line(&line));
             }
             out.push('\n');
         }
@@ -158,7 +158,7 @@ impl Diff {
     pub fn markdown(&self) -> String {
         let mut out = format!("### pollmatrix: {}\n", self.totals_line());
         let mut left = 0;
-        for (heading, lines) in self.sections(Lone::item, Changed::item, Lost::line) {
+        for (heading, lines) in self.sections(Lone::item, Changed::item, Lost::item) {
             let mut begun = false;
             for line in lines {
                 let heading = if begun { String::new() } else { format!("\n**{heading}**\n\n") };
@@ -225,7 +225,8 @@ impl Changed {
     fn item(&self) -> String {
         let bold = if self.direction == Direction::Regression { "**" } else { "" };
         let why = self.why(code_span);
-        format!("{bold}{} → {}{bold} `{}` on {}{why}", self.old, self.new, self.id, self.target)
+        let (id, target) = (code_span(&self.id), markdown(&self.target));
+        format!("{bold}{} → {}{bold} {id} on {target}{why}", self.old, self.new)
     }
 
     /// The reason that it has; without one, the reason that it had.
@@ -245,7 +246,7 @@ impl Lone {
 
     fn item(&self) -> String {
         let bold = if self.status.is_pass() { "" } else { "**" };
-        format!("{bold}{}{bold} `{}` on {}", self.status, self.id, self.target)
+        format!("{bold}{}{bold} {} on {}", self.status, code_span(&self.id), markdown(&self.target))
     }
 }
 
@@ -253,6 +254,10 @@ impl Lost {
     fn line(&self, tally: &Tally) -> String {
         let why = self.not_run.as_deref().unwrap_or_default();
         format!("all of {}: {tally}{}", self.target, after("; not run: ", why))
+    }
+
+    fn item(&self, tally: &Tally) -> String {
+        markdown(&self.line(tally))
     }
 }
 

@@ -8,12 +8,13 @@ use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 use crate::cell::CellResult;
 use crate::results::Results;
 use crate::status::Status;
+use crate::text::{one_line, visible};
 
 /// The text of junit.xml: one test suite per target, backend and layer, one case per cell. A target that was not run is a
 /// suite with one skipped case.
 ///
 /// # Errors
-/// None in practice: text that XML cannot hold is removed from it.
+/// None in practice: text that XML cannot hold is written out.
 pub fn report(results: &Results) -> Result<String, quick_junit::SerializeError> {
     let mut report = Report::new("pollmatrix");
     let key = |cell: &'_ CellResult| (cell.target.clone(), cell.backend.clone(), !cell.is_contract());
@@ -26,16 +27,16 @@ pub fn report(results: &Results) -> Result<String, quick_junit::SerializeError> 
         if characterisation {
             name.push_str(" (characterisation)");
         }
-        let mut suite = TestSuite::new(name);
-        suite.add_property(("target", target.as_str()));
+        let mut suite = TestSuite::new(one_line(&name).as_ref());
+        suite.add_property(("target", one_line(&target).as_ref()));
         for run in results.runs.iter().filter(|run| run.target == target) {
             suite.add_property(("seed", run.seed.to_string().as_str()));
             if run.via != "native" {
-                suite.add_property(("via", run.way().as_str()));
+                suite.add_property(("via", one_line(&run.way()).as_ref()));
             }
         }
         if let Some(fault) = results.fault() {
-            suite.add_property(("fault", fault));
+            suite.add_property(("fault", one_line(fault).as_ref()));
         }
         let of_this = (target, backend, characterisation);
         let cells = results.cells.iter().filter(|cell| key(cell) == of_this);
@@ -44,9 +45,10 @@ pub fn report(results: &Results) -> Result<String, quick_junit::SerializeError> 
     }
     for not_run in &results.not_run {
         let mut status = TestCaseStatus::skipped();
-        status.set_type(Status::NotRun.name()).set_message(not_run.reason.as_str());
-        let mut suite = TestSuite::new(not_run.target.as_str());
-        suite.add_test_case(TestCase::new(not_run.target.as_str(), status));
+        status.set_type(Status::NotRun.name()).set_message(one_line(&not_run.reason).as_ref());
+        let target = one_line(&not_run.target);
+        let mut suite = TestSuite::new(target.as_ref());
+        suite.add_test_case(TestCase::new(target.as_ref(), status));
         report.add_test_suite(suite);
     }
     report.to_string()
@@ -60,22 +62,28 @@ fn case(cell: &CellResult) -> TestCase {
         Status::Broken | Status::NotRun => TestCaseStatus::non_success(NonSuccessKind::Error),
         _ => TestCaseStatus::non_success(NonSuccessKind::Failure),
     };
+    let reason = several_lines(cell.reason.as_deref().unwrap_or_default());
     if cell.status != Status::Pass {
-        let reason = cell.reason.as_deref().unwrap_or_default();
-        status.set_type(cell.status.name()).set_message(format!("{}: {reason}", cell.status));
-        status.set_description(format!("{reason}\n{}", cell.reproducer));
+        status
+            .set_type(cell.status.name())
+            .set_message(one_line(&format!("{}: {reason}", cell.status)).as_ref());
+        status.set_description(format!("{reason}\n{}", several_lines(&cell.reproducer)));
     }
-    let mut case = TestCase::new(cell.id.as_str(), status);
-    case.set_classname(cell.scenario.as_str()).set_time(Duration::from_millis(cell.duration_ms));
+    let mut case = TestCase::new(one_line(&cell.id).as_ref(), status);
+    case.set_classname(one_line(&cell.scenario).as_ref()).set_time(Duration::from_millis(cell.duration_ms));
     // A success has no message.
     if matches!(cell.status, Status::Permitted | Status::KnownFail) {
-        let reason = cell.reason.as_deref().unwrap_or_default();
-        case.set_system_out_lossy(format!("{}: {reason}\n", cell.status));
+        case.set_system_out(format!("{}: {reason}\n", cell.status));
     }
     if !cell.stderr.is_empty() {
-        case.set_system_err_lossy(&cell.stderr);
+        case.set_system_err(several_lines(&cell.stderr));
     }
     case
+}
+
+/// The content of an element. XML's tabs are lost on the way.
+fn several_lines(text: &str) -> String {
+    visible(text).replace('\t', "    ")
 }
 
 #[cfg(test)]

@@ -11,6 +11,8 @@ mod conformance;
 mod diff;
 mod evidence;
 mod grid;
+#[cfg(test)]
+mod hostile;
 pub mod html;
 pub mod junit;
 pub mod markdown;
@@ -39,4 +41,4 @@ pub use results::{NotRun, Results, Run, SCHEMA_VERSION, schema};
 pub use scenario::{Link, Scenario};
 pub use seed::{ParseSeedError, Seed};
 pub use status::Status;
-pub use text::first_line;
+pub use text::{first_line, json, json_line, one_line, visible};

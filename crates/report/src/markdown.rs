@@ -8,7 +8,8 @@ use crate::cell::CellResult;
 use crate::grid::{Absent, Column, Grid, Overview};
 use crate::results::Results;
 use crate::status::Status;
-use crate::text::{code_block, code_span, table_cell, tail};
+pub use crate::text::markdown as text;
+use crate::text::{code_block, code_span, markdown, table_code, tail};
 
 /// A CI job summary may have 1 MiB; this leaves room for what else a job says.
 pub const MAX_BYTES: usize = 900 * 1024;
@@ -43,12 +44,13 @@ pub fn report(results: &Results) -> String {
 fn summary(results: &Results) -> String {
     let mut out = String::from("# pollmatrix\n\n");
     if let Some(fault) = results.fault() {
-        let _ = writeln!(out, "**The fault `{fault}` was switched on: cells are meant to fail.**\n");
+        let fault = code_span(fault);
+        let _ = writeln!(out, "**The fault {fault} was switched on: cells are meant to fail.**\n");
     }
     let interrupted = results.runs.iter().filter(|run| run.interrupted);
     let interrupted: BTreeSet<_> = interrupted.map(|run| run.target.as_str()).collect();
     if !interrupted.is_empty() && results.runs.len() > 1 {
-        let interrupted: Vec<_> = interrupted.into_iter().collect();
+        let interrupted: Vec<_> = interrupted.into_iter().map(markdown).collect();
         let _ = writeln!(out, "**Runs of {} were interrupted: not complete.**\n", interrupted.join(", "));
     } else if !interrupted.is_empty() {
         out.push_str("**The run was interrupted: it is not complete.**\n\n");
@@ -59,18 +61,10 @@ fn summary(results: &Results) -> String {
     if let [run] = results.runs.as_slice() {
         let libc = run.libc.as_deref().map(|libc| format!(", {libc}")).unwrap_or_default();
         let via = if run.via == "native" { String::new() } else { format!(" · via {}", run.way()) };
-        let _ = writeln!(
-            out,
-            "{}{via} · {} {} on {}{libc}, {} CPUs · seed `{}` · pollmatrix {} · {}\n",
-            run.target,
-            run.os,
-            run.kernel,
-            run.machine,
-            run.cpus,
-            run.seed,
-            run.build(),
-            run.started
-        );
+        let where_to = format!("{}{via} · {} {} on {}{libc}", run.target, run.os, run.kernel, run.machine);
+        let what = format!("pollmatrix {} · {}", run.build(), run.started);
+        let (where_to, what) = (markdown(&where_to), markdown(&what));
+        let _ = writeln!(out, "{where_to}, {} CPUs · seed `{}` · {what}\n", run.cpus, run.seed);
     }
     if results.has_several_targets() {
         several_targets(&mut out, results);
@@ -84,7 +78,7 @@ fn summary(results: &Results) -> String {
             out.push_str(heading);
             let grid = Grid::new(cells.into_iter(), CellResult::group);
             groups(&mut out, &grid, &(0..grid.columns.len()).collect::<Vec<_>>(), |column| {
-                column.backend.clone().unwrap_or_default()
+                markdown(column.backend.as_deref().unwrap_or_default())
             });
             let _ = writeln!(out, "\n{}", grid.legend());
         }
@@ -96,7 +90,8 @@ fn summary(results: &Results) -> String {
         out.push_str("\n## Not run\n\n");
     }
     for not_run in &results.not_run {
-        let _ = writeln!(out, "- {} ({}): {}", not_run.target, not_run.os, not_run.reason);
+        let line = format!("{} ({}): {}", not_run.target, not_run.os, not_run.reason);
+        let _ = writeln!(out, "- {}", markdown(&line));
     }
     out
 }
@@ -114,8 +109,9 @@ fn layers(results: &Results) -> Vec<(&'static str, Vec<&CellResult>)> {
 fn several_targets(out: &mut String, results: &Results) {
     let absent = Absent::of(&results.cells);
     let overview = Overview::of(results, &absent);
-    header(out, &overview.backends);
+    header(out, &overview.backends.iter().map(|backend| markdown(backend)).collect::<Vec<_>>());
     for (target, cells) in &overview.targets {
+        let target = markdown(target);
         let cells: Vec<_> = cells.iter().map(|(text, _)| text.as_str()).collect();
         let _ = writeln!(out, "| {target} | {} |", cells.join(" | "));
     }
@@ -133,8 +129,8 @@ fn several_targets(out: &mut String, results: &Results) {
             out.push('\n');
             let columns: Vec<_> = lot.into_iter().flat_map(|(_, columns)| columns).collect();
             groups(out, &grid, &columns, |column| match &column.backend {
-                Some(backend) => format!("{}<br>{backend}", column.target),
-                None => column.target.clone(),
+                Some(backend) => format!("{}<br>{}", markdown(&column.target), markdown(backend)),
+                None => markdown(&column.target),
             });
         }
         let _ = writeln!(out, "\n{}", grid.legend());
@@ -150,7 +146,7 @@ fn groups(out: &mut String, grid: &Grid, columns: &[usize], heading: impl Fn(&Co
             None => "not run".to_owned(),
         };
         let cells: Vec<_> = columns.iter().map(cell).collect();
-        let _ = writeln!(out, "| {group} | {} |", cells.join(" | "));
+        let _ = writeln!(out, "| {} | {} |", markdown(group), cells.join(" | "));
     }
 }
 
@@ -167,21 +163,21 @@ fn provenance(out: &mut String, results: &Results) {
         ["via", "system", "machine", "libc", "CPUs", "seed", "attempts", "cells", "pollmatrix", "started"];
     header(out, &columns.map(str::to_owned));
     for run in &results.runs {
-        let emulator = run.emulator.as_deref().map(|emulator| format!(" {}", code_span(emulator)));
+        let emulator = run.emulator.as_deref().map(|emulator| format!(" {}", table_code(emulator)));
         let cells = [
-            run.target.clone(),
-            format!("{}{}", run.via, emulator.unwrap_or_default()),
-            format!("{} {}", run.os, run.kernel),
-            run.machine.clone(),
-            run.libc.clone().unwrap_or_default(),
+            markdown(&run.target),
+            format!("{}{}", markdown(&run.via), emulator.unwrap_or_default()),
+            markdown(&format!("{} {}", run.os, run.kernel)),
+            markdown(&run.machine),
+            markdown(run.libc.as_deref().unwrap_or_default()),
             run.cpus.to_string(),
             format!("`{}`", run.seed),
             run.repeat.to_string(),
-            run.selection.clone(),
-            run.build(),
-            run.started.clone(),
+            markdown(&run.selection),
+            markdown(&run.build()),
+            markdown(&run.started),
         ];
-        let _ = writeln!(out, "| {} |", cells.map(|cell| table_cell(&cell)).join(" | "));
+        let _ = writeln!(out, "| {} |", cells.join(" | "));
     }
 }
 
@@ -202,13 +198,13 @@ fn unsupported(out: &mut String, results: &Results) {
         let targets: Vec<_> = targets.into_iter().collect();
         let on =
             if results.has_several_targets() { format!(" on {}", targets.join(", ")) } else { String::new() };
-        let _ = writeln!(out, "- {count} cells{on}: {reason}");
+        let _ = writeln!(out, "- {}", markdown(&format!("{count} cells{on}: {reason}")));
     }
 }
 
 fn detail(cell: &CellResult, several_targets: bool) -> String {
-    let on = if several_targets { format!(" on {}", cell.target) } else { String::new() };
-    let mut out = format!("\n### {} `{}`{on}\n\n", cell.status, cell.id);
+    let on = if several_targets { format!(" on {}", markdown(&cell.target)) } else { String::new() };
+    let mut out = format!("\n### {} {}{on}\n\n", cell.status, code_span(&cell.id));
     if let Some(reason) = &cell.reason {
         let _ = writeln!(out, "{}\n", code_block(reason));
     }
@@ -230,7 +226,7 @@ fn detail(cell: &CellResult, several_targets: bool) -> String {
             code_block(tail(&cell.stderr, STDERR_BYTES))
         );
     }
-    let _ = writeln!(out, "`{}`", cell.reproducer);
+    let _ = writeln!(out, "{}", code_span(&cell.reproducer));
     out
 }
 

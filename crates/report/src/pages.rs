@@ -8,7 +8,7 @@ use crate::cell::CellResult;
 use crate::results::{Results, Run};
 use crate::scenario::Scenario;
 use crate::status::Status;
-use crate::text::{code_span, table_cell};
+use crate::text::{code_block, code_span, markdown, table_code};
 
 /// What the line of a page begins with that says where it comes from. It is the only one that another kernel or another
 /// version of pollmatrix changes although they answer alike.
@@ -58,9 +58,10 @@ pub fn pages(results: &Results) -> Result<Vec<Page>, SameSystem> {
 }
 
 fn page(results: &Results, run: &Run, backend: &str, cells: &[&CellResult]) -> String {
-    let mut out = format!("# What {backend} answers on {}, {}\n\n", run.os, run.arch);
-    let _ =
-        writeln!(out, "{PROVENANCE}{} {} by pollmatrix {}.\n", run.os, version(&run.kernel), run.pollmatrix);
+    let on = markdown(&format!("{backend} answers on {}, {}", run.os, run.arch));
+    let mut out = format!("# What {on}\n\n");
+    let by = markdown(&format!("{} {} by pollmatrix {}", run.os, version(&run.kernel), run.pollmatrix));
+    let _ = writeln!(out, "{PROVENANCE}{by}.\n");
     out.push_str(
         "Written by `pollmatrix publish`. Each question has the line that was performed: \
          `pollmatrix probe 'LINE'` performs it again.\nThe notation is that of docs/expectations.md, the verbs are those of docs/verbs.md.\n",
@@ -78,7 +79,7 @@ fn page(results: &Results, run: &Run, backend: &str, cells: &[&CellResult]) -> S
     for ((of, row, id), (scenario, cells)) in &scenarios {
         if *of != group {
             group = of;
-            let _ = writeln!(out, "\n## {group}");
+            let _ = writeln!(out, "\n## {}", markdown(group));
         }
         section(&mut out, row, id, scenario, cells);
     }
@@ -93,11 +94,11 @@ fn version(release: &str) -> &str {
 
 fn section(out: &mut String, row: &str, id: &str, scenario: &Scenario, cells: &[&CellResult]) {
     let question = scenario.question.as_deref().unwrap_or(&scenario.title);
-    let _ = writeln!(out, "\n### {row}: {question}\n\n{}\n", code_span(id));
-    let _ = writeln!(out, "```text\n{}\n```", scenario.verbs.as_deref().unwrap_or_default());
+    let heading = markdown(&format!("{row}: {question}"));
+    let _ = writeln!(out, "\n### {heading}\n\n{}\n", code_span(id));
+    let _ = writeln!(out, "{}", code_block(scenario.verbs.as_deref().unwrap_or_default()));
     if !scenario.links.is_empty() {
-        let links: Vec<_> =
-            scenario.links.iter().map(|link| format!("[{}]({})", link.text, link.url)).collect();
+        let links: Vec<_> = scenario.links.iter().map(|link| link_to(&link.text, &link.url)).collect();
         let _ = writeln!(out, "\nBugs: {}", links.join(", "));
     }
     table(out, cells);
@@ -110,7 +111,17 @@ fn section(out: &mut String, row: &str, id: &str, scenario: &Scenario, cells: &[
     }
     for (reason, mut variants) in reasons {
         variants.sort();
-        let _ = writeln!(out, "\n{}: {reason}.", variants.join("; "));
+        let _ = writeln!(out, "\n{}.", markdown(&format!("{}: {reason}", variants.join("; "))));
+    }
+}
+
+/// A link, if it leads to the web.
+fn link_to(text: &str, url: &str) -> String {
+    let is_web = url.starts_with("https://") || url.starts_with("http://");
+    let is_plain = |c: char| c.is_ascii_graphic() && !"<>()[]\\`\"".contains(c);
+    match is_web && url.chars().all(is_plain) {
+        true => format!("[{}]({url})", markdown(text)),
+        false => markdown(&format!("{text}: {url}")),
     }
 }
 
@@ -146,23 +157,24 @@ fn table(out: &mut String, cells: &[&CellResult]) {
     if rows.is_empty() {
         return;
     }
-    let _ = writeln!(out, "\n| | {} |\n|---|{}", columns.join(" | "), "---|".repeat(columns.len()));
+    let headings: Vec<_> = columns.iter().map(|column| markdown(column)).collect();
+    let _ = writeln!(out, "\n| | {} |\n|---|{}", headings.join(" | "), "---|".repeat(columns.len()));
     for (question, answers) in &rows {
         let cells =
             columns.iter().map(|column| answers.get(column).map(|all| all.join(" or ")).unwrap_or_default());
-        let cells: Vec<_> = cells.map(|cell| table_cell(&cell)).collect();
-        let _ = writeln!(out, "| {} | {} |", table_cell(&code_span(question)), cells.join(" | "));
+        let cells: Vec<_> = cells.collect();
+        let _ = writeln!(out, "| {} | {} |", table_code(question), cells.join(" | "));
     }
 }
 
 /// What was answered; where that differs from run to run, what may be.
 fn answer(check: &Check) -> String {
     let spans =
-        |answers: &[String]| answers.iter().map(|answer| code_span(answer)).collect::<Vec<_>>().join(" or ");
+        |answers: &[String]| answers.iter().map(|answer| table_code(answer)).collect::<Vec<_>>().join(" or ");
     match &check.varies {
-        Some(why) => format!("{} (varies: {why})", spans(&check.expected)),
-        None if check.holds => code_span(&check.observed),
-        None => format!("**{}**, expected {}", code_span(&check.observed), spans(&check.expected)),
+        Some(why) => format!("{} (varies: {})", spans(&check.expected), markdown(why)),
+        None if check.holds => table_code(&check.observed),
+        None => format!("**{}**, expected {}", table_code(&check.observed), spans(&check.expected)),
     }
 }
 

@@ -9,6 +9,7 @@ use crate::cell::{CellResult, Subject};
 use crate::scenario::Scenario;
 use crate::seed::Seed;
 use crate::status::Status;
+use crate::text::json;
 
 /// The version of the format. It goes up when a reader of the last one would misread this one.
 pub const SCHEMA_VERSION: u32 = 2;
@@ -206,7 +207,7 @@ impl Results {
 
     /// The text of results.json.
     pub fn to_json(&self) -> String {
-        pretty(self)
+        json(self)
     }
 }
 
@@ -225,14 +226,7 @@ fn counted<'a>(
 
 /// The JSON schema of [`Results`], as text.
 pub fn schema() -> String {
-    pretty(&schemars::schema_for!(Results))
-}
-
-fn pretty<T: Serialize>(value: &T) -> String {
-    let mut text =
-        serde_json::to_string_pretty(value).expect("the types have string keys and no fallible parts");
-    text.push('\n');
-    text
+    json(&schemars::schema_for!(Results))
 }
 
 #[cfg(test)]

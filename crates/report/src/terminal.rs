@@ -9,7 +9,7 @@ use crate::cell::CellResult;
 use crate::grid::{Absent, Grid, Overview, Tally};
 use crate::results::{Results, Run};
 use crate::status::Status;
-use crate::text::shortened;
+use crate::text::{one_line, shortened};
 
 /// Tables of several targets are folded to this width, whatever the terminal's is: the same results look the same
 /// everywhere.
@@ -66,7 +66,8 @@ fn tables(out: &mut String, results: &Results, grid: &Grid, colour: bool) {
         }
         let rows = grid.rows.iter().map(|(name, tallies)| {
             let tallies = columns.iter().map(|column| &tallies[*column]);
-            std::iter::once(Cell::new(name)).chain(tallies.map(|tally| coloured(tally.to_string(), tally)))
+            std::iter::once(Cell::new(one_line(name)))
+                .chain(tallies.map(|tally| coloured(tally.to_string(), tally)))
         });
         let backend = |column: &usize| grid.columns[*column].backend.clone().unwrap_or_default();
         let header: Vec<_> = columns.iter().map(backend).collect();
@@ -91,7 +92,7 @@ fn table<R: Iterator<Item = Cell>>(header: &[String], rows: impl Iterator<Item =
     if colour {
         table.enforce_styling();
     }
-    table.set_header(std::iter::once("").chain(header.iter().map(String::as_str)));
+    table.set_header(std::iter::once("".into()).chain(header.iter().map(|name| one_line(name))));
     for row in rows {
         table.add_row(row);
     }
@@ -134,7 +135,7 @@ fn headings(grid: &Grid, lot: &[(&str, Range<usize>)]) -> String {
     let mut line = " ".repeat(grid.heading_width() + usize::from(GAP));
     for (target, columns) in lot {
         let (wide, lacking) = room(grid, target, columns);
-        let _ = write!(line, "{target:0$}", wide + lacking);
+        let _ = write!(line, "{:1$}", one_line(target), wide + lacking);
     }
     line.trim_end().to_owned()
 }
@@ -160,11 +161,11 @@ fn overview(out: &mut String, results: &Results, absent: &Absent<'_>, colour: bo
             "n/a" | "not run" => Cell::new(text).fg(Color::DarkGrey),
             _ => coloured(text.clone(), tally),
         });
-        std::iter::once(Cell::new(target)).chain(cells)
+        std::iter::once(Cell::new(one_line(target))).chain(cells)
     });
     let _ = writeln!(out, "{}\n", text_of(&table(&overview.backends, rows, colour)));
     for (reason, targets) in absent.reasons() {
-        let _ = writeln!(out, "n/a  {reason} ({} targets)", targets.len());
+        let _ = writeln!(out, "n/a  {} ({} targets)", one_line(reason), targets.len());
     }
     if !absent.reasons().is_empty() {
         out.push('\n');
@@ -179,7 +180,7 @@ fn provenance(out: &mut String, results: &Results) {
             let way = shortened(&run.way(), LONGEST_WAY);
             let (seed, cpus) = (run.seed.to_string(), run.cpus.to_string());
             [run.target.clone(), way, kernel(run), cpus, seed, interrupted.to_owned()]
-                .map(Cell::new)
+                .map(|text| Cell::new(one_line(&text)))
                 .into_iter()
         });
         let header = ["via", "kernel", "CPUs", "seed", ""].map(str::to_owned);
@@ -189,7 +190,8 @@ fn provenance(out: &mut String, results: &Results) {
         out.push('\n');
     }
     for not_run in &results.not_run {
-        let _ = writeln!(out, "not run  {}: {}", not_run.target, not_run.reason);
+        let line = format!("{}: {}", not_run.target, not_run.reason);
+        let _ = writeln!(out, "not run  {}", one_line(&line));
     }
 }
 

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use serde::Serialize;
+
 /// The first line of a text of several, shortened.
 pub fn first_line(text: &str) -> String {
     /// What fits beside a cell's id, roughly. The whole text is in the report.
@@ -25,36 +27,107 @@ pub(crate) fn tail(text: &str, bytes: usize) -> &str {
 
 /// A block of code in Markdown. Its fence is longer than any in the text, so that no text can end it.
 pub(crate) fn code_block(text: &str) -> String {
-    let fence = "`".repeat(longest_fence(text).max(2) + 1);
+    let text = visible(text);
+    let fence = "`".repeat(longest_fence(&text).max(2) + 1);
     format!("{fence}text\n{}\n{fence}", text.trim_end())
 }
 
 /// Code in a line of Markdown: nothing in it is a link, a tag or somebody's name.
 pub(crate) fn code_span(text: &str) -> String {
-    let fence = "`".repeat(longest_fence(text) + 1);
+    let text = one_line(text);
+    if text.is_empty() {
+        return String::new();
+    }
+    let fence = "`".repeat(longest_fence(&text) + 1);
     // A space at both ends is taken away again; without it, a text that begins with a backtick would lengthen the fence.
     let space = if text.starts_with('`') || text.ends_with('`') { " " } else { "" };
     format!("{fence}{space}{text}{space}{fence}")
 }
 
-/// A cell of a Markdown table: one line, without what would end the cell.
-pub(crate) fn table_cell(text: &str) -> String {
-    text.replace('|', "\\|").replace(['\n', '\r'], " ")
+/// Code in a cell of a Markdown table.
+pub(crate) fn table_code(text: &str) -> String {
+    // What separates cells is looked for first: to escape it by a backslash, none may be before it.
+    if text.contains("\\|") || text.ends_with('\\') {
+        return format!("<code>{}</code>", markdown(text));
+    }
+    code_span(text).replace('|', "\\|")
 }
 
-/// The text with every character that cannot be seen, or that reorders others, written as `\u{202e}`. Ends of lines and
-/// tabs stay.
-pub(crate) fn visible(text: &str) -> Cow<'_, str> {
-    let unseen = |c: char| {
-        (c.is_control() && c != '\n' && c != '\t')
-            || matches!(c, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}')
-            || matches!(c, '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+/// Text in a line or a cell of Markdown: nothing in it is markup, and it begins no block.
+pub fn markdown(text: &str) -> String {
+    let text = one_line(text);
+    let mut out = String::with_capacity(text.len());
+    let number = text.trim_start_matches(|c: char| c.is_ascii_digit());
+    let ends_number = if number.len() < text.len() { text.len() - number.len() } else { usize::MAX };
+    let mut before = ' ';
+    for (at, c) in text.char_indices() {
+        let after = text[at + c.len_utf8()..].chars().next().unwrap_or(' ');
+        match c {
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '&' => out.push_str("&amp;"),
+            ' ' if at == 0 => out.push_str("&#32;"),
+            '\\' | '`' | '*' | '[' | ']' | '|' | '~' | '$' => out.extend(['\\', c]),
+            // Within a word it means nothing.
+            '_' if !(before.is_alphanumeric() && after.is_alphanumeric()) => out.push_str("\\_"),
+            '#' | '-' | '+' | '=' if at == 0 => out.extend(['\\', c]),
+            '.' | ')' if at == ends_number && after == ' ' => out.extend(['\\', c]),
+            _ => out.push(c),
+        }
+        before = c;
+    }
+    out
+}
+
+/// The text with every character that cannot be seen, that reorders others, or that a terminal obeys, written as
+/// `\u{202e}`. Ends of lines and tabs stay.
+pub fn visible(text: &str) -> Cow<'_, str> {
+    written_out(text, |c| is_unseen(c) && c != '\n' && c != '\t', |c| c.escape_unicode().to_string())
+}
+
+/// [`visible`] text in one line: ends of lines are written as `\n`.
+pub fn one_line(text: &str) -> Cow<'_, str> {
+    let each = |c: char| match c {
+        '\n' | '\t' => c.escape_default().to_string(),
+        _ => c.escape_unicode().to_string(),
     };
-    if !text.contains(unseen) {
+    written_out(text, is_unseen, each)
+}
+
+/// A value as JSON in which everything can be seen: what [`visible`] writes out is escaped as JSON does it.
+pub fn json(value: &impl Serialize) -> String {
+    let text = serde_json::to_string_pretty(value);
+    visible_json(text.expect("the types have string keys and no fallible parts")) + "\n"
+}
+
+/// [`json`] in one line.
+pub fn json_line(value: &impl Serialize) -> String {
+    let text = serde_json::to_string(value);
+    visible_json(text.expect("the types have string keys and no fallible parts")) + "\n"
+}
+
+fn visible_json(text: String) -> String {
+    let each = |c: char| {
+        let mut units = [0; 2];
+        c.encode_utf16(&mut units).iter().map(|unit| format!("\\u{unit:04x}")).collect::<String>()
+    };
+    written_out(&text, |c| is_unseen(c) && c != '\n', each).into_owned()
+}
+
+fn is_unseen(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}')
+        || matches!(c, '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+        // No characters at all, and none that XML could hold.
+        || matches!(c, '\u{fdd0}'..='\u{fdef}')
+        || u32::from(c) & 0xfffe == 0xfffe
+}
+
+fn written_out(text: &str, which: impl Fn(char) -> bool, each: impl Fn(char) -> String) -> Cow<'_, str> {
+    if !text.contains(&which) {
         return Cow::Borrowed(text);
     }
-    let each = |c: char| if unseen(c) { c.escape_unicode().to_string() } else { c.to_string() };
-    Cow::Owned(text.chars().map(each).collect())
+    Cow::Owned(text.chars().map(|c| if which(c) { each(c) } else { c.to_string() }).collect())
 }
 
 fn longest_fence(text: &str) -> usize {
@@ -93,7 +166,34 @@ mod tests {
     }
 
     #[test]
-    fn a_cell_of_a_table_stays_one() {
-        assert_eq!(table_cell("a|b\nc"), "a\\|b c");
+    fn a_text_of_one_line_stays_one() {
+        assert_eq!(one_line("a\nb\tc\rd"), "a\\nb\\tc\\u{d}d");
+        assert!(matches!(one_line("é 漢"), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn json_says_the_same_and_hides_nothing() {
+        let text = "\u{9b}31m \u{7f}\u{202e}\u{e0041} é\n";
+        let json = json_line(&text);
+        assert_eq!(json, "\"\\u009b31m \\u007f\\u202e\\udb40\\udc41 é\\n\"\n");
+        assert_eq!(serde_json::from_str::<String>(&json).unwrap(), text);
+    }
+
+    #[test]
+    fn text_in_markdown_is_text() {
+        assert_eq!(markdown("x86_64-linux-gnu (1.5)"), "x86_64-linux-gnu (1.5)");
+        assert_eq!(markdown("a|b\n<!-- _c_ `d` \\"), "a\\|b\\\\n&lt;!-- \\_c\\_ \\`d\\` \\\\");
+        for (text, expected) in
+            [("2.7: a", "2.7: a"), ("# a", "\\# a"), ("- a", "\\- a"), ("12. a", "12\\. a"), (" a", "&#32;a")]
+        {
+            assert_eq!(markdown(text), expected);
+        }
+    }
+
+    #[test]
+    fn code_in_a_table_stays_in_its_cell() {
+        assert_eq!(table_code("a|b\nc"), "`a\\|b\\nc`");
+        assert_eq!(table_code("a\\|b"), "<code>a\\\\\\|b</code>");
+        assert_eq!((code_span(""), table_code("")), (String::new(), String::new()));
     }
 }

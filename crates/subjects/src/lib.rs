@@ -17,11 +17,12 @@ mod mio;
 #[cfg(feature = "polling")]
 mod polling;
 mod process;
+pub mod testing;
 
 use selector::MakeSelector;
 
 pub use crate::check::{Check, Outcome, check, check_process};
-pub use crate::process::{PATIENCE, PROTOCOL, process, schema};
+pub use crate::process::{PATIENCE, PROTOCOL, process, schema, show_messages};
 
 /// A library's poller that is built into this program.
 #[derive(Clone, Copy)]

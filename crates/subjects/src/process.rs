@@ -5,6 +5,7 @@
 //! there. The program is asked one thing at a time; only a wake-up may come while it waits.
 
 mod conversation;
+mod messages;
 #[cfg(test)]
 mod session;
 mod wire;
@@ -22,6 +23,7 @@ use selector::{
 };
 
 pub(crate) use self::conversation::{Conversation, Fault, Start};
+pub use self::messages::show_messages;
 pub(crate) use self::wire::{Answer, Command};
 use self::wire::{Hello, Words};
 pub use self::wire::{PROTOCOL, schema};
@@ -331,6 +333,7 @@ mod tests {
     use std::thread;
 
     use super::*;
+    use crate::testing::lacks;
 
     fn adapter(poller: &str) -> Process {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../subjects/python/adapter.py");
@@ -346,6 +349,9 @@ mod tests {
     /// Not deferred to the end of a wait that may have none.
     #[test]
     fn it_is_told_nothing_while_it_waits() {
+        if lacks("python3") {
+            return;
+        }
         let subject = adapter("poll");
         let (reader, _writer) = io::pipe().unwrap();
         assert_eq!(add(&subject, reader.as_raw_fd()), Changed::Done);
@@ -368,6 +374,9 @@ mod tests {
 
     #[test]
     fn what_is_closed_here_and_there_is_still_a_question() {
+        if lacks("python3") {
+            return;
+        }
         let subject = adapter("poll");
         let (reader, _writer) = io::pipe().unwrap();
         let fd = reader.as_raw_fd();
@@ -388,6 +397,9 @@ mod tests {
     /// The first reason counts; what is answered afterwards is its consequence.
     #[test]
     fn after_a_failure_nothing_is_asked_any_more() {
+        if lacks("python3") {
+            return;
+        }
         let subject = adapter("poll");
         let (reader, _writer) = io::pipe().unwrap();
         lock(&subject.conversation).end(PATIENCE);

@@ -4,6 +4,7 @@ use std::io::ErrorKind;
 
 use rstest::rstest;
 use selector::MakeSelector;
+use subjects::testing::lacks;
 use subjects::{Check, Outcome, PATIENCE, check, check_process, find};
 
 const ADAPTER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../subjects/python/adapter.py");
@@ -27,6 +28,9 @@ fn expect_only_unsupported(subject: &str, checks: &[Check], without: &[&str]) {
 #[case("select", &["edge-once", "one-shot-once", "close"])]
 #[cfg_attr(not(target_os = "linux"), ignore = "Python has no epoll here")]
 fn the_example_adapter(#[case] poller: &str, #[case] without: &[&str]) {
+    if lacks("python3") {
+        return;
+    }
     let command_line = ["python3", ADAPTER, poller].map(String::from);
     let checks = check_process(&command_line, PATIENCE, &|_| true);
     expect_only_unsupported(poller, &checks, without);

@@ -111,7 +111,7 @@ pub fn run(source: &Source, args: &FaultsArgs, stop: &Stop) -> Result<Option<(St
     let held =
         all.iter().all(|measured| measured.without.status.is_pass() && !measured.with.status.is_pass());
     let text = match args.format {
-        RunFormat::Json => format!("{:#}\n", json!(all.iter().map(Measured::json).collect::<Vec<_>>())),
+        RunFormat::Json => report::json(&json!(all.iter().map(Measured::json).collect::<Vec<_>>())),
         RunFormat::Text | RunFormat::Markdown => all.iter().map(Measured::text).collect(),
     };
     Ok(Some((text, held)))

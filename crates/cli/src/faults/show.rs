@@ -3,6 +3,7 @@
 use std::fmt::Write;
 use std::ops::Range;
 
+use report::{markdown, one_line};
 use serde_json::json;
 
 use super::kills::{Kill, Kills, Pair, Proof};
@@ -104,7 +105,7 @@ fn conclusions(out: &mut String, kills: &Kills, quick: bool) {
         let _ = writeln!(out, "not run    {fault}: {why}");
     }
     for (cell, why) in kills.unfit.iter().take(NAMED) {
-        let _ = writeln!(out, "unfit      {cell}: {}", first_line(why));
+        let _ = writeln!(out, "unfit      {cell}: {}", one_line(&first_line(why)));
     }
     // Of a few recorded pairs it would be said of everybody.
     for scenario in verdict.weak.iter().filter(|_| !quick) {
@@ -162,7 +163,7 @@ pub fn markdown(kills: &Kills) -> String {
         let killing = kills.killers(row);
         let tried = kills.scenarios().filter(|column| kills.pair(row, *column).tried > 0).count();
         let (by, cell, said) = match (&entry.not_run, best(kills, row)) {
-            (Some(why), _) => (format!("not run: {why}"), String::new(), String::new()),
+            (Some(why), _) => (format!("not run: {}", escaped(why)), String::new(), String::new()),
             (None, None) => (format!("**0** of {tried}"), String::new(), String::new()),
             (None, Some(kill)) => {
                 let said = kill.reason.as_deref().map(first_line).unwrap_or_default();
@@ -177,14 +178,13 @@ pub fn markdown(kills: &Kills) -> String {
         let _ = writeln!(out, "| `{name}` | {summary} | {by} | {cell} | {said} |");
     }
     out.push_str("\n```text\n");
-    out.push_str(&text(kills, false));
+    out.push_str(&report::visible(&text(kills, false)));
     out.push_str("```\n");
     out
 }
 
 fn escaped(text: &str) -> String {
-    let text: String = text.chars().take(120).collect();
-    text.replace('|', "\\|").replace('<', "&lt;")
+    markdown::text(&text.chars().take(120).collect::<String>())
 }
 
 /// Everything.
@@ -222,5 +222,5 @@ pub fn json(kills: &Kills) -> String {
         "unfit": kills.unfit,
         "verdict": kills.verdict(),
     });
-    format!("{value:#}\n")
+    report::json(&value)
 }

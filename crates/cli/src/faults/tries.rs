@@ -3,8 +3,8 @@
 
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
-use std::io::Write;
-use std::path::PathBuf;
+use std::io::{ErrorKind, Write};
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use report::{Attempt, Seed, Status};
@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::args::FaultsArgs;
 use crate::error::{self, Error, REPORT_DIR_HELP};
+use crate::lines;
 use crate::plan::Source;
 use crate::provenance;
 
@@ -69,6 +70,19 @@ enum Line {
     },
 }
 
+/// The file, if there is one.
+fn read(path: &Path) -> std::io::Result<Vec<u8>> {
+    match std::fs::read(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(Vec::new()),
+        read => read,
+    }
+}
+
+fn new_run(args: &FaultsArgs) {
+    let dir = args.report_dir.path.display();
+    error::note(&format!("{dir} has no such run to resume: this is a new one"));
+}
+
 /// See the module.
 pub struct Tries {
     seed: Seed,
@@ -93,39 +107,47 @@ impl Tries {
         let matrix = source.hash.clone();
         let mut seed = args.chance.seed();
         let mut known = HashMap::new();
-        let mut whole = 0;
+        // Another run is replaced; of the same one, what is behind the whole lines.
+        let mut keep = 0;
         if args.resume {
-            let text = std::fs::read_to_string(&path).unwrap_or_default();
-            for line in text.split_inclusive('\n').filter(|line| line.ends_with('\n')) {
-                match serde_json::from_str(line) {
-                    Ok(Line::Begin { executable: e, matrix: m, seed: s })
-                        if (&e, &m) == (&executable, &matrix)
-                            && args.chance.asked().is_none_or(|seed| seed == s) =>
-                    {
-                        seed = s;
+            let bytes = read(&path).map_err(|source| failed("read", source))?;
+            let lines = lines::read(&bytes, |line| serde_json::from_slice(line).ok());
+            let end = lines.torn.map_or(bytes.len() as u64, |(_, place)| place);
+            let loss = lines.loss(&path);
+            let is_empty = lines.is_empty();
+            let mut lines = lines.whole.into_iter();
+            match lines.next() {
+                Some((1, Line::Begin { executable: e, matrix: m, seed: s }))
+                    if (&e, &m) == (&executable, &matrix)
+                        && args.chance.asked().is_none_or(|seed| seed == s) =>
+                {
+                    (seed, keep) = (s, end);
+                    for (_, line) in lines {
+                        if let Line::Tried { tried, ended } = line {
+                            known.insert(tried, ended);
+                        }
                     }
-                    Ok(Line::Tried { tried, ended }) if whole > 0 => {
-                        known.insert(tried, ended);
+                    if let Some(loss) = loss {
+                        error::warning(&loss);
                     }
-                    _ => break,
                 }
-                whole += line.len();
-            }
-            if whole == 0 {
-                let dir = args.report_dir.path.display();
-                error::note(&format!("{dir} has no such run to resume: this is a new one"));
+                Some((1, Line::Begin { .. })) => new_run(args),
+                None if is_empty => new_run(args),
+                _ => {
+                    let reason = "line 1 does not say which run it is".into();
+                    return Err(Error::NotAJournal { path, reason });
+                }
             }
         }
         let open = || {
             let file = OpenOptions::new().create(true).append(true).open(&path)?;
-            // A part of a line behind the whole ones, or another run.
-            file.set_len(whole as u64)?;
+            file.set_len(keep)?;
             Ok(file)
         };
         let file = open().map_err(|source| failed("write", source))?;
         let tries =
             Self { seed, path: path.clone(), inner: Mutex::new(Inner { file, known, problem: None }) };
-        if whole == 0 {
+        if keep == 0 {
             tries.write(&Line::Begin { executable, matrix, seed });
         }
         tries.check()?;

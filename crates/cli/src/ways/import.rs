@@ -8,6 +8,7 @@ use matrix::Target;
 use report::{CellResult, Results, Run};
 
 use crate::error::{self, Error};
+use crate::lines;
 use crate::stream::{FORMAT, Line};
 
 /// What a file holds of one target.
@@ -38,7 +39,7 @@ pub fn read(path: &Path, target: &Target) -> Result<Imported, Error> {
     let wrong = |why: String| Error::NoImport { path: path.to_path_buf(), target: target.id.clone(), why };
     // What begins like an executor's lines, or holds one, is no report.
     let imported = if text.lines().any(|line| Line::find(line).0.is_some() || Line::is_cut(line)) {
-        of_lines(&text)
+        of_lines(path, &text)
     } else {
         match Results::read(&bytes) {
             Ok(results) => of_results(results, target),
@@ -62,12 +63,12 @@ fn of_results(results: Results, target: &Target) -> Result<Imported, String> {
     Ok(Imported { run, rows, complete })
 }
 
-fn of_lines(text: &str) -> Result<Imported, String> {
+fn of_lines(path: &Path, text: &str) -> Result<Imported, String> {
     let mut run = None;
     let mut rows = Vec::new();
     let mut complete = false;
-    let mut cut = 0;
-    for line in text.lines() {
+    let mut cut = Vec::new();
+    for (index, line) in text.lines().enumerate() {
         match Line::find(line).0 {
             Some(Line::Begin { format: FORMAT, run: begun, .. }) => {
                 // An executor that was started again goes on.
@@ -79,11 +80,15 @@ fn of_lines(text: &str) -> Result<Imported, String> {
             }
             Some(Line::Cell(row)) => rows.push(*row),
             Some(Line::End { .. }) => complete = true,
-            None => cut += usize::from(Line::is_cut(line)),
+            None if Line::is_cut(line) => cut.push(index + 1),
+            None => {}
         }
     }
-    if cut > 0 {
-        error::warning(&format!("{cut} lines of the executor are not whole: their cells have no result"));
+    if !cut.is_empty() {
+        let (path, numbers) = (path.display(), lines::listed(&cut));
+        error::warning(&format!(
+            "{path}: {numbers} cannot be read: cells that are in no other line have no result"
+        ));
     }
     let run = run.ok_or("no line of it says where an executor has begun")?;
     Ok(Imported { run, rows: by_id(rows.into_iter()), complete })

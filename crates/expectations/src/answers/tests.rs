@@ -179,6 +179,7 @@ rows:
       poll@level:
         - { answers: ['HUP'], until: '9' }
         - { answers: ['OUT|HUP', 'OUT'], source: other, since: '10', note: changed }
+...
 ";
 
 fn parse(text: &str) -> Result<Answers, ExpectationsError> {
@@ -237,8 +238,8 @@ fn what_is_mistyped_gets_a_place_and_the_nearest_word() {
 
 #[test]
 fn what_is_there_twice_or_out_of_order_is_refused() {
-    refused("      read:", "      poll@level:", &["10:7: poll@level is there twice"]);
-    refused("  V02:", "  V01:", &["11:3: V01 is there twice"]);
+    refused("      read:", "      poll@level:", &["10:7: the key 'poll@level' is there twice"]);
+    refused("  V02:", "  V01:", &["11:3: the key 'V01' is there twice"]);
     refused("      read:", "      accept:", &["10:7: 'accept' comes after 'poll@level'", "LC_ALL=C sort"]);
     refused("  V02:", "  A01:", &["11:3: 'A01' comes after 'V01'"]);
     refused(

@@ -24,6 +24,7 @@ rows:
 
     'unix:it''s-gone':
       poll@level: [{ answers: ['IN'], until: '4' }, { answers: ['HUP'], since: '6' }]
+...
 ";
 
 fn asked(row: &str, variant: &str, api: &str) -> Asked {
@@ -171,6 +172,7 @@ rows:
   V06:
     'tcp':
       poll@level: 'IN'
+...
 ";
     assert_eq!(text, expected);
 }

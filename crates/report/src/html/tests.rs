@@ -1,38 +1,18 @@
 use std::collections::BTreeMap;
 
-use Status::{Fail, Pass, Unsupported};
+use Status::Pass;
 use serde_json::Value;
 
 use super::shell::hash;
 use super::*;
-use crate::merge::{Input, Rules, merge};
 use crate::samples;
 use crate::text::visible;
-use crate::{Link, Scenario};
 
 /// What ends a script, begins a tag, runs, reorders text, and would break a JSON text or an attribute.
 const HOSTILE: &str = "</script><img src=x onerror=alert(1)>\u{202e}\"'&<!--\u{2028}{{ 7 * 7 }}\\u003c\x1b";
 
 fn merged() -> Results {
-    let rows = [("a", "epoll", Pass), ("a", "kqueue", Unsupported), ("a", "poll", Fail), ("b", "poll", Pass)];
-    let inputs =
-        ["one", "two"].map(|target| Input { name: target.into(), results: samples::results(target, &rows) });
-    let mut results = merge(inputs.into(), Rules::default()).unwrap().results;
-    let reason = "no machine".into();
-    results.not_run.push(NotRun { target: "bsd".into(), os: "freebsd".into(), reason });
-    let links = vec![Link { text: "a page".into(), url: "https://example.org".into() }];
-    let described = Scenario {
-        question: Some("why?".into()),
-        verbs: Some("pair write".into()),
-        links,
-        ..samples::scenario()
-    };
-    results.scenarios.insert("group/name".into(), described);
-    results.cells[0].checks = vec![samples::check()];
-    results.cells[0].counters = [("many".to_owned(), u64::MAX), ("few".to_owned(), 3)].into();
-    results.cells[0].notes = vec!["a note".into()];
-    results.cells[0].stderr = "an error".into();
-    results
+    samples::merged()
 }
 
 /// The page without its data, and the data.
@@ -50,48 +30,12 @@ fn number(value: &Value) -> usize {
     usize::try_from(value.as_u64().unwrap()).unwrap()
 }
 
-/// Makes every text hostile, each in its own way: what it was stays in front.
-fn poison(value: &mut Value, poisoned: &mut Vec<String>) {
-    match value {
-        Value::Array(values) => values.iter_mut().for_each(|value| poison(value, poisoned)),
-        Value::Object(fields) => {
-            for (name, value) in fields.iter_mut() {
-                // Not texts, but one of a few words.
-                if !["status", "seed", "evidence"].contains(&name.as_str()) {
-                    poison(value, poisoned);
-                }
-            }
-            for name in ["counters", "scenarios"] {
-                if let Some(Value::Object(entries)) = fields.get_mut(name) {
-                    let names = std::mem::take(entries).into_iter();
-                    *entries = names.map(|(key, value)| (format!("{key}{HOSTILE}"), value)).collect();
-                    poisoned.extend(entries.keys().cloned());
-                }
-            }
-            // An id has parts that stand beside it.
-            if let (Some(id), Some(scenario), Some(backend)) =
-                (fields.get("id"), fields.get("scenario"), fields.get("backend"))
-            {
-                let [id, scenario, backend] = [id, scenario, backend].map(|text| text.as_str().unwrap());
-                let id = format!("{scenario}/{id}@{backend}");
-                poisoned.retain(|text| !text.starts_with("group/name/"));
-                fields.insert("id".into(), id.into());
-            }
-        }
-        Value::String(text) => {
-            text.push_str(HOSTILE);
-            poisoned.push(text.clone());
-        }
-        _ => {}
-    }
-}
-
 #[test]
 fn no_text_of_a_result_file_gets_out_of_its_place_and_each_is_there() {
     let harmless = report(&merged());
     let mut value = serde_json::to_value(merged()).unwrap();
     let mut poisoned = Vec::new();
-    poison(&mut value, &mut poisoned);
+    samples::poison(&mut value, HOSTILE, &mut poisoned);
     let results = Results::read(value.to_string().as_bytes()).expect("hostile results are results");
     let page = report(&results);
 

@@ -13,6 +13,7 @@ use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::socket::{ControlMessage, MsgFlags, sendmsg};
 
+use super::messages::{self, Messages};
 use super::wire::{Answer, Command, Hello, PROTOCOL};
 
 /// A line that is longer is none.
@@ -73,6 +74,8 @@ pub enum Fault {
 /// A running subject.
 pub struct Conversation {
     child: Child,
+    /// What it writes to standard error, if that is shown.
+    messages: Option<Messages>,
     commands: Arc<UnixStream>,
     output: ChildStdout,
     /// What has been read of its output.
@@ -114,10 +117,12 @@ impl Conversation {
             .args(arguments)
             .stdin(OwnedFd::from(theirs))
             .stdout(Stdio::piped())
+            .stderr(messages::stderr())
             .spawn()
             .map_err(failed)?;
         let output = child.stdout.take().ok_or_else(|| failed(io::Error::other("it has no output")))?;
         Ok(Self {
+            messages: Messages::pass_on(child.stderr.take()),
             child,
             commands: Arc::new(ours),
             output,
@@ -299,6 +304,9 @@ impl Drop for Conversation {
         if self.end(FAREWELL).is_none() {
             let _ = self.child.kill();
             let _ = self.child.wait();
+        }
+        if let Some(messages) = &self.messages {
+            messages.wait(FAREWELL);
         }
     }
 }

@@ -1,0 +1,288 @@
+//! Matrix files that are wrong, each with the place, the message and the help that a person gets.
+
+use matrix::{Matrix, MatrixError};
+
+const GOOD: &str = "\
+version: 1
+defaults: { layer: contract, transports: [tcp], triggers: [level, edge], threads: [1, 2], groups: [1, 2], timeout: 5 }
+backends:
+  - { id: epoll, os: [linux], triggers: [level, edge] }
+  - { id: poll, os: all, triggers: [level] }
+targets:
+  - id: here
+    triple: t
+    os: linux
+    arch: a
+    ways: [native]
+    ci: { runner: r, shards: 3 }
+scenarios:
+  - id: group/one
+    title: One
+    exclude: [{ backend: epoll, trigger: edge, threads: 1 }]
+  - id: group/two
+    title: Two
+    transports: [pipe]
+    threads: [1]
+...
+";
+
+/// What no message may have in it: the words of the reader, of Rust, and of YAML's specification.
+const FOREIGN: [&str; 31] = [
+    "serde",
+    "saphyr",
+    "granit",
+    "u8",
+    "u16",
+    "u32",
+    "u64",
+    "usize",
+    "i64",
+    "struct",
+    "enum",
+    "Option",
+    "variant",
+    "scalar",
+    "sequence",
+    "mapping",
+    "block",
+    "flow",
+    "token",
+    "node",
+    "alias",
+    "anchor",
+    "deserialize",
+    "Policy",
+    "budget",
+    "breach",
+    "stream",
+    "document",
+    "field",
+    "Text",
+    "invalid",
+];
+
+/// What is written in place of a part of the good file, then the error: `line:column: message`, and its help.
+const WRONG: &[(&str, &str, &str, &str)] = &[
+    // Keys.
+    ("timeout: 5", "timeuot: 5", "2:107: unknown key 'timeuot'", "did you mean 'timeout'?"),
+    ("version: 1", "vresion: 1", "1:1: unknown key 'vresion'", "did you mean 'version'?"),
+    ("arch: a", "zzz: a", "10:5: unknown key 'zzz'", "known are id, triple, os, arch, build, ways, ci"),
+    ("trigger: edge", "tigger: edge", "16:33: unknown key 'tigger'", "did you mean 'trigger'?"),
+    (", timeout: 5", "", "2:91: the key 'timeout' is missing", "the comments in matrix.yml"),
+    ("    triple: t\n", "", "11:5: the key 'triple' is missing", "the comments in matrix.yml"),
+    ("timeout: 5", "timeout: 5, timeout: 6", "2:119: the key 'timeout' is there twice", "remove one of them"),
+    ("version: 1", "version: 1\nversion: 1", "2:1: the key 'version' is there twice", "remove one of them"),
+    // Numbers.
+    ("timeout: 5", "timeout: soon", "2:116: timeout: 'soon' is not a whole number", "the comments in"),
+    ("timeout: 5", "timeout: 'five'", "2:116: timeout: 'five' is not a whole number", "the comments in"),
+    ("timeout: 5", "timeout: 1.5", "2:116: timeout: '1.5' is not a whole number", "the comments in"),
+    (
+        "timeout: 5",
+        "timeout: -1",
+        "2:116: timeout: '-1' is not a whole number from 0 to 1844",
+        "the comments in",
+    ),
+    (
+        "timeout: 5",
+        "timeout:",
+        "2:114: timeout: nothing is here, where a whole number belongs",
+        "the comments in",
+    ),
+    ("timeout: 5", "timeout: [5]", "2:116: timeout: a list is not a single value", "the comments in"),
+    ("timeout: 5", "timeout: { a: 1 }", "2:116: timeout: keys with values are not a single value", "the"),
+    ("version: 1", "version: 1]", "1:10: version: '1]' is not a whole number", "the comments in"),
+    (
+        "version: 1",
+        "version: 4294967296",
+        "1:10: version: '4294967296' is not a whole number from 0 to 4294967295",
+        "the",
+    ),
+    ("shards: 3", "shards: many", "12:30: shards: 'many' is not a whole number", "the comments in"),
+    ("threads: [1, 2]", "threads: [1, two]", "2:87: 'two' is not a whole number", "the comments in"),
+    // Lists, keys with values, and single values in each other's places.
+    ("threads: [1, 2]", "threads: 1", "2:83: threads: '1' is not a list", "the comments in"),
+    ("ways: [native]", "ways: native", "11:11: ways: 'native' is not a list", "the comments in"),
+    ("title: One", "title: [One]", "15:12: title: a list is not a single value", "the comments in"),
+    (
+        "- { id: poll, os: all, triggers: [level] }",
+        "- poll",
+        "5:5: 'poll' is not a set of keys with values",
+        "the",
+    ),
+    (
+        "- { id: poll, os: all, triggers: [level] }",
+        "- [poll]",
+        "5:5: a list is not a set of keys with values",
+        "the",
+    ),
+    ("- { id: poll, os: all, triggers: [level] }", "-", "5:4: the key 'id' is missing", "the comments in"),
+    (
+        "ci: { runner: r, shards: 3 }",
+        "ci: 5",
+        "12:9: ci: '5' is not a set of keys with values",
+        "the comments in",
+    ),
+    (
+        "exclude: [{ backend: epoll, trigger: edge, threads: 1 }]",
+        "exclude: { backend: epoll }",
+        "16:14: exclude: keys with values are not a list",
+        "the",
+    ),
+    (
+        "exclude: [{ backend: epoll, trigger: edge, threads: 1 }]",
+        "exclude: [epoll]",
+        "16:15: exclude: 'epoll' is not a set of keys",
+        "the",
+    ),
+    (
+        "os: all",
+        "os: al",
+        "5:17: os: 'al' is not a list of operating systems, or the word 'all'",
+        "the comments in",
+    ),
+    (
+        "os: all",
+        "os: 5",
+        "5:17: os: '5' is not a list of operating systems, or the word 'all'",
+        "the comments in",
+    ),
+    ("os: all", "os: [[linux]]", "5:22: os: a list is not a single value", "the comments in"),
+    (
+        "[native]",
+        "[5]",
+        "11:12: ways: '5' is not native, ssh, import, prefix: COMMAND or container: IMAGE",
+        "the",
+    ),
+    ("[native]", "[{}]", "11:12: ways: nothing is here, where native, ssh, import", "the comments in"),
+    ("[native]", "[{ prefix: [a] }]", "11:22: prefix: a list is not a single value", "the comments in"),
+    // Values.
+    ("[pipe]", "[pip]", "19:18: unknown transport 'pip': did you mean 'pipe'?", "the comments in"),
+    ("layer: contract", "layer: 5", "2:20: unknown layer '5'", "the comments in"),
+    (
+        "version: 1",
+        "version: 2",
+        "1:10: version 2 of the format is not known",
+        "this pollmatrix reads version 1",
+    ),
+    // What is not YAML.
+    (
+        "[native]",
+        "[native, { prefix: a ,",
+        "14:3: a list or a set of keys in brackets is not closed",
+        "close it with `]` or `}`",
+    ),
+    ("title: Two", "title: \t] Two", "18:13: a bracket is closed that is not open", "put the text in quotes"),
+    ("title: Two", "title: 'Two", "19:5: a quote is not closed", "close it"),
+    ("title: Two", "title: 'Two' or", "18:18: text follows a closed quote", "twice"),
+    (
+        "title: Two",
+        "title: \"T\\qwo\"",
+        "18:12: `\\` means nothing before this character",
+        "use single quotes",
+    ),
+    ("title: Two", "title: @x", "18:12: text cannot begin with '@'", "put it in quotes"),
+    ("title: Two", "title: \u{7}", "18:12: text cannot begin with '\\u{7}'", "put it in quotes"),
+    (
+        "title: Two",
+        "title: a: b",
+        "18:13: no key can be here, so `:` has no meaning",
+        "put text with `: ` in it",
+    ),
+    ("    title: Two", "\ttitle: Two", "17:9: a tab is here", "use blanks"),
+    (
+        "    title: Two",
+        "  title: Two",
+        "18:3: the indentation does not fit the lines before",
+        "the same column",
+    ),
+    ("title: Two", "title Two", "18:5: a key has no `:`", "write KEY: VALUE"),
+    (
+        "title: Two",
+        "title: *x",
+        "18:12: `*` names something that no `&` names",
+        "put a text that begins with `*` in",
+    ),
+    ("title: Two", "title: *", "18:12: `*` or `&` names nothing", "in quotes"),
+    (
+        "title: Two",
+        "title: !!binary 'gICA'",
+        "18:21: a value with `!` does not fit here",
+        "write the value without",
+    ),
+    ("title: Two", "title: &a Two\n    <<: *a", "18:15: `<<` has no keys to add", "write the keys"),
+    ("title: Two", "title: |0\n  x", "18:12: this is not YAML", "check the quotes, the brackets"),
+    ("[native]", "[native", "12:7: no key can be here, so `:` has no meaning", "the brackets before"),
+    ("version: 1", "{{{{", "4:3: a list or a set of keys in brackets is not closed", "close it with"),
+    ("version: 1", "%YAML 3.0\n---\nversion: 1", "1:1: this is not YAML", "check the quotes"),
+    ("version: 1\n", "version: 1\n...\n", "3:1: something follows the line `...`", "remove the other part"),
+    ("version: 1\n", "[]\n", "1:1: a list is not a set of keys with values", "the comments in"),
+];
+
+#[track_caller]
+fn error_of(text: &str) -> (String, String) {
+    match Matrix::parse(text, "m.yml") {
+        Err(MatrixError::Malformed { file, line, column, message, help }) => {
+            assert_eq!(file, "m.yml");
+            (format!("{line}:{column}: {message}"), help)
+        }
+        other => panic!("it is accepted: {other:?}\n{text}"),
+    }
+}
+
+/// The foreign word in a message, if there is one. What it quotes is the file's.
+fn foreign(said: &str) -> Option<&'static str> {
+    let own: String = said.split('\'').step_by(2).collect();
+    let mut words = own.split(|c: char| !c.is_ascii_alphanumeric());
+    words.find_map(|word| FOREIGN.into_iter().find(|foreign| *foreign == word))
+}
+
+#[test]
+fn each_mistake_is_said_with_its_place_in_the_words_of_the_documentation() {
+    Matrix::parse(GOOD, "m.yml").expect("the good one is good");
+    let mut wrong = String::new();
+    for &(part, other, message, help) in WRONG {
+        assert!(GOOD.contains(part), "{part}");
+        let (said, helped) = error_of(&GOOD.replacen(part, other, 1));
+        let foreign = foreign(&format!("{said} {helped}"));
+        if !said.starts_with(message) || !helped.contains(help) || foreign.is_some() {
+            wrong +=
+                &format!("{other:?}:\n  {said}\n  {helped}\n  expected: {message}, {help}; {foreign:?}\n");
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong}");
+}
+
+#[test]
+fn a_part_of_a_file_is_refused_wherever_it_is_cut() {
+    for end in (0..GOOD.len() - "...\n".len()).chain([GOOD.len() - 2, GOOD.len() - 3]) {
+        let (said, help) = error_of(&GOOD[..end]);
+        let lines = GOOD[..end].lines();
+        let place = format!("{}:", lines.clone().count().max(1));
+        assert!(said.starts_with(&place), "cut at {end}: {said}");
+        let empty = GOOD[..end].is_empty();
+        let says = if empty { "the file is empty" } else { "the file ends here, without the line `...`" };
+        assert!(
+            said.contains(says) && help.contains("get the whole file again"),
+            "cut at {end}: {said}\n{help}"
+        );
+    }
+    let (said, _) = error_of(GOOD.trim_end_matches("...\n"));
+    assert_eq!(said, "20:17: the file ends here, without the line `...`: a part of it may be missing");
+    for end in ["...", "...\r\n", "...\n\n# done\n", "... \n"] {
+        Matrix::parse(&GOOD.replace("...\n", end), "m.yml").expect("it is whole");
+    }
+}
+
+#[test]
+fn what_grows_without_bound_is_refused() {
+    let deep = format!("version: {}\n...\n", "[".repeat(5000));
+    let levels: String = ('b'..='j')
+        .zip('a'..)
+        .map(|(level, last)| format!("  {level}: &{level} [{}]\n", vec![format!("*{last}"); 20].join(", ")))
+        .collect();
+    let bomb = format!("version: 1\ndefaults:\n  a: &a [x]\n{levels}  timeout: *j\n...\n");
+    for text in [deep, bomb] {
+        let (said, help) = error_of(&text);
+        assert_eq!(foreign(&format!("{said} {help}")), None, "{said}\n{help}");
+    }
+}

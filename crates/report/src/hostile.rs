@@ -1,0 +1,180 @@
+//! Results whose every text attacks what shows it, in every form of the report.
+
+use std::collections::BTreeMap;
+
+use pulldown_cmark::{Event, Options, Parser, Tag};
+use serde_json::Value;
+
+use crate::diff::Diff;
+use crate::results::Results;
+use crate::status::Status;
+use crate::text::{one_line, visible};
+use crate::{junit, markdown, pages, samples, terminal};
+
+/// What a terminal obeys, what reorders or hides text, what XML cannot hold, and what is markup in Markdown.
+const TEXT: &str = "\x1b[8m\x1b]0;title\x07\u{9b}31m\u{7f}\r\u{8}\n\n# no heading\n\u{202e}\u{2028}\u{feff}\u{ffff}\t\
+    <!-- <b> <img src=x> &amp; | \\| ` ``` `````` \\ ](https://example.org) ![i](j) [k]: l **m** __n__ ~~o~~ $p$ \\";
+
+/// Results with equally long harmless and hostile texts.
+fn results() -> (Results, Results) {
+    let harmless = "x".repeat(TEXT.chars().count());
+    let [harmless, hostile] = [harmless.as_str(), TEXT].map(|text| {
+        let mut value = serde_json::to_value(samples::merged()).unwrap();
+        samples::poison(&mut value, text, &mut Vec::new());
+        let mut results = Results::read(value.to_string().as_bytes()).expect("hostile results are results");
+        results.cells.iter_mut().for_each(|cell| cell.layer = "contract".into());
+        results
+    });
+    (harmless, hostile)
+}
+
+fn events(text: &str) -> Parser<'_> {
+    let options = Options::ENABLE_TABLES
+        | Options::ENABLE_STRIKETHROUGH
+        | Options::ENABLE_FOOTNOTES
+        | Options::ENABLE_TASKLISTS
+        | Options::ENABLE_MATH
+        | Options::ENABLE_GFM;
+    Parser::new_ext(text, options)
+}
+
+/// The same with other answers: what was a pass is none any more.
+fn changed(results: &Results) -> Results {
+    let mut changed = results.clone();
+    for cell in &mut changed.cells {
+        (cell.status, cell.reason) = (Status::Crash, Some(format!("why{TEXT}")));
+    }
+    changed.cells.truncate(2);
+    changed
+}
+
+/// Nothing that a terminal obeys.
+#[track_caller]
+fn assert_visible(text: &str) {
+    let seen = text.replace(['\n', '\t'], " ");
+    assert_eq!(visible(&seen), seen);
+    assert!(!text.contains('\x1b'));
+}
+
+/// What is markup in a text, and how often.
+fn markup(text: &str) -> BTreeMap<String, usize> {
+    let mut found: BTreeMap<String, usize> = BTreeMap::new();
+    for event in events(text) {
+        let kind = match event {
+            // A block of code may have any text in it.
+            Event::Start(Tag::CodeBlock(_)) => "code block".to_owned(),
+            Event::Start(tag) => format!("{tag:?}"),
+            // Code in a table, if a pipe makes it necessary.
+            Event::InlineHtml(tag) if ["<code>", "</code>"].contains(&tag.as_ref()) => continue,
+            Event::Html(tag) | Event::InlineHtml(tag) => tag.into_string(),
+            Event::FootnoteReference(_) | Event::Rule | Event::TaskListMarker(_) => format!("{event:?}"),
+            Event::InlineMath(_) | Event::DisplayMath(_) => "formula".to_owned(),
+            _ => continue,
+        };
+        *found.entry(kind).or_default() += 1;
+    }
+    found
+}
+
+#[test]
+fn a_terminal_shows_it_and_obeys_nothing() {
+    let (harmless, hostile) = results();
+    let forms = |results: &Results| {
+        let diff = Diff::new(results, &changed(results));
+        [
+            terminal::matrix(results, false),
+            diff.text(),
+            results.to_json(),
+            serde_json::to_string(&diff).unwrap(),
+        ]
+    };
+    let ([table, diff, json, _], expected) = (forms(&hostile), forms(&harmless));
+    for (text, expected) in [(&table, &expected[0]), (&diff, &expected[1]), (&json, &expected[2])] {
+        assert_visible(text);
+        assert_eq!(text.lines().count(), expected.lines().count(), "{text}");
+    }
+    assert!(table.matches("\\u{1b}[8m").count() > 10 && diff.contains("\\u{1b}]0;title"), "{table}\n{diff}");
+    assert_eq!(Results::read(json.as_bytes()).unwrap(), hostile);
+
+    // With colours, the sequences are those of the harmless one.
+    let sequences = |text: &str| -> Vec<String> {
+        text.split('\x1b')
+            .skip(1)
+            .map(|part| part.split_inclusive('m').next().unwrap_or_default().into())
+            .collect()
+    };
+    let coloured = terminal::matrix(&hostile, true);
+    assert_eq!(sequences(&coloured), sequences(&terminal::matrix(&harmless, true)));
+    assert_visible(&coloured.replace('\x1b', ""));
+}
+
+#[test]
+fn in_markdown_it_is_text() {
+    let (harmless, hostile) = results();
+    let forms = |results: &Results| {
+        let diff = Diff::new(results, &changed(results)).markdown();
+        let mut one = Results { runs: results.runs[..1].to_vec(), not_run: Vec::new(), ..results.clone() };
+        one.cells.retain(|cell| cell.target == one.runs[0].target);
+        let pages = pages(&one).unwrap().into_iter().map(|page| page.text).collect::<String>();
+        [markdown::report(results), markdown::report(&one), diff, pages]
+    };
+    for (text, expected) in forms(&hostile).iter().zip(&forms(&harmless)) {
+        assert_visible(text);
+        assert_eq!(markup(text), markup(expected), "{text}\n{expected}");
+    }
+}
+
+#[test]
+fn each_text_reaches_the_reader_of_markdown_as_it_is() {
+    let (_, hostile) = results();
+    let text = markdown::report(&hostile);
+    let mut shown = String::new();
+    for event in events(&text) {
+        match event {
+            Event::Text(part) | Event::Code(part) => shown.push_str(&part),
+            Event::End(_) => shown.push('\n'),
+            _ => {}
+        }
+    }
+    let in_line = one_line(TEXT);
+    let cell = &hostile.cells[0];
+    for name in [&cell.target, &cell.backend, &hostile.runs[0].kernel, &hostile.not_run[0].reason] {
+        assert!(name.ends_with(TEXT));
+        assert!(shown.contains(one_line(name).as_ref()), "{name:?} is not in:\n{shown}");
+    }
+    assert!(shown.matches(in_line.as_ref()).count() > 30, "{shown}");
+}
+
+#[test]
+fn xml_can_hold_it_and_nothing_is_lost() {
+    let (_, hostile) = results();
+    let text = junit::report(&hostile).unwrap();
+    assert_visible(&text);
+    let read = quick_junit::Report::deserialize_from_str(&text).expect("it is JUnit XML");
+    let cases: Vec<_> = read.test_suites.iter().flat_map(|suite| &suite.test_cases).collect();
+    assert_eq!(cases.len(), hostile.cells.len() + hostile.not_run.len());
+    for cell in &hostile.cells {
+        let same = hostile.cells.iter().filter(|other| other.id == cell.id).count();
+        let named = cases.iter().filter(|case| case.name.as_str() == one_line(&cell.id)).count();
+        assert_eq!(named, same, "{:?} is not in:\n{text}", cell.id);
+    }
+    let stderr: Vec<_> = cases.iter().filter_map(|case| Some(case.system_err.as_ref()?.as_str())).collect();
+    assert_eq!(stderr, [visible(&hostile.cells[0].stderr).replace('\t', "    ")]);
+}
+
+#[test]
+fn a_line_that_begins_with_a_text_is_no_heading_and_no_list() {
+    for beginning in
+        ["# a", "- a", "+ a", "1. a", "12) a", "    a", "> a", "---", "===", "```", "~~~", "| a |", "\ta"]
+    {
+        let mut value =
+            serde_json::to_value(samples::results("here", &[("a", "poll", Status::Pass)])).unwrap();
+        let name = |value: &mut Value| *value = beginning.into();
+        name(&mut value["runs"][0]["target"]);
+        name(&mut value["cells"][0]["target"]);
+        let results = Results::read(value.to_string().as_bytes()).expect("they are results");
+        let expected = markdown::report(&samples::results("here", &[("a", "poll", Status::Pass)]));
+        let text = markdown::report(&results);
+        assert_eq!(markup(&text), markup(&expected), "{beginning}:\n{text}");
+    }
+}

@@ -1,0 +1,102 @@
+//! What a person sees on a terminal.
+
+use std::fs::File;
+use std::io::Read;
+use std::num::NonZero;
+use std::process::{Command, Stdio};
+
+use nix::pty::{Winsize, openpty};
+
+use crate::sandbox::{Sandbox, id};
+
+/// What a command has written to a terminal of its own, and what could be seen there at any time.
+struct Shown {
+    text: String,
+    /// The rows of each.
+    screens: Vec<Vec<String>>,
+    code: Option<i32>,
+}
+
+fn on_terminal(mut command: Command, columns: u16, term: Option<&str>) -> Shown {
+    let size = Winsize { ws_row: 24, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
+    let pty = openpty(&size, None).expect("there are terminals");
+    let terminal = || Stdio::from(pty.slave.try_clone().expect("there are descriptors"));
+    command.stdin(terminal()).stdout(terminal()).stderr(terminal());
+    for name in ["TERM", "CLICOLOR_FORCE", "NO_COLOR", "COLUMNS"] {
+        command.env_remove(name);
+    }
+    command.envs(term.map(|term| ("TERM", term)));
+    let mut child = command.spawn().expect("the executable starts");
+    drop((command, pty.slave));
+    let sizes = [24, columns].map(|size| NonZero::new(size).expect("a terminal has a size"));
+    let mut screen = vt100::Parser::new(sizes[0], sizes[1], 0);
+    let (mut written, mut screens) = (Vec::new(), Vec::new());
+    let mut buffer = [0; 4096];
+    let mut master = File::from(pty.master);
+    // Some systems end it with an error when the last process has gone.
+    while let Ok(count @ 1..) = master.read(&mut buffer) {
+        written.extend_from_slice(&buffer[..count]);
+        screen.process(&buffer[..count]);
+        screens.push(screen.screen().rows(0, columns).collect());
+    }
+    let text = String::from_utf8_lossy(&written).replace("\r\n", "\n");
+    Shown { text, screens, code: child.wait().expect("it ends").code() }
+}
+
+impl Shown {
+    /// Whether some screen had a row of which this holds.
+    fn had(&self, holds: impl Fn(&str) -> bool) -> bool {
+        self.screens.iter().flatten().any(|row| holds(row))
+    }
+
+    /// Whether this could be read on some screen, perhaps over several rows.
+    fn had_text(&self, text: &str) -> bool {
+        self.screens.iter().any(|rows| rows.concat().contains(text))
+    }
+}
+
+/// One that fails, and one that takes long enough for the other to be seen.
+const CELLS: [&str; 3] = ["fail", "pass", "hang"];
+
+fn run(columns: u16, term: Option<&str>) -> Shown {
+    let sandbox = Sandbox::new(&CELLS, 3);
+    let shown = on_terminal(sandbox.command(&["run", "--jobs", "1"]), columns, term);
+    assert_eq!(shown.code, Some(1), "{}", shown.text);
+    shown
+}
+
+#[test]
+fn what_has_failed_can_be_seen_while_a_run_goes_on_however_narrow_the_terminal() {
+    for columns in [30, 40, 79, 80, 200] {
+        let shown = run(columns, Some("xterm"));
+        let all: Vec<_> = shown.screens.iter().map(|rows| rows.join("\n")).collect();
+        let all = all.join("\n----\n");
+        assert!(shown.had_text(&format!("fail {}: the answer", id("fail"))), "{columns}:\n{all}");
+        // The bar is one row, with the numbers on it.
+        assert!(shown.had(|row| row.contains("2/3") && row.contains("1 failed")), "{columns}:\n{all}");
+    }
+}
+
+#[test]
+fn where_nothing_can_be_drawn_each_cell_is_a_line() {
+    for term in [Some("dumb"), None] {
+        let shown = run(40, term);
+        let line = |number, text: &str| format!("[{number}/3] {text}");
+        let lines: Vec<_> = shown.text.lines().collect();
+        let at = |begin: String| lines.iter().position(|line| line.starts_with(&begin));
+        let [failed, passed, hung] = [
+            line(1, &format!("fail {}: the answer (", id("fail"))),
+            line(2, &format!("pass {} (", id("pass"))),
+            line(3, &format!("timeout {}: ", id("hang"))),
+        ]
+        .map(at);
+        assert!(failed.is_some() && failed < passed && passed < hung, "{}", shown.text);
+        assert!(!shown.text.contains('\u{8}') && !shown.text.contains("\u{1b}["), "{:?}", shown.text);
+        // Not all at once at the end.
+        let alone = |rows: &Vec<String>| {
+            let text = rows.concat();
+            text.contains("[1/3] fail") && !text.contains("[3/3]")
+        };
+        assert!(shown.screens.iter().any(alone), "{:?}", shown.screens);
+    }
+}
