@@ -14,5 +14,6 @@ mod rows;
 mod sandbox;
 #[cfg(target_os = "linux")]
 mod scripts;
+mod streams;
 mod subjects;
 mod usage;

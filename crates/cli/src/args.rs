@@ -1,8 +1,10 @@
 //! The command line.
 
 use std::fmt;
+use std::io::{self, Write};
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::PathBuf;
+use std::process::ExitCode;
 use std::str::FromStr;
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
@@ -11,6 +13,7 @@ use report::Seed;
 
 use crate::command::quoted;
 use crate::exit;
+use crate::output;
 use crate::provenance::{self, VERSION};
 use crate::subject;
 
@@ -48,16 +51,29 @@ pub struct Args {
     pub command: Command,
 }
 
-/// Reads the process's arguments. Leaves the process if they are wrong or ask for help.
-pub fn parse() -> Args {
-    let line = CommandLine::parse();
+/// Reads the process's arguments. The exit code if they are wrong or ask for help, which is printed.
+pub fn parse() -> Result<Args, ExitCode> {
     // No command is `run` with its defaults.
-    let command = line.command.or_else(|| CommandLine::parse_from(["pollmatrix", "run"]).command);
-    Args {
+    let run = || CommandLine::try_parse_from(["pollmatrix", "run"]).map(|line| line.command);
+    let parsed = CommandLine::try_parse().and_then(|line| match line.command {
+        Some(_) => Ok(line),
+        None => Ok(CommandLine { command: run()?, ..line }),
+    });
+    let line = parsed.map_err(|error| explain(&error))?;
+    Ok(Args {
         matrix: line.matrix.matrix,
         expectations: line.expectations.dir,
         subjects: line.subjects.subjects,
-        command: command.unwrap_or_else(|| unreachable!("`run` is a command")),
+        command: line.command.unwrap_or_else(|| unreachable!("`run` is a command")),
+    })
+}
+
+/// Prints the help, the version, or what is wrong with the arguments.
+fn explain(error: &clap::Error) -> ExitCode {
+    let written = error.print().and_then(|()| io::stdout().flush());
+    match output::printed(written) {
+        Err(lost) if !error.use_stderr() => lost.exit(),
+        _ => ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(exit::ERROR)),
     }
 }
 

@@ -2,11 +2,14 @@
 
 use std::io;
 use std::path::PathBuf;
+use std::process::ExitCode;
 
 use anstyle::{AnsiColor, Style};
 use expectations::ExpectationsError;
 use matrix::{MatrixError, SelectError};
 use report::{MergeError, ReadError, SameSystem};
+
+use crate::{exit, output};
 
 /// Why a command could not do its work.
 #[derive(Debug, thiserror::Error)]
@@ -199,6 +202,12 @@ impl Error {
         )
     }
 
+    /// Prints it. The exit code that it is.
+    pub fn exit(&self) -> ExitCode {
+        self.print();
+        ExitCode::from(exit::ERROR)
+    }
+
     /// Prints `error: …` and `help: …`, in colour on a terminal.
     pub fn print(&self) {
         say("error", AnsiColor::Red, &self.to_string());
@@ -237,5 +246,5 @@ fn merge_help(error: &MergeError) -> &'static str {
 
 fn say(label: &str, colour: AnsiColor, text: &str) {
     let style = Style::new().bold().fg_color(Some(colour.into()));
-    anstream::eprintln!("{style}{label}{style:#}: {text}");
+    output::say(&format!("{style}{label}{style:#}: {text}"));
 }

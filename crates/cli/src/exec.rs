@@ -227,6 +227,7 @@ impl Output {
 
 fn write_failed(path: &Path, source: io::Error) -> Error {
     let help = "the results until now have been written; give --keep FILE to go on from them";
+    let path = if path.as_os_str() == "-" { Path::new("standard output") } else { path };
     Error::Io { action: "write the results to", path: path.to_path_buf(), source, help }
 }
 

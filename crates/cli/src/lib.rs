@@ -54,7 +54,10 @@ use args::Command;
 
 /// Runs the command that the process's arguments ask for.
 pub fn main() -> ExitCode {
-    let args = args::parse();
+    let args = match args::parse() {
+        Ok(args) => args,
+        Err(code) => return code,
+    };
     let matrix = args.matrix.as_deref();
     let here = matches!(&args.command, Command::RunCell(_));
     let loaded = subject::load(&args.subjects, here, args.command.slowness())
@@ -78,8 +81,5 @@ pub fn main() -> ExitCode {
         Command::Exec(args) => exec::run(matrix, &args),
         Command::RunCell(args) => run_cell::run(matrix, &args),
     });
-    ended.unwrap_or_else(|error| {
-        error.print();
-        ExitCode::from(exit::ERROR)
-    })
+    ended.unwrap_or_else(|error| error.exit())
 }

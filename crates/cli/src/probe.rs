@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::io::Write as _;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
@@ -175,10 +174,12 @@ fn here(question: &Question, poller: Poller, seed: Seed, slow: NonZeroU32) -> Ex
         trace: performance.trace,
     };
     let line = serde_json::to_string(&said).expect("the type has string keys and no fallible parts");
-    // If nobody reads the line there is nobody to tell.
-    let _ = writeln!(std::io::stdout(), "{line}");
+    let printed = output::print_line(&line);
+    if let Err(lost) = &printed {
+        lost.print();
+    }
     // Not a return: threads that nothing will ever end may be waiting.
-    std::process::exit(0)
+    std::process::exit(if printed.is_ok() { 0 } else { exit::ERROR.into() })
 }
 
 /// Asks in a process of its own.

@@ -7,6 +7,8 @@ use indicatif::{ProgressBar, ProgressStyle};
 pub use report::first_line;
 use report::{CellResult, Status};
 
+use crate::output;
+
 /// Shows the progress of a run.
 pub struct Progress {
     bar: Option<ProgressBar>,
@@ -74,7 +76,7 @@ impl Progress {
             }
             None => {
                 let seconds = result.duration_ms as f64 / 1000.0;
-                eprintln!("[{:width$}/{}] {line} ({seconds:.2} s)", self.done, self.total);
+                output::say(&format!("[{:width$}/{}] {line} ({seconds:.2} s)", self.done, self.total));
             }
         }
     }
@@ -88,7 +90,7 @@ impl Progress {
                 line.into_iter().for_each(|line| bar.println(line));
                 bar.inc(1);
             }
-            (None, Some(line)) => eprintln!("[{:width$}/{}] {line}", self.done, self.total),
+            (None, Some(line)) => output::say(&format!("[{:width$}/{}] {line}", self.done, self.total)),
             (None, None) => {}
         }
     }

@@ -1,6 +1,6 @@
 //! `pollmatrix run-cell`: one attempt at one cell, in this very process.
 
-use std::io::{Read, Write};
+use std::io::Read;
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -14,7 +14,7 @@ use report::{Attempt, Status};
 use crate::args::RunCellArgs;
 use crate::error::Error;
 use crate::plan::Source;
-use crate::{catalogue, exit, faults};
+use crate::{catalogue, exit, faults, output};
 
 /// Runs the cell, prints its result as one line, and leaves the process.
 pub fn run(matrix: Option<&Path>, args: &RunCellArgs) -> Result<ExitCode, Error> {
@@ -50,13 +50,16 @@ pub fn run(matrix: Option<&Path>, args: &RunCellArgs) -> Result<ExitCode, Error>
         notes: ran.notes,
         stderr: String::new(),
     };
-    let mut line = serde_json::to_string(&attempt).expect("the type has string keys and no fallible parts");
-    line.push('\n');
-    // If nobody reads the line there is nobody to tell.
-    let _ = std::io::stdout().write_all(line.as_bytes());
-    let _ = std::io::stdout().flush();
+    let line = serde_json::to_string(&attempt).expect("the type has string keys and no fallible parts");
+    let code = match output::print_line(&line) {
+        Ok(()) => code(attempt.status),
+        Err(lost) => {
+            lost.print();
+            exit::ERROR
+        }
+    };
     // Not a return: a scenario that failed may have left threads that nothing will ever end.
-    std::process::exit(i32::from(code(attempt.status)))
+    std::process::exit(i32::from(code))
 }
 
 /// The exit code of a cell that ended so.

@@ -1,11 +1,12 @@
 //! Scenarios that misbehave on purpose, so that the runner can be seen to notice. They are in no catalogue and
 //! not in matrix.yml: only a matrix file given with `--matrix` reaches them.
 
-use std::io::Write;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use scenarios::{Check, Outcome, Verdict};
+
+use crate::output;
 
 type SelfTest = fn(seed: u64) -> (Verdict, Outcome);
 
@@ -30,7 +31,7 @@ const ALL: [(&str, SelfTest); 12] = [
     }),
     ("selftest/silent", |_| std::process::exit(0)),
     ("selftest/talkative", |_| {
-        let _ = writeln!(std::io::stdout(), "a line that is no result");
+        let _ = output::print_line("a line that is no result");
         answer(true)
     }),
     ("selftest/leaves-a-child", |_| leave_a_child()),

@@ -168,7 +168,7 @@ impl Shown {
             }
             None if self.last.elapsed() >= LINE => {
                 self.last = Instant::now();
-                eprintln!("{}", line(progress));
+                output::say(&line(progress));
             }
             None => {}
         }

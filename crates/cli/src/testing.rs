@@ -10,6 +10,7 @@ use report::{Attempt, Seed, Status};
 use crate::args::SLOW_VARIABLE;
 use crate::backends;
 use crate::expected;
+use crate::output;
 use crate::plan::Source;
 use crate::supervise::{self, Order};
 
@@ -74,14 +75,13 @@ impl Runner {
         let attempt =
             supervise::attempt(&order, || false).unwrap_or_else(|| unreachable!("nothing stops it"));
         let attempt = expected::judge(attempt);
+        let reason = attempt.reason.as_deref().unwrap_or_default();
         match attempt.status {
             Status::Pass => {}
             Status::Permitted | Status::KnownFail => {
-                println!("{}: {cell}: {}", attempt.status, attempt.reason.as_deref().unwrap_or_default());
+                output::say_in_test(&format!("{}: {cell}: {reason}", attempt.status));
             }
-            Status::Unsupported => {
-                println!("unsupported here: {cell}: {}", attempt.reason.as_deref().unwrap_or_default());
-            }
+            Status::Unsupported => output::say_in_test(&format!("unsupported here: {cell}: {reason}")),
             _ => return Err(failure(&attempt)),
         }
         Ok(())
