@@ -9,6 +9,7 @@ mod interruption;
 mod merge;
 mod plans;
 mod probe;
+mod replaced;
 mod reports;
 mod rows;
 mod sandbox;

@@ -80,6 +80,8 @@ pub enum Error {
     Container { image: String, why: String },
     #[error("{host}: {why}")]
     Ssh { host: String, why: String },
+    #[error("{} was replaced while cells were started from it", .0.display())]
+    Replaced(PathBuf),
     #[error("this program cannot start itself{}", listed(why))]
     CannotStart { why: Vec<(String, String)> },
     #[error("{} has no results of {target}: {why}", path.display())]
@@ -165,6 +167,10 @@ impl Error {
             }
             Self::Ssh { .. } => {
                 "`ssh HOST true` must work without a question; --ssh COMMAND takes options".into()
+            }
+            Self::Replaced(_) => {
+                "start it again when nothing is built or installed any more: results are those of one program"
+                    .into()
             }
             Self::CannotStart { .. } => {
                 "name its file with --self FILE, and the emulator with --prefix COMMAND".into()

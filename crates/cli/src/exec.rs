@@ -12,6 +12,7 @@ use report::{CellResult, Run, Status};
 
 use crate::args::ExecArgs;
 use crate::error::Error;
+use crate::executable::Executable;
 use crate::plan::{self, Planned, Source};
 use crate::schedule::{self, Settings};
 use crate::signals::Stop;
@@ -38,9 +39,10 @@ pub fn run(matrix: Option<&Path>, args: &ExecArgs) -> Result<ExitCode, Error> {
         let (given, own) = (given.display(), own.executable.display());
         error::note(&format!("{given} does not start here: cells are started from {own}"));
     }
+    let executable = Executable::watch(&own.executable);
     let settings = Settings {
         prefix: &own.prefix,
-        executable: &own.executable,
+        executable: &executable,
         matrix: source.path.as_deref(),
         seed: args.attempts.chance.seed(),
         fault: args.attempts.fault.name.as_deref(),
@@ -90,6 +92,7 @@ pub fn run(matrix: Option<&Path>, args: &ExecArgs) -> Result<ExitCode, Error> {
     if let Some(error) = problem {
         return Err(error);
     }
+    executable.check()?;
     if let Some(code) = stop.signal() {
         return Ok(ExitCode::from(code));
     }
@@ -185,7 +188,7 @@ fn about(source: &Source, args: &ExecArgs, settings: &Settings<'_>) -> Result<Ru
         selection: args.selection.selection().describe(),
         matrix: source.hash.clone(),
         // Only a keep file needs it to be right.
-        executable: provenance::hash_of(settings.executable).unwrap_or_else(|_| "unknown".into()),
+        executable: settings.executable.hash().unwrap_or(provenance::UNKNOWN).to_owned(),
         seed: settings.seed,
         repeat: settings.repeat,
         fault: args.attempts.fault.name.clone(),

@@ -12,6 +12,7 @@ mod diff;
 mod error;
 mod everywhere;
 mod exec;
+mod executable;
 mod exit;
 mod expectations;
 mod expected;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::num::NonZeroU32;
-use std::path::PathBuf;
+use std::path::Path;
 use std::process::{Command, ExitCode};
 use std::time::Duration;
 
@@ -18,6 +18,7 @@ use serde_json::json;
 use crate::args::{Format, ProbeArgs};
 use crate::backends::{self, Poller};
 use crate::error::Error;
+use crate::executable::{self, Executable};
 use crate::rows as matrix_rows;
 use crate::run::cannot_start;
 use crate::signals::Stop;
@@ -80,10 +81,14 @@ pub fn run(args: &ProbeArgs) -> Result<ExitCode, Error> {
         return Ok(here(question, *backend, seed, args.chance.slow.factor()));
     }
     let stop = Stop::install().map_err(cannot_start)?;
+    let executable = Executable::watch(&executable::own()?);
     let mut asked = Vec::new();
     for question in questions {
-        let said = backends.iter().map(|backend| elsewhere(&question, backend.name, seed, args, &stop));
+        let said = backends
+            .iter()
+            .map(|backend| elsewhere(&question, backend.name, executable.path(), seed, args, &stop));
         let said: Vec<_> = said.collect::<Result<_, _>>()?;
+        executable.check()?;
         if let Some(signal) = stop.signal() {
             return Ok(ExitCode::from(signal));
         }
@@ -186,12 +191,12 @@ fn here(question: &Question, poller: Poller, seed: Seed, slow: NonZeroU32) -> Ex
 fn elsewhere(
     question: &Question,
     backend: &str,
+    executable: &Path,
     seed: Seed,
     args: &ProbeArgs,
     stop: &Stop,
 ) -> Result<Said, Error> {
-    let executable = std::env::current_exe().map_err(cannot_start)?;
-    let mut command = Command::new(&executable);
+    let mut command = Command::new(executable);
     command.args(["probe", &question.line, "--here", "--backend", backend, "--seed", &seed.to_string()]);
     command.args(["--transport", question.transport.name(), "--mode", question.mode.name()]);
     if let Some(typed) = subject::typed(backend) {
@@ -201,7 +206,7 @@ fn elsewhere(
     command.args(["--slow", &slow.to_string()]);
     let failed = |source| Error::Io {
         action: "start",
-        path: PathBuf::from(&executable),
+        path: executable.to_path_buf(),
         source,
         help: "start pollmatrix again",
     };

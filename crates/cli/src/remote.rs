@@ -16,6 +16,7 @@ use report::{CellResult, Run, Seed, Status, Subject};
 use crate::error;
 use crate::plan::Planned;
 use crate::progress::first_line;
+use crate::provenance::UNKNOWN;
 use crate::signals::Stop;
 use crate::stream::{FORMAT, Line};
 use crate::supervise;
@@ -40,6 +41,8 @@ const ARGUMENT_BYTES: usize = 16 * 1024;
 pub struct Settings<'a> {
     /// The target, for which the executor must be built.
     pub target: &'a Target,
+    /// SHA-256 of the executable, which must be the executor's, too.
+    pub executable: &'a str,
     /// SHA-256 of the matrix file, which must be the executor's, too.
     pub matrix: &'a str,
     /// What was asked for: the cells are some of it.
@@ -260,6 +263,13 @@ fn objection(line: &Line, settings: &Settings<'_>) -> Option<String> {
         return Some(
             "the executor has another matrix: build it again, or give both the same --matrix".into(),
         );
+    }
+    // An executor that cannot read its own file says so.
+    if run.executable != settings.executable && run.executable != UNKNOWN {
+        return Some(format!(
+            "the executor is another executable: SHA-256 {}, not {}",
+            run.executable, settings.executable
+        ));
     }
     if (run.seed, run.repeat, run.fault.as_deref()) != (settings.seed, settings.repeat, settings.fault) {
         return Some("the executor was started with other options: the command changes its arguments".into());

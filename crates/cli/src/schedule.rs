@@ -8,6 +8,7 @@ use std::thread;
 
 use report::{CellResult, Seed};
 
+use crate::executable::Executable;
 use crate::expected;
 use crate::plan::Planned;
 use crate::signals::Stop;
@@ -18,7 +19,7 @@ pub struct Settings<'a> {
     /// The command that is put in front of each cell's process. Empty: none.
     pub prefix: &'a [String],
     /// The `pollmatrix` executable.
-    pub executable: &'a Path,
+    pub executable: &'a Executable,
     /// The matrix file, if it is not the built-in one.
     pub matrix: Option<&'a Path>,
     /// The seed of each first attempt.
@@ -34,7 +35,7 @@ pub struct Settings<'a> {
 }
 
 /// Runs `cells` and calls `each` with every result, on this thread. Returns early, with every started cell
-/// killed and reaped, if `stop` is asked for.
+/// killed and reaped, if `stop` is asked for or the executable is replaced.
 pub fn run(cells: &[Planned], settings: &Settings<'_>, stop: &Stop, each: impl FnMut(CellResult)) {
     pool(cells, settings.jobs, |cell| run_one(cell, settings, stop), each);
 }

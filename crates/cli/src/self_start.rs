@@ -60,6 +60,11 @@ pub fn slowness(took: Duration) -> NonZeroU32 {
     NonZeroU32::new(times).unwrap_or(NonZeroU32::MIN)
 }
 
+/// Whether this program's file starts under this name.
+pub fn starts(executable: &Path) -> bool {
+    start(executable, &[]).is_ok()
+}
+
 fn fastest(executable: &Path, prefix: &[String]) -> Result<Duration, String> {
     let mut fastest = Duration::MAX;
     for _ in 0..STARTS {

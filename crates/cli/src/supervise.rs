@@ -14,6 +14,7 @@ use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 use report::{Attempt, Seed, Status};
 
+use crate::executable::Executable;
 use crate::{command, expected, run_cell, subject};
 
 /// The end of standard error that is kept.
@@ -31,7 +32,7 @@ pub struct Order<'a> {
     /// The command that is put in front of it: an emulator, a sandbox. Empty: none.
     pub prefix: &'a [String],
     /// The `pollmatrix` executable.
-    pub executable: &'a Path,
+    pub executable: &'a Executable,
     /// The matrix file, if it is not the built-in one.
     pub matrix: Option<&'a Path>,
     /// The cell's id.
@@ -95,8 +96,15 @@ pub fn run(mut command: Command, limit: Duration, stop: impl Fn() -> bool) -> st
     Ok(Ended { end, stdout: text(&stdout), stderr: text(&stderr), elapsed })
 }
 
-/// Makes the attempt. `None` if `stop` said so before there was an answer.
+/// Makes the attempt. `None` if `stop` said so before there was an answer, or if the executable was replaced, which
+/// [`Executable::check`] then says.
 pub fn attempt(order: &Order<'_>, stop: impl Fn() -> bool) -> Option<Attempt> {
+    let attempt = order.executable.is_the_same().then(|| unchecked(order, stop))?;
+    // It may have been replaced just before it was started.
+    attempt.filter(|_| order.executable.is_the_same())
+}
+
+fn unchecked(order: &Order<'_>, stop: impl Fn() -> bool) -> Option<Attempt> {
     let Ended { end, stdout, stderr, elapsed } =
         match run(command(order), order.limit * order.slow.get(), stop) {
             Ok(ended) => ended,
@@ -122,7 +130,7 @@ pub fn attempt(order: &Order<'_>, stop: impl Fn() -> bool) -> Option<Attempt> {
 }
 
 fn command(order: &Order<'_>) -> Command {
-    let mut command = command::behind(order.prefix, order.executable);
+    let mut command = command::behind(order.prefix, order.executable.path());
     command.args(["run-cell", order.cell, "--seed", &order.seed.to_string(), "--lifeline"]);
     command.args(["--slow", &order.slow.to_string()]);
     if let Some(matrix) = order.matrix {

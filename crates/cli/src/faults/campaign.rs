@@ -5,7 +5,7 @@
 //! attempt without the fault passes, and proves something only if other seeds kill, too.
 
 use std::num::NonZeroU32;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use fd_core::fault::Fault;
@@ -16,6 +16,7 @@ use super::record::Row;
 use super::tries::{Ended, Tries, Try};
 use crate::args::FaultsArgs;
 use crate::error::Error;
+use crate::executable::Executable;
 use crate::expected;
 use crate::plan::{Planned, Source};
 use crate::progress::Progress;
@@ -42,7 +43,7 @@ pub struct Campaign<'a> {
     source: &'a Source,
     tries: &'a Tries,
     stop: &'a Stop,
-    executable: PathBuf,
+    executable: &'a Executable,
     slow: NonZeroU32,
     jobs: usize,
 }
@@ -66,11 +67,15 @@ enum Tried {
 
 impl<'a> Campaign<'a> {
     /// With what the arguments say.
-    pub fn new(source: &'a Source, tries: &'a Tries, stop: &'a Stop, args: &FaultsArgs) -> Self {
+    pub fn new(
+        source: &'a Source,
+        executable: &'a Executable,
+        tries: &'a Tries,
+        stop: &'a Stop,
+        args: &FaultsArgs,
+    ) -> Self {
         let jobs = args.jobs.map_or_else(|| JOBS_PER_CPU * provenance::cpus(), usize::from);
         let slow = args.chance.slow.factor();
-        // `Tries` has read it.
-        let executable = std::env::current_exe().unwrap_or_default();
         Self { source, tries, stop, executable, slow, jobs }
     }
 
@@ -157,7 +162,7 @@ impl<'a> Campaign<'a> {
                 }
             }
         }
-        self.tries.check()
+        self.check()
     }
 
     /// The cell with the fault, and if it does not pass, without.
@@ -233,7 +238,7 @@ impl<'a> Campaign<'a> {
                     kill.proof = proof;
                 }
             }
-            self.tries.check()?;
+            self.check()?;
         }
     }
 
@@ -329,7 +334,7 @@ impl<'a> Campaign<'a> {
                 Tried::Unfit(_) | Tried::Survived => kills.pair_mut(row, column).tried += 1,
             }
         }
-        self.tries.check()?;
+        self.check()?;
         if self.stop.asked() {
             return Ok(Vec::new());
         }
@@ -345,6 +350,12 @@ impl<'a> Campaign<'a> {
             }
         }
         Ok(missing)
+    }
+
+    /// Whether what was tried could be written, and was run by one program.
+    fn check(&self) -> Result<(), Error> {
+        self.tries.check()?;
+        self.executable.check()
     }
 
     fn seed(&self, number: u64) -> Seed {
@@ -376,7 +387,7 @@ impl<'a> Campaign<'a> {
         }
         let order = Order {
             prefix: &[],
-            executable: &self.executable,
+            executable: self.executable,
             matrix: self.source.path.as_deref().map(Path::new),
             cell: id,
             seed,

@@ -18,6 +18,7 @@ use report::Seed;
 
 use crate::args::{FaultsArgs, RunFormat};
 use crate::error::{self, Error};
+use crate::executable::{self, Executable};
 use crate::journal::Lock;
 use crate::plan::Source;
 use crate::signals::Stop;
@@ -77,8 +78,9 @@ pub fn run(matrix: Option<&Path>, args: &FaultsArgs) -> Result<ExitCode, Error> 
     let rows = if args.quick { Some(record::read(args.recorded.as_deref(), &kills)?) } else { None };
     let dir = args.report_dir.path.as_path();
     let _lock = Lock::take(dir)?;
-    let tries = Tries::begin(&source, args)?;
-    let campaign = Campaign::new(&source, &tries, &stop, args);
+    let executable = Executable::hold(&executable::own()?, dir, true)?;
+    let tries = Tries::begin(&source, &executable, args)?;
+    let campaign = Campaign::new(&source, &executable, &tries, &stop, args);
     kills.seed = tries.seed();
     let unrecorded = match &rows {
         Some(rows) => campaign.quick(rows, &mut kills)?,

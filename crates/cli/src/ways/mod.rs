@@ -14,9 +14,10 @@ use matrix::{Target, Way, did_you_mean};
 use crate::args::ElsewhereArgs;
 use crate::command;
 use crate::error::{self, Error};
+use crate::executable::Executable;
 use crate::expected;
 use crate::plan::Source;
-use crate::provenance::{self, TRIPLE};
+use crate::provenance::TRIPLE;
 
 /// How the cells of a target are run.
 pub struct Chosen<'a> {
@@ -204,26 +205,26 @@ pub fn built(target: &Target, folder: Option<&Path>) -> Option<PathBuf> {
 }
 
 /// The way, made ready.
-pub fn prepare(chosen: &Chosen<'_>, source: &Source, args: &ElsewhereArgs) -> Result<Route, Error> {
-    let executable = chosen.executable.as_path();
-    let hash = provenance::hash_of(executable).map_err(|source| Error::Io {
-        action: "read",
-        path: executable.to_path_buf(),
-        source,
-        help: "name the target's executable with --executable FILE",
-    })?;
+pub fn prepare(
+    way: &Way,
+    executable: &Executable,
+    source: &Source,
+    args: &ElsewhereArgs,
+) -> Result<Route, Error> {
+    let hash = executable.hash().unwrap_or_default();
+    let executable = executable.path();
     let matrix = source.path.as_deref();
-    if let (Some(dir), Way::Container(_) | Way::Ssh) = (expected::given(), &chosen.way) {
+    if let (Some(dir), Way::Container(_) | Way::Ssh) = (expected::given(), way) {
         error::warning(&format!(
             "{} stays here: the executor judges by the expectations that are built into it",
             dir.display()
         ));
     }
-    match &chosen.way {
+    match way {
         Way::Native | Way::Import => unreachable!("no executor is started"),
         Way::Prefix(command) => prefix::route(command, executable, matrix),
-        Way::Container(image) => container::route(image, executable, &hash, matrix),
-        Way::Ssh => ssh::route(args, executable, &hash, matrix),
+        Way::Container(image) => container::route(image, executable, hash, matrix),
+        Way::Ssh => ssh::route(args, executable, hash, matrix),
     }
 }
 
