@@ -24,6 +24,7 @@ mod journal;
 mod list;
 mod merge;
 mod output;
+mod pipes;
 mod plan;
 mod probe;
 mod progress;

@@ -164,7 +164,7 @@ fn here(question: &Question, poller: Poller, seed: Seed, slow: NonZeroU32) -> Ex
         make: poller.make,
         queue: crate::backends::queue(),
         seed: seed.0,
-        patience: characterisation::PATIENCE * slow.get(),
+        patience: characterisation::PATIENCE.saturating_mul(slow.get()),
     };
     let (performance, ended) = perform(&question.line, setting);
     let answer = |Observation { variant, api, trigger, answer }| Answer { variant, api, trigger, answer };
@@ -204,6 +204,7 @@ fn elsewhere(
     }
     let slow = args.chance.slow.factor();
     command.args(["--slow", &slow.to_string()]);
+    let limit = LIMIT.saturating_mul(slow.get());
     let failed = |source| Error::Io {
         action: "start",
         path: executable.to_path_buf(),
@@ -211,11 +212,10 @@ fn elsewhere(
         help: "start pollmatrix again",
     };
     let Ended { end, stdout, stderr, .. } =
-        supervise::run(command, LIMIT * slow.get(), || stop.asked()).map_err(failed)?;
+        supervise::run(command, limit, || stop.asked()).map_err(failed)?;
     let how = match end.map_err(failed)? {
-        End::TimedOut => {
-            How::Timeout(format!("no answer within {} s", LIMIT.as_secs() * u64::from(slow.get())))
-        }
+        End::TimedOut => How::Timeout(format!("no answer within {} s", limit.as_secs())),
+        End::TooMuch(too_much) => How::Broken(too_much.to_string()),
         End::Stopped => How::Timeout("it was stopped".into()),
         End::Exited(status) => match (supervise::killed(status, &stderr), serde_json::from_str(&stdout)) {
             (None, Ok(said)) => return Ok(said),

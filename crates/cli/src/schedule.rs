@@ -46,24 +46,35 @@ pub fn pool<T: Sync, R: Send>(
     tasks: &[T],
     jobs: usize,
     work: impl Fn(&T) -> Option<R> + Sync,
-    each: impl FnMut(R),
+    mut each: impl FnMut(R),
 ) {
     let next = AtomicUsize::new(0);
+    // Relaxed: the counter hands out indices and publishes nothing.
+    let task = || tasks.get(next.fetch_add(1, Ordering::Relaxed));
     let (sender, results) = channel();
     thread::scope(|scope| {
+        let mut workers = 0;
         for _ in 0..jobs.min(tasks.len()) {
-            let (sender, next, work) = (sender.clone(), &next, &work);
-            scope.spawn(move || {
-                // Relaxed: the counter hands out indices and publishes nothing.
-                while let Some(task) = tasks.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let Some(result) = work(task) else { return };
+            let (sender, task, work) = (sender.clone(), &task, &work);
+            let worker = thread::Builder::new().spawn_scoped(scope, move || {
+                while let Some(result) = task().and_then(work) {
                     if sender.send(result).is_err() {
                         return;
                     }
                 }
             });
+            // The system has no more threads: those that there are do the work.
+            if worker.is_err() {
+                break;
+            }
+            workers += 1;
         }
         drop(sender);
+        if workers == 0 {
+            while let Some(result) = task().and_then(&work) {
+                each(result);
+            }
+        }
         results.into_iter().for_each(each);
     });
 }

@@ -7,7 +7,7 @@ mod prefix;
 mod ssh;
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use matrix::{Target, Way, did_you_mean};
 
@@ -16,6 +16,7 @@ use crate::command;
 use crate::error::{self, Error};
 use crate::executable::Executable;
 use crate::expected;
+use crate::pipes;
 use crate::plan::Source;
 use crate::provenance::TRIPLE;
 
@@ -235,11 +236,11 @@ fn program(name: &str) -> Option<PathBuf> {
 
 /// Runs a command to its end; what it says in case of failure is the error.
 fn output(command: &mut Command) -> Result<String, String> {
-    match command.output() {
-        Ok(output) if output.status.success() => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
-        Ok(output) => Err(match String::from_utf8_lossy(&output.stderr).trim() {
-            "" => output.status.to_string(),
-            said => said.to_owned(),
+    match pipes::ask(command.stdout(Stdio::piped()).stderr(Stdio::piped()), None) {
+        Ok(said) if said.status.success() => Ok(said.stdout),
+        Ok(said) => Err(match said.stderr.trim() {
+            "" => said.status.to_string(),
+            why => why.to_owned(),
         }),
         Err(error) => Err(error.to_string()),
     }
