@@ -5,6 +5,7 @@ mod diff;
 mod elsewhere;
 mod expectations;
 mod faults;
+mod hostile;
 mod interruption;
 mod merge;
 mod plans;

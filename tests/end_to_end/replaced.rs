@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use crate::sandbox::{Answer, POLLMATRIX, Sandbox, eventually};
@@ -10,18 +10,6 @@ use crate::sandbox::{Answer, POLLMATRIX, Sandbox, eventually};
 /// The second hangs until its time is over. The last two are run after that.
 const CELLS: [&str; 4] = ["pass", "hang", "fail", "flaky"];
 const TIMEOUT: u64 = 5;
-
-impl Sandbox {
-    /// A pollmatrix of the sandbox's own.
-    fn own_pollmatrix(&self) -> PathBuf {
-        let path = self.path("pollmatrix");
-        // A link costs nothing; the sandbox may be on another file system.
-        if fs::hard_link(POLLMATRIX, &path).is_err() {
-            fs::copy(POLLMATRIX, &path).expect("the sandbox has room");
-        }
-        path
-    }
-}
 
 /// Puts another program in the place of `executable`, as a linker and an installer do.
 fn replace(executable: &Path) {

@@ -6,8 +6,9 @@ use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::str::FromStr;
+use std::time::Duration;
 
-use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
+use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum, value_parser};
 use matrix::{Layer, Os, Selection, Shard, Transport, Trigger};
 use report::Seed;
 
@@ -245,7 +246,7 @@ impl SelectionArgs {
 pub struct SlowArg {
     /// This machine is N times slower than an ordinary one (an emulator, a debugger): wait N times longer before a cell
     /// is said to hang [default: 1; an executor measures it]
-    #[arg(long = "slow", value_name = "N", env = SLOW_VARIABLE)]
+    #[arg(long = "slow", value_name = "N", env = SLOW_VARIABLE, value_parser = slowness)]
     pub times: Option<NonZeroU32>,
 }
 
@@ -254,6 +255,20 @@ impl SlowArg {
     pub fn factor(&self) -> NonZeroU32 {
         self.times.unwrap_or(NonZeroU32::MIN)
     }
+}
+
+/// How many times slower a machine is, as the option and the variable say it.
+pub fn slowness(text: &str) -> Result<NonZeroU32, String> {
+    const MOST: u32 = 1_000_000;
+    let times = text.parse().map_err(|error| format!("{error}"))?;
+    if times <= NonZeroU32::new(MOST).unwrap_or(times) { Ok(times) } else { Err(format!("at most {MOST}")) }
+}
+
+/// A time that a clock can reach.
+fn duration(text: &str) -> Result<Duration, String> {
+    const MOST: Duration = Duration::from_secs(365 * 24 * 3600);
+    let duration = humantime::parse_duration(text).map_err(|error| error.to_string())?;
+    if duration <= MOST { Ok(duration) } else { Err("at most 365days".to_owned()) }
 }
 
 /// What is random, and how long it is waited for.
@@ -550,8 +565,8 @@ pub struct FaultsArgs {
 #[derive(ClapArgs)]
 pub struct SoakArgs {
     /// For how long: 30s, 15m, 2h
-    #[arg(long, value_name = "TIME", default_value = "30s")]
-    pub duration: humantime::Duration,
+    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = duration)]
+    pub duration: Duration,
     /// How many worker threads [default: two for each that this machine runs at once]
     #[arg(long, value_name = "N")]
     pub threads: Option<NonZeroUsize>,
@@ -784,7 +799,7 @@ pub struct RunCellArgs {
     #[command(flatten)]
     pub slow: SlowArg,
     /// Wait only so long for what must happen: in a run in which cells are meant to hang
-    #[arg(long, value_name = "MS", hide = true)]
+    #[arg(long, value_name = "MS", hide = true, value_parser = value_parser!(u64).range(..=365 * 24 * 3_600_000))]
     pub patience_ms: Option<u64>,
     /// Kill this process group when standard input ends: whoever started the cell is gone
     #[arg(long, hide = true)]

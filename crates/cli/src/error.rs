@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use anstyle::{AnsiColor, Style};
 use expectations::ExpectationsError;
+use fd_core::ids::{MAX_GROUPS, THREADS_PER_GROUP};
 use matrix::{MatrixError, SelectError};
 use report::{MergeError, ReadError, SameSystem};
 
@@ -139,7 +140,9 @@ impl Error {
             | Self::UnknownBackend { help, .. }
             | Self::Subject { help, .. }
             | Self::Record { help, .. } => help.clone(),
-            Self::SoakShape { .. } => "give at least as many --threads as --groups".into(),
+            Self::SoakShape { .. } => format!(
+                "give at least as many --threads as --groups: a group has 1 to {THREADS_PER_GROUP} threads, and there are at most {MAX_GROUPS} groups"
+            ),
             Self::SubjectName { .. } => "give each subject once, and each adapter a name of its own".into(),
             Self::SubjectElsewhere(_) => {
                 "leave --target and --via out, or start pollmatrix over there".into()

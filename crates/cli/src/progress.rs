@@ -2,6 +2,9 @@
 //! error: standard output is the result's.
 
 use std::io::IsTerminal;
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::thread;
+use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 pub use report::first_line;
@@ -9,9 +12,14 @@ use report::{CellResult, Status};
 
 use crate::output;
 
+/// Between two moves of the bar.
+const TICK: Duration = Duration::from_millis(200);
+
 /// Shows the progress of a run.
 pub struct Progress {
     bar: Option<ProgressBar>,
+    /// The bar moves as long as this is there.
+    _ticker: Option<Sender<()>>,
     /// The target, if there are several.
     target: Option<String>,
     done: usize,
@@ -26,10 +34,10 @@ impl Progress {
             let bar = ProgressBar::new(total as u64).with_position(done as u64);
             let template = "{bar:30} {pos}/{len} {elapsed} (left: {eta}) {wide_msg}";
             bar.set_style(ProgressStyle::with_template(template).expect("the template is well-formed"));
-            bar.enable_steady_tick(std::time::Duration::from_millis(200));
             bar
         });
-        Self { bar, target: None, done, total, failed: 0 }
+        let ticker = bar.as_ref().and_then(tick);
+        Self { bar, _ticker: ticker, target: None, done, total, failed: 0 }
     }
 
     /// Of several targets, with so many cells together.
@@ -101,4 +109,18 @@ impl Progress {
             bar.finish_and_clear();
         }
     }
+}
+
+/// Moves the bar while nothing happens. indicatif's own way to do so panics if there is no thread; without one the bar
+/// moves with each result only.
+fn tick(bar: &ProgressBar) -> Option<Sender<()>> {
+    let (hold, held) = channel();
+    let bar = bar.downgrade();
+    let ticks = move || {
+        while held.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
+            let Some(bar) = bar.upgrade() else { return };
+            bar.tick();
+        }
+    };
+    thread::Builder::new().name("progress".into()).spawn(ticks).ok().map(|_| hold)
 }

@@ -32,7 +32,7 @@ pub fn run(matrix: Option<&Path>, args: &RunCellArgs) -> Result<ExitCode, Error>
     if let Some(patience) = patience {
         scenarios::set_patience(patience);
     }
-    let patience = patience.unwrap_or(characterisation::PATIENCE) * slow;
+    let patience = patience.unwrap_or(characterisation::PATIENCE).saturating_mul(slow);
     abort_on_panic();
 
     let began = Instant::now();

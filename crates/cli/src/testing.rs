@@ -7,7 +7,7 @@ use std::time::Duration;
 use fd_core::poller::MakeBackend;
 use report::{Attempt, Seed, Status};
 
-use crate::args::SLOW_VARIABLE;
+use crate::args::{self, SLOW_VARIABLE};
 use crate::backends;
 use crate::executable::Executable;
 use crate::expected;
@@ -93,7 +93,7 @@ impl Runner {
 fn slowness() -> NonZeroU32 {
     let said = std::env::var(SLOW_VARIABLE).ok();
     said.map_or(NonZeroU32::MIN, |text| {
-        text.parse().unwrap_or_else(|error| panic!("{SLOW_VARIABLE} is '{text}': {error}"))
+        args::slowness(&text).unwrap_or_else(|error| panic!("{SLOW_VARIABLE} is '{text}': {error}"))
     })
 }
 

@@ -18,6 +18,7 @@ mod regression;
 mod script;
 mod shared_listener;
 pub mod soak;
+mod threads;
 mod transport;
 mod trial;
 

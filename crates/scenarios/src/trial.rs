@@ -10,11 +10,15 @@ use fd_core::poller::{BackendError, MakeBackend};
 
 use crate::catalogue::Scenario;
 use crate::params::Params;
+use crate::threads;
 
 /// How long a scenario waits for something that must happen, on a machine of ordinary speed. Not a bound on how fast it
 /// is: a cell under heavy load may take this long. It is there to end a run with an explanation before the driver's time
 /// limit ends it with none.
 pub const PATIENCE: Duration = Duration::from_secs(25);
+
+/// No clock ends beyond it.
+pub(crate) const LONGEST: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
 
 static PATIENCE_MS: AtomicU64 = AtomicU64::new(PATIENCE.as_millis() as u64);
 static SLOWNESS: AtomicU32 = AtomicU32::new(1);
@@ -35,7 +39,8 @@ pub fn set_patience(patience: Duration) {
 
 /// How long to wait for something that must happen.
 pub(crate) fn patience() -> Duration {
-    Duration::from_millis(PATIENCE_MS.load(Ordering::Relaxed)) * SLOWNESS.load(Ordering::Relaxed)
+    let patience = Duration::from_millis(PATIENCE_MS.load(Ordering::Relaxed));
+    patience.saturating_mul(SLOWNESS.load(Ordering::Relaxed)).min(LONGEST)
 }
 
 /// What a run is given, and where it records what it sees.
@@ -122,6 +127,7 @@ impl Failure {
     pub(crate) fn from_start(error: StartError) -> Self {
         match error {
             StartError::Backend(BackendError::Capacity { .. }) => Self::Unsupported(error.to_string()),
+            StartError::System { what: "starting a thread", source } => threads::short(&source),
             _ => Self::Broken(error.to_string()),
         }
     }

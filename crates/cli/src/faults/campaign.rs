@@ -392,12 +392,13 @@ impl<'a> Campaign<'a> {
             cell: id,
             seed,
             fault,
-            limit: patience.map_or(cell.timeout, |patience| (patience * LIMIT_TIMES).min(cell.timeout)),
+            limit: patience
+                .map_or(cell.timeout, |patience| patience.saturating_mul(LIMIT_TIMES).min(cell.timeout)),
             slow: self.slow,
             patience,
         };
         let attempt = expected::judge(supervise::attempt(&order, || self.stop.asked())?);
-        let waited = patience.unwrap_or(scenarios::PATIENCE) * self.slow.get();
+        let waited = patience.unwrap_or(scenarios::PATIENCE).saturating_mul(self.slow.get());
         let ended = Ended::new(attempt, u64::try_from(waited.as_millis()).unwrap_or(u64::MAX));
         self.tries.add(tried, ended.clone());
         Some(ended)
@@ -406,7 +407,7 @@ impl<'a> Campaign<'a> {
 
 /// How long a cell waits for what must happen, if it takes so long without a fault.
 fn patience(baseline: &Ended) -> Duration {
-    LEAST_PATIENCE + Duration::from_millis(baseline.ms) * PATIENCE_TIMES
+    LEAST_PATIENCE.saturating_add(Duration::from_millis(baseline.ms).saturating_mul(PATIENCE_TIMES))
 }
 
 /// Whether a cell that ended so was killed. A set-up that failed says nothing.

@@ -9,6 +9,7 @@ use super::life::{Life, identity};
 use super::storm::{STEPS, Storm};
 use crate::catalogue::{Layer, Scenario};
 use crate::lab::Lab;
+use crate::threads::spawn;
 use crate::transport::{Pair, pair, read_all};
 use crate::trial::{Failure, Trial};
 
@@ -35,14 +36,14 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
     }
     let outsiders = (0..OUTSIDERS).map(|index| {
         let (storm, seed) = (Arc::clone(&storm), trial.seed ^ (index + 1) << 32);
-        std::thread::spawn(move || {
+        spawn(move || {
             let mut random = fastrand::Rng::with_seed(seed);
             while storm.goes_on() {
                 storm.step(None, &mut random);
             }
         })
     });
-    for outsider in outsiders.collect::<Vec<_>>() {
+    for outsider in outsiders.collect::<Result<Vec<_>, _>>()? {
         outsider.join().map_err(|_| Failure::Wrong("an outsider panicked".into()))?;
     }
     lab.wait_until("the storm is over", || !storm.goes_on())?;

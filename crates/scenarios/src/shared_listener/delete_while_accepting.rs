@@ -12,6 +12,7 @@ use super::calls::{Answer, Prospect, call, call_until, numbers};
 use super::field::{Action, Caller, Field};
 use crate::catalogue::{Layer, Scenario};
 use crate::lab::Lab;
+use crate::threads::spawn_in;
 use crate::trial::{Failure, Trial};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
@@ -64,8 +65,9 @@ fn once(trial: &mut Trial, lab: Lab, deleter: Caller, inside: bool, calls: u64) 
             }
             Ok(answers)
         };
-        let clients: Vec<ScopedJoinHandle<'_, Result<Vec<Answer>, Failure>>> =
-            (0..CLIENTS).map(|_| scope.spawn(client)).collect();
+        let clients: Result<Vec<ScopedJoinHandle<'_, Result<Vec<Answer>, Failure>>>, _> =
+            (0..CLIENTS).map(|_| spawn_in(scope, client)).collect();
+        let clients = clients.inspect_err(|_| prospect.hopeless.store(true, Ordering::SeqCst))?;
         let ended = delete_after(&mut field, &acceptor, deleter, inside, calls);
         let closed = field.lab.core().lives().closed - closed;
         prospect.gone.store(true, Ordering::SeqCst);

@@ -16,6 +16,7 @@ use super::calls::{Answer, call, greeting, numbers};
 use super::field::{Action, Caller, Field};
 use crate::catalogue::{Layer, Scenario};
 use crate::hold::Checkpoints;
+use crate::threads::spawn_in;
 use crate::trial::{Failure, Trial};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
@@ -54,8 +55,9 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
             }
             Ok(answers)
         };
-        let clients: Vec<ScopedJoinHandle<'_, Result<Vec<Answer>, Failure>>> =
-            (0..CLIENTS).map(|_| scope.spawn(client)).collect();
+        let clients: Result<Vec<ScopedJoinHandle<'_, Result<Vec<Answer>, Failure>>>, _> =
+            (0..CLIENTS).map(|_| spawn_in(scope, client)).collect();
+        let clients = clients.inspect_err(|_| enough.store(true, Ordering::SeqCst))?;
         let ended = (0..ROUNDS).try_for_each(|round| {
             rounds.fetch_add(1, Ordering::SeqCst);
             flap(trial, &field, round)?;
@@ -134,9 +136,10 @@ fn flap(trial: &Trial, field: &Field, round: u64) -> Result<(), Failure> {
     scope(|scope| {
         for flapper in [100, 101] {
             let (seed, done) = (seed(flapper), done.clone());
-            scope.spawn(move || done.send(flaps(&core.fd(handle), seed)));
+            spawn_in(scope, move || done.send(flaps(&core.fd(handle), seed)))?;
         }
-    });
+        Ok(())
+    })?;
     for _ in 0..flappers + 2 {
         let flapped = finished.recv_timeout(crate::trial::patience());
         let flapped = flapped.map_err(|_| Failure::Wrong("a thread hangs in a pause or a resume".into()))?;
