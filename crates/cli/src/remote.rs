@@ -202,13 +202,13 @@ fn talk(
     match streams.listen(settings, stop, longest, line) {
         Heard::Complete => {
             streams.leave(&mut child, route);
-            return End::Complete;
+            End::Complete
         }
         Heard::Ended => {
             let status = streams.leave(&mut child, route);
             let said = streams.stderr.text();
             let colon = if said.trim().is_empty() { "" } else { ": " };
-            return End::Cut(format!("the executor ended ({status}){colon}{}", said.trim()));
+            End::Cut(format!("the executor ended ({status}){colon}{}", said.trim()))
         }
         Heard::Other(other) => {
             end(&mut child, route);

@@ -21,7 +21,7 @@ const ALL: [(&str, SelfTest); 12] = [
     ("selftest/panic", |_| panic!("an invariant does not hold")),
     // A panic anywhere ends the cell at once, not when somebody would join that thread.
     ("selftest/panic-in-thread", |_| {
-        std::thread::spawn(|| panic!("an invariant does not hold in a thread"));
+        let _ = std::thread::Builder::new().spawn(|| panic!("an invariant does not hold in a thread"));
         hang()
     }),
     // Not SIGSEGV: Rust's handler for that returns, and waits for the fault to happen again.

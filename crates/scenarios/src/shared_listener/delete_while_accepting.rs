@@ -5,7 +5,7 @@
 //! refused.
 
 use std::sync::atomic::Ordering;
-use std::thread::{ScopedJoinHandle, scope};
+use std::thread::scope;
 
 use super::acceptor::Acceptor;
 use super::calls::{Answer, Prospect, call, call_until, numbers};
@@ -58,15 +58,14 @@ fn once(trial: &mut Trial, lab: Lab, deleter: Caller, inside: bool, calls: u64) 
     let address = field.address.clone();
     let prospect = Prospect::default();
     let answers = scope(|scope| {
-        let client = || {
+        let client = || -> Result<_, Failure> {
             let mut answers = Vec::new();
             while answers.last() != Some(&Answer::Refused) && !prospect.hopeless.load(Ordering::SeqCst) {
                 answers.push(call_until(&address, &prospect)?);
             }
             Ok(answers)
         };
-        let clients: Result<Vec<ScopedJoinHandle<'_, Result<Vec<Answer>, Failure>>>, _> =
-            (0..CLIENTS).map(|_| spawn_in(scope, client)).collect();
+        let clients = (0..CLIENTS).map(|_| spawn_in(scope, client)).collect::<Result<Vec<_>, _>>();
         let clients = clients.inspect_err(|_| prospect.hopeless.store(true, Ordering::SeqCst))?;
         let ended = delete_after(&mut field, &acceptor, deleter, inside, calls);
         let closed = field.lab.core().lives().closed - closed;

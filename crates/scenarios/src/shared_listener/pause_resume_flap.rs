@@ -5,7 +5,7 @@
 //! counts is the last word: whatever came before, the pollers end up with what it says.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::thread::{ScopedJoinHandle, scope};
+use std::thread::scope;
 use std::time::Duration;
 
 use fd_core::Fd;
@@ -43,7 +43,7 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
     let (rounds, enough) = (AtomicUsize::new(0), AtomicBool::new(false));
     let address = field.address.clone();
     let stormed = scope(|scope| {
-        let client = || {
+        let client = || -> Result<_, Failure> {
             let mut answers = Vec::new();
             while !enough.load(Ordering::SeqCst) {
                 if answers.len() < CALLS * rounds.load(Ordering::SeqCst) {
@@ -55,8 +55,7 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
             }
             Ok(answers)
         };
-        let clients: Result<Vec<ScopedJoinHandle<'_, Result<Vec<Answer>, Failure>>>, _> =
-            (0..CLIENTS).map(|_| spawn_in(scope, client)).collect();
+        let clients = (0..CLIENTS).map(|_| spawn_in(scope, client)).collect::<Result<Vec<_>, _>>();
         let clients = clients.inspect_err(|_| enough.store(true, Ordering::SeqCst))?;
         let ended = (0..ROUNDS).try_for_each(|round| {
             rounds.fetch_add(1, Ordering::SeqCst);
