@@ -21,6 +21,7 @@ mod generate;
 mod history;
 mod input;
 mod journal;
+mod limits;
 mod list;
 mod merge;
 mod output;
@@ -56,6 +57,7 @@ use args::Command;
 
 /// Runs the command that the process's arguments ask for.
 pub fn main() -> ExitCode {
+    limits::raise();
     let args = match args::parse() {
         Ok(args) => args,
         Err(code) => return code,

@@ -8,7 +8,7 @@ use std::process::{Command, ExitCode};
 use std::time::Duration;
 
 use characterisation::verbs::Line;
-use characterisation::{Observation, Row, Setting, Stopped, perform, rows};
+use characterisation::{Observation, Performance, Row, Setting, Stopped, perform, rows};
 use comfy_table::{ContentArrangement, Table, presets};
 use matrix::{Transport, Trigger, did_you_mean};
 use report::Seed;
@@ -166,7 +166,10 @@ fn here(question: &Question, poller: Poller, seed: Seed, slow: NonZeroU32) -> Ex
         seed: seed.0,
         patience: characterisation::PATIENCE.saturating_mul(slow.get()),
     };
-    let (performance, ended) = perform(&question.line, setting);
+    let (performance, ended) = match matrix_rows::unreachable(question.transport) {
+        Some(why) => (Performance::default(), Err(Stopped::Unsupported(why.into()))),
+        None => perform(&question.line, setting),
+    };
     let answer = |Observation { variant, api, trigger, answer }| Answer { variant, api, trigger, answer };
     let said = Said {
         backend: poller.name.to_owned(),

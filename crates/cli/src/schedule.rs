@@ -10,6 +10,7 @@ use report::{CellResult, Seed};
 
 use crate::executable::Executable;
 use crate::expected;
+use crate::limits;
 use crate::plan::Planned;
 use crate::signals::Stop;
 use crate::supervise::{self, Order};
@@ -54,7 +55,7 @@ pub fn pool<T: Sync, R: Send>(
     let (sender, results) = channel();
     thread::scope(|scope| {
         let mut workers = 0;
-        for _ in 0..jobs.min(tasks.len()) {
+        for _ in 0..jobs.min(tasks.len()).min(limits::cells()) {
             let (sender, task, work) = (sender.clone(), &task, &work);
             let worker = thread::Builder::new().spawn_scoped(scope, move || {
                 while let Some(result) = task().and_then(work) {

@@ -1,6 +1,7 @@
 //! One run of one scenario: what it is given, and what it records.
 
 use std::collections::BTreeMap;
+use std::error::Error;
 use std::fmt::Display;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
@@ -9,7 +10,9 @@ use fd_core::error::StartError;
 use fd_core::poller::{BackendError, MakeBackend};
 
 use crate::catalogue::Scenario;
+use crate::needs;
 use crate::params::Params;
+use crate::shortage;
 use crate::threads;
 
 /// How long a scenario waits for something that must happen, on a machine of ordinary speed. Not a bound on how fast it
@@ -118,9 +121,13 @@ pub enum Failure {
 }
 
 impl Failure {
-    /// The set-up failed with `error`.
-    pub fn broken(error: impl Display) -> Self {
-        Self::Broken(error.to_string())
+    /// The set-up failed with `error`. If that is for want of what the scenario needs of the system, it is unsupported.
+    pub fn broken(error: impl Into<Box<dyn Error>>) -> Self {
+        let error = error.into();
+        match shortage::of(&*error) {
+            Some(why) => Self::Unsupported(format!("{why}: {error}")),
+            None => Self::Broken(error.to_string()),
+        }
     }
 
     /// The runtime did not start.
@@ -200,7 +207,7 @@ pub fn run(
     seed: u64,
 ) -> (Verdict, Outcome) {
     let mut trial = Trial { make, backend, params, seed, outcome: Outcome::default() };
-    let ended = (scenario.run)(&mut trial);
+    let ended = needs::check(scenario.id, params).and_then(|()| (scenario.run)(&mut trial));
     let verdict = match ended {
         Err(Failure::Unsupported(reason)) => Verdict::Unsupported(reason),
         Err(Failure::Broken(reason)) => Verdict::Broken(reason),
