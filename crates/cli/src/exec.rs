@@ -17,7 +17,7 @@ use crate::plan::{self, Planned, Source};
 use crate::schedule::{self, Settings};
 use crate::signals::Stop;
 use crate::stream::{self, Line};
-use crate::{command, error, exit, faults, provenance, run_cell, self_start};
+use crate::{command, error, exit, faults, pipes, provenance, run_cell, self_start};
 
 /// Runs the cells that were asked for and writes their results as lines.
 pub fn run(matrix: Option<&Path>, args: &ExecArgs) -> Result<ExitCode, Error> {
@@ -149,17 +149,26 @@ fn chosen(source: &Source, args: &ExecArgs) -> Result<Vec<Planned>, Error> {
     Ok(chosen)
 }
 
+/// More than the ids of every cell that there can be.
+const IDS_BYTES: u64 = 16 << 20;
+
 /// The ids, and whether an empty line is behind them.
 fn read_ids(from: impl BufRead) -> io::Result<(Vec<String>, bool)> {
     let mut ids = Vec::new();
-    for line in from.lines() {
-        let line = line?;
+    let mut from = from.take(IDS_BYTES);
+    loop {
+        let mut line = String::new();
+        if from.read_line(&mut line)? == 0 && from.limit() == 0 {
+            let why = format!("it is longer than {}", pipes::bytes(IDS_BYTES as usize));
+            return Err(io::Error::new(io::ErrorKind::FileTooLarge, why));
+        } else if line.is_empty() {
+            return Ok((ids, false));
+        }
         match line.trim() {
             "" => return Ok((ids, true)),
             id => ids.push(id.to_owned()),
         }
     }
-    Ok((ids, false))
 }
 
 /// The names that this program's file may have: as given, and as the system says or the shell must have found it. What was

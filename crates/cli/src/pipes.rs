@@ -125,8 +125,10 @@ impl<P: Read + AsFd> Tail<P> {
 /// Lines, each as it becomes whole.
 pub struct Lines<P> {
     source: Source<P>,
-    pending: Vec<u8>,
-    /// In so many bytes of it there is no end of a line.
+    read: Vec<u8>,
+    /// So many bytes of it were lines.
+    taken: usize,
+    /// And up to here there is no end of another one.
     searched: usize,
     longest: usize,
 }
@@ -134,7 +136,7 @@ pub struct Lines<P> {
 impl<P: Read + AsFd> Lines<P> {
     /// Of this pipe; a line that is longer is an error.
     pub fn new(pipe: Option<P>, longest: usize) -> io::Result<Self> {
-        Ok(Self { source: Source::new(pipe)?, pending: Vec::new(), searched: 0, longest })
+        Ok(Self { source: Source::new(pipe)?, read: Vec::new(), taken: 0, searched: 0, longest })
     }
 
     /// The next line with its end; the last one may have none.
@@ -144,11 +146,13 @@ impl<P: Read + AsFd> Lines<P> {
             if let Some(line) = self.whole() {
                 return Ok(Some(line));
             }
-            TooMuch::unless(self.pending.len() <= self.longest, "one line of standard output", self.longest)?;
+            self.read.drain(..std::mem::take(&mut self.taken));
+            self.searched = self.read.len();
+            TooMuch::unless(self.read.len() <= self.longest, "one line of standard output", self.longest)?;
             match self.source.read(&mut buffer) {
-                Some(read) => self.pending.extend_from_slice(read),
-                None if self.is_open() || self.pending.is_empty() => return Ok(None),
-                None => return Ok(Some(text(&std::mem::take(&mut self.pending)))),
+                Some(read) => self.read.extend_from_slice(read),
+                None if self.is_open() || self.read.is_empty() => return Ok(None),
+                None => return Ok(Some(text(&std::mem::take(&mut self.read)))),
             }
         }
     }
@@ -164,14 +168,11 @@ impl<P: Read + AsFd> Lines<P> {
     }
 
     fn whole(&mut self) -> Option<String> {
-        let end = self.pending[self.searched..].iter().position(|byte| *byte == b'\n');
-        let Some(end) = end else {
-            self.searched = self.pending.len();
-            return None;
-        };
-        let line: Vec<_> = self.pending.drain(..=self.searched + end).collect();
-        self.searched = 0;
-        Some(text(&line))
+        let end = self.read[self.searched..].iter().position(|byte| *byte == b'\n')?;
+        let next = self.searched + end + 1;
+        let line = text(&self.read[self.taken..next]);
+        (self.taken, self.searched) = (next, next);
+        Some(line)
     }
 }
 

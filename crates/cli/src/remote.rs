@@ -35,7 +35,9 @@ const STDERR: Limit = Limit { keep: 4 << 10, total: 64 << 20 };
 /// Of one line.
 const LINE_BYTES: usize = 16 << 20;
 /// Of everything that is no result: a console's messages.
-const STRANGE_BYTES: usize = 64 << 20;
+const STRANGE_BYTES: usize = 16 << 20;
+/// A line counts as so many bytes at least: each takes time.
+const STRANGE_LINE: usize = 64;
 /// So many lines of it are shown.
 const SHOWN: usize = 100;
 const MORE: usize = SHOWN + 1;
@@ -285,7 +287,7 @@ impl Streams {
                         false
                     }
                 };
-                if let Err(too_much) = strange.count(if of_use { 0 } else { text.len() }) {
+                if let Err(too_much) = strange.count(if of_use { 0 } else { text.len().max(STRANGE_LINE) }) {
                     return Heard::Other(End::Cut(format!("the executor: {too_much}")));
                 }
             } else if !self.lines.is_open() {

@@ -10,7 +10,7 @@ use crate::output;
 
 type SelfTest = fn(seed: u64) -> (Verdict, Outcome);
 
-const ALL: [(&str, SelfTest); 12] = [
+const ALL: [(&str, SelfTest); 14] = [
     ("selftest/pass", |_| answer(true)),
     ("selftest/fail", |_| answer(false)),
     ("selftest/unsupported", |_| (Verdict::Unsupported("not in this world".into()), Outcome::default())),
@@ -34,6 +34,8 @@ const ALL: [(&str, SelfTest); 12] = [
         let _ = output::print_line("a line that is no result");
         answer(true)
     }),
+    ("selftest/floods-output", |_| flood(std::io::stdout())),
+    ("selftest/floods-error", |_| flood(std::io::stderr())),
     ("selftest/leaves-a-child", |_| leave_a_child()),
 ];
 
@@ -62,6 +64,13 @@ fn answer(holds: bool) -> (Verdict, Outcome) {
 fn hang() -> ! {
     loop {
         std::thread::sleep(Duration::from_secs(3600));
+    }
+}
+
+/// One line that never ends.
+fn flood(mut to: impl std::io::Write) -> ! {
+    loop {
+        let _ = to.write_all(&[b'x'; 1 << 16]);
     }
 }
 

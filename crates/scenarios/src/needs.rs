@@ -9,7 +9,7 @@ use crate::params::{Params, Transport};
 use crate::trial::Failure;
 
 /// Descriptors of any scenario besides those of its threads.
-const OWN: usize = 24;
+const OWN: usize = 32;
 /// A poller, two pipes, and one more on the scenario's side.
 const PER_THREAD: usize = 6;
 /// Those that need more. A test runs every scenario with exactly what it needs.
@@ -22,8 +22,8 @@ const MORE: [(&str, usize); 6] = [
     ("regression/last-number-refused", 176),
     ("regression/neighbours-counted", 176),
 ];
-/// A storm needs so many peers at least.
-const STORM: usize = 32;
+/// A storm is none without room for some registrations that wait for their end.
+const STORM: usize = 88;
 const STORM_ID: &str = "deletion/close-once";
 
 /// How many descriptors the scenario needs.
