@@ -195,6 +195,28 @@ fn over_ssh_the_executable_is_copied_once_and_results_come_back() {
     assert_eq!(copies(), 3, "the matrix again, the executable not");
 }
 
+/// macOS itself refuses to start a file whose signature does not fit.
+#[cfg(not(target_os = "macos"))]
+#[test]
+fn over_ssh_a_copy_that_somebody_changed_is_refused() {
+    let sandbox = Sandbox::new(&["pass"], 300);
+    let text =
+        "cd \"${0%/*}\"; mkdir -p home; export HOME=$PWD/home; unset XDG_CACHE_HOME; exec sh -c \"$2\"";
+    let ssh = sandbox.script("ssh", text);
+    let run = ["run", "--host", "there", "--ssh", &ssh];
+    sandbox.run(&run).expect(0, &["1 pass"]);
+    let entries = fs::read_dir(sandbox.path("home/.cache/pollmatrix")).expect("it was made");
+    let copy =
+        entries.map(|entry| entry.expect("it can be read").path()).find(|path| path.extension().is_none());
+    let copy = copy.expect("the executable is there");
+    // Of the same size. Nothing that is needed is in the last byte.
+    let mut bytes = fs::read(&copy).expect("it can be read");
+    *bytes.last_mut().expect("it is not empty") ^= 1;
+    fs::write(&copy, bytes).expect("it can be written");
+    sandbox.run(&run).expect(1, &["the executor is another executable: SHA-256"]);
+    assert_eq!(sandbox.row("pass")["status"], "not-run");
+}
+
 #[test]
 fn over_ssh_a_cut_line_costs_no_cell_a_second_run() {
     let sandbox = Sandbox::new(&CELLS, 300);

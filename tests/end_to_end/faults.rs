@@ -6,13 +6,13 @@ use std::process::{Command, Stdio};
 
 use crate::sandbox::{Answer, POLLMATRIX, Sandbox, answer};
 
-/// The executable with the matrix that is built in, in a folder of the sandbox.
 /// Adds scenarios to the matrix, one line each.
 fn add_scenarios(sandbox: &Sandbox, lines: &[&str]) {
     let entries: String = lines.iter().map(|line| format!("  - {{ title: A title, {line} }}\n")).collect();
     sandbox.add_scenarios(&entries);
 }
 
+/// The executable with the matrix that is built in, in a folder of the sandbox.
 fn faults(sandbox: &Sandbox, arguments: &[&str]) -> Answer {
     let mut command = Command::new(POLLMATRIX);
     command.arg("faults").args(arguments).arg("--report-dir").arg(sandbox.path("kills"));

@@ -5,6 +5,8 @@
 //! description. A line is performed over one transport, in one mode, with one poller, and makes observations: each
 //! has the key under which `expectations/` knows what is to be expected.
 
+#![cfg_attr(test, allow(clippy::disallowed_methods, reason = "a test that gets no thread may panic"))]
+
 mod keys;
 mod rows;
 mod stage;

@@ -13,11 +13,14 @@ mod signals;
 mod sleepers;
 
 use std::collections::BTreeMap;
+use std::fmt::Display;
+use std::io;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use nix::errno::Errno;
 use selector::{Changed, Interest, Mode, RawArgument, Registered, Unsupported, View};
 
 use crate::keys::{Key, Naming, applies, is_plain};
@@ -34,6 +37,23 @@ use sleepers::{Echo, Sleeper};
 
 fn broken(why: impl Into<String>) -> Stopped {
     Stopped::Broken(why.into())
+}
+
+/// A call of the set-up failed. If that is for want of what a line needs of the system, it is unsupported.
+fn call_failed(call: impl Display, error: impl Into<io::Error>) -> Stopped {
+    let error = error.into();
+    let errno = error.raw_os_error().map(Errno::from_raw);
+    let said = errno.map_or_else(|| format!("{call}: {error}"), |errno| format!("{call}: {errno:?}"));
+    match errno {
+        Some(Errno::EMFILE) => {
+            let limit = limits::soft();
+            Stopped::Unsupported(format!("needs more than {limit} descriptors (ulimit -n): {said}"))
+        }
+        Some(Errno::ENFILE) => {
+            Stopped::Unsupported(format!("needs more open files than the system has left: {said}"))
+        }
+        _ => Stopped::Broken(said),
+    }
 }
 
 /// A descriptor of the line.
@@ -111,7 +131,7 @@ struct Stage {
     files: usize,
 }
 
-/// A line's descriptors have numbers from here on: pollers and fences, which come and go under a line, are given the
+/// A line's descriptors have numbers from here on, if there may be as many more: pollers and fences, which come and go under a line, are given the
 /// lowest free one, and must not get the number of a descriptor that the line has closed and still asks about.
 const NUMBERS: RawFd = 100;
 
@@ -192,7 +212,7 @@ impl Stage {
             settle: Settle::new(setting, &mut place)?,
             place,
             naming: Naming::new(setting.transport),
-            next_number: NUMBERS,
+            next_number: NUMBERS.min(limits::soft() / 2),
             files: 0,
         })
     }
@@ -304,7 +324,7 @@ impl Stage {
             }
             Act::ClosePoller(poller) => match self.ears(poller)?.selector.close() {
                 Ok(Ok(())) => Ok("0".into()),
-                Ok(Err(errno)) => Err(broken(format!("close: {errno:?}"))),
+                Ok(Err(errno)) => Err(call_failed("close", errno)),
                 Err(Unsupported(why)) => Err(Stopped::Unsupported(why)),
             },
             Act::MakePoller => {

@@ -1,16 +1,20 @@
 //! The command line.
 
 use std::fmt;
+use std::io::{self, Write};
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::PathBuf;
+use std::process::ExitCode;
 use std::str::FromStr;
+use std::time::Duration;
 
-use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
+use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum, value_parser};
 use matrix::{Layer, Os, Selection, Shard, Transport, Trigger};
 use report::Seed;
 
 use crate::command::quoted;
 use crate::exit;
+use crate::output;
 use crate::provenance::{self, VERSION};
 use crate::subject;
 
@@ -48,16 +52,29 @@ pub struct Args {
     pub command: Command,
 }
 
-/// Reads the process's arguments. Leaves the process if they are wrong or ask for help.
-pub fn parse() -> Args {
-    let line = CommandLine::parse();
+/// Reads the process's arguments. The exit code if they are wrong or ask for help, which is printed.
+pub fn parse() -> Result<Args, ExitCode> {
     // No command is `run` with its defaults.
-    let command = line.command.or_else(|| CommandLine::parse_from(["pollmatrix", "run"]).command);
-    Args {
+    let run = || CommandLine::try_parse_from(["pollmatrix", "run"]).map(|line| line.command);
+    let parsed = CommandLine::try_parse().and_then(|line| match line.command {
+        Some(_) => Ok(line),
+        None => Ok(CommandLine { command: run()?, ..line }),
+    });
+    let line = parsed.map_err(|error| explain(&error))?;
+    Ok(Args {
         matrix: line.matrix.matrix,
         expectations: line.expectations.dir,
         subjects: line.subjects.subjects,
-        command: command.unwrap_or_else(|| unreachable!("`run` is a command")),
+        command: line.command.unwrap_or_else(|| unreachable!("`run` is a command")),
+    })
+}
+
+/// Prints the help, the version, or what is wrong with the arguments.
+fn explain(error: &clap::Error) -> ExitCode {
+    let written = error.print().and_then(|()| io::stdout().flush());
+    match output::printed(written) {
+        Err(lost) if !error.use_stderr() => lost.exit(),
+        _ => ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(exit::ERROR)),
     }
 }
 
@@ -240,7 +257,7 @@ impl SelectionArgs {
 pub struct SlowArg {
     /// This machine is N times slower than an ordinary one (an emulator, a debugger): wait N times longer before a cell
     /// is said to hang [default: 1; an executor measures it]
-    #[arg(long = "slow", value_name = "N", env = SLOW_VARIABLE)]
+    #[arg(long = "slow", value_name = "N", env = SLOW_VARIABLE, value_parser = slowness)]
     pub times: Option<NonZeroU32>,
 }
 
@@ -249,6 +266,20 @@ impl SlowArg {
     pub fn factor(&self) -> NonZeroU32 {
         self.times.unwrap_or(NonZeroU32::MIN)
     }
+}
+
+/// How many times slower a machine is, as the option and the variable say it.
+pub fn slowness(text: &str) -> Result<NonZeroU32, String> {
+    const MOST: u32 = 1_000_000;
+    let times = text.parse().map_err(|error| format!("{error}"))?;
+    if times <= NonZeroU32::new(MOST).unwrap_or(times) { Ok(times) } else { Err(format!("at most {MOST}")) }
+}
+
+/// A time that a clock can reach.
+fn duration(text: &str) -> Result<Duration, String> {
+    const MOST: Duration = Duration::from_secs(365 * 24 * 3600);
+    let duration = humantime::parse_duration(text).map_err(|error| error.to_string())?;
+    if duration <= MOST { Ok(duration) } else { Err("at most 365days".to_owned()) }
 }
 
 /// What is random, and how long it is waited for.
@@ -548,8 +579,8 @@ pub struct FaultsArgs {
 #[derive(ClapArgs)]
 pub struct SoakArgs {
     /// For how long: 30s, 15m, 2h
-    #[arg(long, value_name = "TIME", default_value = "30s")]
-    pub duration: humantime::Duration,
+    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = duration)]
+    pub duration: Duration,
     /// How many worker threads [default: two for each that this machine runs at once]
     #[arg(long, value_name = "N")]
     pub threads: Option<NonZeroUsize>,
@@ -797,7 +828,7 @@ pub struct RunCellArgs {
     #[command(flatten)]
     pub slow: SlowArg,
     /// Wait only so long for what must happen: in a run in which cells are meant to hang
-    #[arg(long, value_name = "MS", hide = true)]
+    #[arg(long, value_name = "MS", hide = true, value_parser = value_parser!(u64).range(..=365 * 24 * 3_600_000))]
     pub patience_ms: Option<u64>,
     /// Kill this process group when standard input ends: whoever started the cell is gone
     #[arg(long, hide = true)]

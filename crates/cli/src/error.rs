@@ -2,11 +2,15 @@
 
 use std::io::{self, Write};
 use std::path::PathBuf;
+use std::process::ExitCode;
 
 use anstyle::{AnsiColor, Style};
 use expectations::ExpectationsError;
+use fd_core::ids::{MAX_GROUPS, THREADS_PER_GROUP};
 use matrix::{MatrixError, SelectError};
 use report::{MergeError, ReadError, SameSystem};
+
+use crate::{exit, output};
 
 /// Why a command could not do its work.
 #[derive(Debug, thiserror::Error)]
@@ -81,6 +85,8 @@ pub enum Error {
     Container { image: String, why: String },
     #[error("{host}: {why}")]
     Ssh { host: String, why: String },
+    #[error("{} was replaced while cells were started from it", .0.display())]
+    Replaced(PathBuf),
     #[error("this program cannot start itself{}", listed(why))]
     CannotStart { why: Vec<(String, String)> },
     #[error("{} has no results of {target}: {why}", path.display())]
@@ -138,7 +144,9 @@ impl Error {
             | Self::UnknownBackend { help, .. }
             | Self::Subject { help, .. }
             | Self::Record { help, .. } => help.clone(),
-            Self::SoakShape { .. } => "give at least as many --threads as --groups".into(),
+            Self::SoakShape { .. } => format!(
+                "give at least as many --threads as --groups: a group has 1 to {THREADS_PER_GROUP} threads, and there are at most {MAX_GROUPS} groups"
+            ),
             Self::SubjectName { .. } => "give each subject once, and each adapter a name of its own".into(),
             Self::SubjectElsewhere(_) => {
                 "leave --target and --via out, or start pollmatrix over there".into()
@@ -169,6 +177,10 @@ impl Error {
             }
             Self::Ssh { .. } => {
                 "`ssh HOST true` must work without a question; --ssh COMMAND takes options".into()
+            }
+            Self::Replaced(_) => {
+                "start it again when nothing is built or installed any more: results are those of one program"
+                    .into()
             }
             Self::CannotStart { .. } => {
                 "name its file with --self FILE, and the emulator with --prefix COMMAND".into()
@@ -204,6 +216,12 @@ impl Error {
             self,
             Self::NoWay { .. } | Self::BadPrefix { .. } | Self::Container { .. } | Self::Ssh { .. }
         )
+    }
+
+    /// Prints it. The exit code that it is.
+    pub fn exit(&self) -> ExitCode {
+        self.print();
+        ExitCode::from(exit::ERROR)
     }
 
     /// Prints `error: …` and `help: …`, in colour on a terminal.
@@ -251,5 +269,5 @@ fn merge_help(error: &MergeError) -> &'static str {
 fn say(label: &str, colour: AnsiColor, text: &str) {
     let style = Style::new().bold().fg_color(Some(colour.into()));
     let text = report::visible(text);
-    anstream::eprintln!("{style}{label}{style:#}: {text}");
+    output::say(&format!("{style}{label}{style:#}: {text}"));
 }

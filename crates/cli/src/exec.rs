@@ -12,12 +12,13 @@ use report::{CellResult, Run, Status};
 
 use crate::args::ExecArgs;
 use crate::error::Error;
+use crate::executable::Executable;
 use crate::lines;
 use crate::plan::{self, Planned, Source};
 use crate::schedule::{self, Settings};
 use crate::signals::Stop;
 use crate::stream::{self, Line};
-use crate::{command, error, exit, faults, provenance, run_cell, self_start};
+use crate::{command, error, exit, faults, pipes, provenance, run_cell, self_start};
 
 /// Runs the cells that were asked for and writes their results as lines.
 pub fn run(matrix: Option<&Path>, args: &ExecArgs) -> Result<ExitCode, Error> {
@@ -39,9 +40,10 @@ pub fn run(matrix: Option<&Path>, args: &ExecArgs) -> Result<ExitCode, Error> {
         let (given, own) = (given.display(), own.executable.display());
         error::note(&format!("{given} does not start here: cells are started from {own}"));
     }
+    let executable = Executable::watch(&own.executable);
     let settings = Settings {
         prefix: &own.prefix,
-        executable: &own.executable,
+        executable: &executable,
         matrix: source.path.as_deref(),
         seed: args.attempts.chance.seed(),
         fault: args.attempts.fault.name.as_deref(),
@@ -91,6 +93,7 @@ pub fn run(matrix: Option<&Path>, args: &ExecArgs) -> Result<ExitCode, Error> {
     if let Some(error) = problem {
         return Err(error);
     }
+    executable.check()?;
     if let Some(code) = stop.signal() {
         return Ok(ExitCode::from(code));
     }
@@ -147,17 +150,26 @@ fn chosen(source: &Source, args: &ExecArgs) -> Result<Vec<Planned>, Error> {
     Ok(chosen)
 }
 
+/// More than the ids of every cell that there can be.
+const IDS_BYTES: u64 = 16 << 20;
+
 /// The ids, and whether an empty line is behind them.
 fn read_ids(from: impl BufRead) -> io::Result<(Vec<String>, bool)> {
     let mut ids = Vec::new();
-    for line in from.lines() {
-        let line = line?;
+    let mut from = from.take(IDS_BYTES);
+    loop {
+        let mut line = String::new();
+        if from.read_line(&mut line)? == 0 && from.limit() == 0 {
+            let why = format!("it is longer than {}", pipes::bytes(IDS_BYTES as usize));
+            return Err(io::Error::new(io::ErrorKind::FileTooLarge, why));
+        } else if line.is_empty() {
+            return Ok((ids, false));
+        }
         match line.trim() {
             "" => return Ok((ids, true)),
             id => ids.push(id.to_owned()),
         }
     }
-    Ok((ids, false))
 }
 
 /// The names that this program's file may have: as given, and as the system says or the shell must have found it. What was
@@ -186,7 +198,7 @@ fn about(source: &Source, args: &ExecArgs, settings: &Settings<'_>) -> Result<Ru
         selection: args.selection.selection().describe(),
         matrix: source.hash.clone(),
         // Only a keep file needs it to be right.
-        executable: provenance::hash_of(settings.executable).unwrap_or_else(|_| "unknown".into()),
+        executable: settings.executable.hash().unwrap_or(provenance::UNKNOWN).to_owned(),
         seed: settings.seed,
         repeat: settings.repeat,
         fault: args.attempts.fault.name.clone(),
@@ -228,6 +240,7 @@ impl Output {
 
 fn write_failed(path: &Path, source: io::Error) -> Error {
     let help = "the results until now have been written; give --keep FILE to go on from them";
+    let path = if path.as_os_str() == "-" { Path::new("standard output") } else { path };
     Error::Io { action: "write the results to", path: path.to_path_buf(), source, help }
 }
 

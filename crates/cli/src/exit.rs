@@ -16,8 +16,9 @@ pub const HELP: &str = "\
 Exit codes:
   0    no cell failed (unsupported cells are listed, and are no failure)
   1    some cell is fail, flaky, unexpected-pass, broken, timeout or crash, or has no result
-  2    wrong usage, a malformed matrix file, or a report that cannot be written
-  130  interrupted (128 + signal); what there is has been written, and `--resume` continues";
+  2    wrong usage, a malformed matrix file, or a report or standard output that cannot be written
+  130  interrupted (128 + signal); what there is has been written, and `--resume` continues
+A reader of standard output that ends early, as `head` does, changes no exit code.";
 
 /// The section of `pollmatrix exec --help`.
 pub const EXEC_HELP: &str = "\

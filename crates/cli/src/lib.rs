@@ -12,6 +12,7 @@ mod diff;
 mod error;
 mod everywhere;
 mod exec;
+mod executable;
 mod exit;
 mod expectations;
 mod expected;
@@ -21,10 +22,12 @@ mod history;
 mod input;
 mod journal;
 mod kubernetes;
+mod limits;
 mod lines;
 mod list;
 mod merge;
 mod output;
+mod pipes;
 mod plan;
 mod probe;
 mod progress;
@@ -56,7 +59,11 @@ use args::Command;
 
 /// Runs the command that the process's arguments ask for.
 pub fn main() -> ExitCode {
-    let args = args::parse();
+    limits::raise();
+    let args = match args::parse() {
+        Ok(args) => args,
+        Err(code) => return code,
+    };
     let matrix = args.matrix.as_deref();
     let here = matches!(&args.command, Command::RunCell(_));
     if !here {
@@ -86,8 +93,5 @@ pub fn main() -> ExitCode {
         Command::Exec(args) => exec::run(matrix, &args),
         Command::RunCell(args) => run_cell::run(matrix, &args),
     });
-    ended.unwrap_or_else(|error| {
-        error.print();
-        ExitCode::from(exit::ERROR)
-    })
+    ended.unwrap_or_else(|error| error.exit())
 }

@@ -1,4 +1,7 @@
-//! Writing: to standard output, and into the report directory.
+//! Writing: to standard output, to standard error, and into the report directory.
+//!
+//! The only module that writes to the standard streams. The macros of std and anstream panic if a write fails; the
+//! workspace's lints deny them.
 
 use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::PermissionsExt;
@@ -15,7 +18,18 @@ pub fn print(text: &str) -> Result<(), Error> {
 /// (`| head`) is no error.
 pub fn print_styled(text: &str) -> Result<(), Error> {
     let mut stdout = anstream::stdout().lock();
-    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+    printed(stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()))
+}
+
+/// Prints the line of a process whose output another program reads, as it is and with one call.
+pub fn print_line(line: &str) -> Result<(), Error> {
+    let mut stdout = io::stdout().lock();
+    printed(stdout.write_all(format!("{line}\n").as_bytes()).and_then(|()| stdout.flush()))
+}
+
+/// What a write to standard output came to.
+pub fn printed(written: io::Result<()>) -> Result<(), Error> {
+    match written {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(Error::Io {
             action: "write to",
             path: PathBuf::from("standard output"),
@@ -24,6 +38,18 @@ pub fn print_styled(text: &str) -> Result<(), Error> {
         }),
         _ => Ok(()),
     }
+}
+
+/// Writes a line that may be styled to standard error. If that fails, there is no place left to report it.
+pub fn say(line: &str) {
+    let mut stderr = anstream::stderr().lock();
+    let _ = stderr.write_all(format!("{line}\n").as_bytes());
+}
+
+/// Prints a line of a test.
+#[expect(clippy::print_stdout, reason = "the test harness captures this macro only")]
+pub fn say_in_test(line: &str) {
+    println!("{line}");
 }
 
 /// Whether what is printed may be coloured: a terminal, and no NO_COLOR.

@@ -2,14 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::io::Write as _;
 use std::num::NonZeroU32;
-use std::path::PathBuf;
+use std::path::Path;
 use std::process::{Command, ExitCode};
 use std::time::Duration;
 
 use characterisation::verbs::Line;
-use characterisation::{Observation, Row, Setting, Stopped, perform, rows};
+use characterisation::{Observation, Performance, Row, Setting, Stopped, perform, rows};
 use comfy_table::{ContentArrangement, Table, presets};
 use matrix::{Transport, Trigger, did_you_mean};
 use report::Seed;
@@ -19,6 +18,7 @@ use serde_json::json;
 use crate::args::{Format, ProbeArgs};
 use crate::backends::{self, Poller};
 use crate::error::Error;
+use crate::executable::{self, Executable};
 use crate::rows as matrix_rows;
 use crate::run::cannot_start;
 use crate::signals::Stop;
@@ -81,10 +81,14 @@ pub fn run(args: &ProbeArgs) -> Result<ExitCode, Error> {
         return Ok(here(question, *backend, seed, args.chance.slow.factor()));
     }
     let stop = Stop::install().map_err(cannot_start)?;
+    let executable = Executable::watch(&executable::own()?);
     let mut asked = Vec::new();
     for question in questions {
-        let said = backends.iter().map(|backend| elsewhere(&question, backend.name, seed, args, &stop));
+        let said = backends
+            .iter()
+            .map(|backend| elsewhere(&question, backend.name, executable.path(), seed, args, &stop));
         let said: Vec<_> = said.collect::<Result<_, _>>()?;
+        executable.check()?;
         if let Some(signal) = stop.signal() {
             return Ok(ExitCode::from(signal));
         }
@@ -160,9 +164,12 @@ fn here(question: &Question, poller: Poller, seed: Seed, slow: NonZeroU32) -> Ex
         make: poller.make,
         queue: crate::backends::queue(),
         seed: seed.0,
-        patience: characterisation::PATIENCE * slow.get(),
+        patience: characterisation::PATIENCE.saturating_mul(slow.get()),
     };
-    let (performance, ended) = perform(&question.line, setting);
+    let (performance, ended) = match matrix_rows::unreachable(question.transport) {
+        Some(why) => (Performance::default(), Err(Stopped::Unsupported(why.into()))),
+        None => perform(&question.line, setting),
+    };
     let answer = |Observation { variant, api, trigger, answer }| Answer { variant, api, trigger, answer };
     let said = Said {
         backend: poller.name.to_owned(),
@@ -175,22 +182,24 @@ fn here(question: &Question, poller: Poller, seed: Seed, slow: NonZeroU32) -> Ex
         trace: performance.trace,
     };
     let line = serde_json::to_string(&said).expect("the type has string keys and no fallible parts");
-    // If nobody reads the line there is nobody to tell.
-    let _ = writeln!(std::io::stdout(), "{line}");
+    let printed = output::print_line(&line);
+    if let Err(lost) = &printed {
+        lost.print();
+    }
     // Not a return: threads that nothing will ever end may be waiting.
-    std::process::exit(0)
+    std::process::exit(if printed.is_ok() { 0 } else { exit::ERROR.into() })
 }
 
 /// Asks in a process of its own.
 fn elsewhere(
     question: &Question,
     backend: &str,
+    executable: &Path,
     seed: Seed,
     args: &ProbeArgs,
     stop: &Stop,
 ) -> Result<Said, Error> {
-    let executable = std::env::current_exe().map_err(cannot_start)?;
-    let mut command = Command::new(&executable);
+    let mut command = Command::new(executable);
     command.args(["probe", &question.line, "--here", "--backend", backend, "--seed", &seed.to_string()]);
     command.args(["--transport", question.transport.name(), "--mode", question.mode.name()]);
     if let Some(typed) = subject::typed(backend) {
@@ -198,18 +207,18 @@ fn elsewhere(
     }
     let slow = args.chance.slow.factor();
     command.args(["--slow", &slow.to_string()]);
+    let limit = LIMIT.saturating_mul(slow.get());
     let failed = |source| Error::Io {
         action: "start",
-        path: PathBuf::from(&executable),
+        path: executable.to_path_buf(),
         source,
         help: "start pollmatrix again",
     };
     let Ended { end, stdout, stderr, .. } =
-        supervise::run(command, LIMIT * slow.get(), || stop.asked()).map_err(failed)?;
+        supervise::run(command, limit, || stop.asked()).map_err(failed)?;
     let how = match end.map_err(failed)? {
-        End::TimedOut => {
-            How::Timeout(format!("no answer within {} s", LIMIT.as_secs() * u64::from(slow.get())))
-        }
+        End::TimedOut => How::Timeout(format!("no answer within {} s", limit.as_secs())),
+        End::TooMuch(too_much) => How::Broken(too_much.to_string()),
         End::Stopped => How::Timeout("it was stopped".into()),
         End::Exited(status) => match (supervise::killed(status, &stderr), serde_json::from_str(&stdout)) {
             (None, Ok(said)) => return Ok(said),

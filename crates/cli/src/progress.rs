@@ -1,12 +1,16 @@
 //! What a person sees while cells run: a bar on a terminal, a line per cell elsewhere. All of it on standard
 //! error: standard output is the result's.
 
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use console::Term;
 use indicatif::{ProgressBar, ProgressStyle};
 pub use report::first_line;
 use report::{CellResult, Status, one_line};
+
+use crate::output;
 
 /// Where no line is due for so long, one says that there is progress.
 const QUIET: Duration = Duration::from_secs(30);
@@ -29,9 +33,14 @@ fn template(columns: u16) -> &'static str {
     }
 }
 
+/// Between two moves of the bar.
+const TICK: Duration = Duration::from_millis(200);
+
 /// Shows the progress of a run.
 pub struct Progress {
     bar: Option<ProgressBar>,
+    /// The bar moves as long as this is there.
+    _ticker: Option<Sender<()>>,
     /// The target, if there are several.
     target: Option<String>,
     done: usize,
@@ -48,10 +57,10 @@ impl Progress {
             let bar = ProgressBar::new(total as u64).with_position(done as u64);
             let style = ProgressStyle::with_template(template(columns));
             bar.set_style(style.expect("the template is well-formed"));
-            bar.enable_steady_tick(Duration::from_millis(200));
             bar
         });
-        Self { bar, target: None, done, total, failed: 0, said: Instant::now() }
+        let ticker = bar.as_ref().and_then(tick);
+        Self { bar, _ticker: ticker, target: None, done, total, failed: 0, said: Instant::now() }
     }
 
     /// Of several targets, with so many cells together.
@@ -92,7 +101,7 @@ impl Progress {
             }
             None => {
                 let seconds = result.duration_ms as f64 / 1000.0;
-                eprintln!("[{:width$}/{}] {line} ({seconds:.2} s)", self.done, self.total);
+                output::say(&format!("[{:width$}/{}] {line} ({seconds:.2} s)", self.done, self.total));
             }
         }
     }
@@ -117,7 +126,7 @@ impl Progress {
 
     fn say(&mut self, line: &str) {
         self.said = Instant::now();
-        eprintln!("{line}");
+        output::say(line);
     }
 
     /// No more results come.
@@ -126,4 +135,18 @@ impl Progress {
             bar.finish_and_clear();
         }
     }
+}
+
+/// Moves the bar while nothing happens. indicatif's own way to do so panics if there is no thread; without one the bar
+/// moves with each result only.
+fn tick(bar: &ProgressBar) -> Option<Sender<()>> {
+    let (hold, held) = channel();
+    let bar = bar.downgrade();
+    let ticks = move || {
+        while held.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
+            let Some(bar) = bar.upgrade() else { return };
+            bar.tick();
+        }
+    };
+    thread::Builder::new().name("progress".into()).spawn(ticks).ok().map(|_| hold)
 }

@@ -15,6 +15,8 @@ use sha2::{Digest, Sha256};
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// What rustc calls the target that this program is built for.
 pub const TRIPLE: &str = env!("POLLMATRIX_TRIPLE");
+/// What stands for something that cannot be found out.
+pub const UNKNOWN: &str = "unknown";
 /// The operating system.
 pub const OS: &str = std::env::consts::OS;
 

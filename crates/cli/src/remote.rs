@@ -1,12 +1,9 @@
 //! Talks to an executor: tells it which cells to run, takes its results, and starts it again when the line is cut.
 
 use std::collections::HashMap;
-use std::fmt::Write as _;
-use std::io::{BufRead, BufReader, Read, Write};
 use std::num::NonZeroU32;
 use std::os::unix::process::CommandExt;
-use std::process::{Child, ChildStdin, Command, Stdio};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::process::{Child, ChildStderr, ChildStdout, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -14,8 +11,10 @@ use matrix::{Selection, Target};
 use report::{CellResult, Run, Seed, Status, Subject};
 
 use crate::error;
+use crate::pipes::{self, Feed, Limit, Lines, Tail, TooMuch};
 use crate::plan::Planned;
 use crate::progress::first_line;
+use crate::provenance::UNKNOWN;
 use crate::signals::Stop;
 use crate::stream::{FORMAT, Line};
 use crate::supervise;
@@ -31,8 +30,19 @@ const LOOK: Duration = Duration::from_millis(100);
 const GRACE: Duration = Duration::from_secs(300);
 /// For an executor that has said everything to leave.
 const LEAVE: Duration = Duration::from_secs(20);
-/// The end of standard error that is kept.
-const STDERR_BYTES: usize = 4 * 1024;
+/// Its end is in the reason.
+const STDERR: Limit = Limit { keep: 4 << 10, total: 64 << 20 };
+/// Of one line.
+const LINE_BYTES: usize = 16 << 20;
+/// Of everything that is no result: a console's messages.
+const STRANGE_BYTES: usize = 16 << 20;
+/// A line counts as so many bytes at least: each takes time.
+const STRANGE_LINE: usize = 64;
+/// So many lines of it are shown.
+const SHOWN: usize = 100;
+const MORE: usize = SHOWN + 1;
+/// So many lines an executor may still write between two looks when it has said everything.
+const LEAVE_LINES: usize = 10_000;
 /// So many bytes of ids are arguments on every system.
 const ARGUMENT_BYTES: usize = 16 * 1024;
 
@@ -40,6 +50,8 @@ const ARGUMENT_BYTES: usize = 16 * 1024;
 pub struct Settings<'a> {
     /// The target, for which the executor must be built.
     pub target: &'a Target,
+    /// SHA-256 of the executable, which must be the executor's, too.
+    pub executable: &'a str,
     /// SHA-256 of the matrix file, which must be the executor's, too.
     pub matrix: &'a str,
     /// What was asked for: the cells are some of it.
@@ -100,15 +112,21 @@ pub fn run(
             cells.iter().map(|cell| cell.subject.id.as_str()).filter(|id| left.contains_key(id)).collect();
         let end = talk(route, &order, handover, settings, stop, longest, |line| match line {
             Line::Begin { run, .. } => {
-                has_begun = true;
                 began(*run);
+                !std::mem::replace(&mut has_begun, true)
             }
             Line::Cell(row) => match left.remove(row.id.as_str()) {
-                Some(cell) => each(as_planned(*row, cell.subject.clone())),
-                None if handover == Handover::Arguments => {}
-                None => error::warning(&format!("a result that was not asked for: {}", row.id)),
+                Some(cell) => {
+                    each(as_planned(*row, cell.subject.clone()));
+                    true
+                }
+                None if handover == Handover::Arguments => false,
+                None => {
+                    error::warning(&format!("a result that was not asked for: {}", row.id));
+                    false
+                }
             },
-            Line::End { .. } => {}
+            Line::End { .. } => true,
         });
         let why = match end {
             End::Stopped => return,
@@ -140,9 +158,7 @@ pub fn run(
             thread::sleep(LOOK);
         }
     }
-    if !route.finish.is_empty() {
-        let _ = Command::new(&route.finish[0]).args(&route.finish[1..]).stdin(Stdio::null()).output();
-    }
+    quietly(&route.finish);
 }
 
 /// The executor's row, with the names that things have here: over there nobody knows how it is reached.
@@ -163,7 +179,7 @@ fn talk(
     settings: &Settings<'_>,
     stop: &Stop,
     longest: Duration,
-    mut line: impl FnMut(Line),
+    line: impl FnMut(Line) -> bool,
 ) -> End {
     let (cells, stdin) = match handover {
         Handover::Input => (["--cells", "-", "--lifeline"].map(str::to_owned).to_vec(), Stdio::piped()),
@@ -178,73 +194,178 @@ fn talk(
             return End::Wrong(format!("{} cannot be started: {error}", command.get_program().display()));
         }
     };
-    // The executor lives as long as its standard input is open.
-    let lifeline = child.stdin.take().map(|stdin| hand_over(stdin, order));
-    let lines = lines(child.stdout.take());
-    let said = supervise::collect(child.stderr.take(), STDERR_BYTES);
-    let mut silence = GRACE;
-    let mut heard = Instant::now();
-    let mut complete = false;
-    let mut wrong = None;
-    while wrong.is_none() && !complete {
-        match lines.recv_timeout(LOOK) {
-            Ok(text) => {
-                heard = Instant::now();
-                match Line::find(&text) {
-                    (Some(found), _) => {
-                        wrong = objection(&found, settings);
-                        complete = matches!(found, Line::End { .. });
-                        if let Line::Begin { slow, .. } = found {
-                            silence = longest * slow.get() * settings.repeat + GRACE;
-                        }
-                        if wrong.is_none() {
-                            line(found);
-                        }
-                    }
-                    // A console's.
-                    (None, other) if other.trim().is_empty() => {}
-                    (None, other) => error::note(&format!("not from the executor: {}", first_line(other))),
-                }
-            }
-            Err(RecvTimeoutError::Disconnected) => break,
-            Err(RecvTimeoutError::Timeout) => {}
-        }
-        if stop.asked() {
+    let mut streams = match Streams::of(&mut child, order) {
+        Ok(streams) => streams,
+        Err(error) => {
             end(&mut child, route);
-            return End::Stopped;
-        }
-        if heard.elapsed() > silence {
-            end(&mut child, route);
-            return End::Cut(format!("nothing came from the executor for {} s", silence.as_secs()));
-        }
-    }
-    drop(lifeline);
-    if let Some(why) = wrong {
-        end(&mut child, route);
-        return End::Wrong(why);
-    }
-    // Its output is closed, or complete. What does not end then has nothing left to say.
-    let deadline = Instant::now() + LEAVE;
-    let status = loop {
-        match child.try_wait() {
-            Ok(Some(status)) => break status.to_string(),
-            Ok(None) if Instant::now() < deadline => thread::sleep(LOOK),
-            Ok(None) => {
-                end(&mut child, route);
-                break "killed".to_owned();
-            }
-            Err(error) => break error.to_string(),
+            return End::Wrong(format!("the executor cannot be listened to: {error}"));
         }
     };
-    if complete {
-        return End::Complete;
+    match streams.listen(settings, stop, longest, line) {
+        Heard::Complete => {
+            streams.leave(&mut child, route);
+            End::Complete
+        }
+        Heard::Ended => {
+            let status = streams.leave(&mut child, route);
+            let said = streams.stderr.text();
+            let colon = if said.trim().is_empty() { "" } else { ": " };
+            End::Cut(format!("the executor ended ({status}){colon}{}", said.trim()))
+        }
+        Heard::Other(other) => {
+            end(&mut child, route);
+            other
+        }
     }
-    let mut why = format!("the executor ended ({status})");
-    let said = said.recv_timeout(LEAVE).unwrap_or_default();
-    if let said @ [_, ..] = said.trim_ascii() {
-        let _ = write!(why, ": {}", String::from_utf8_lossy(said));
+}
+
+/// What came from an executor at last.
+enum Heard {
+    /// That nothing is missing.
+    Complete,
+    /// The end of its output.
+    Ended,
+    /// It has to be ended.
+    Other(End),
+}
+
+/// The standard streams of an executor.
+struct Streams {
+    /// The executor lives as long as this is open.
+    ids: Option<Feed>,
+    lines: Lines<ChildStdout>,
+    stderr: Tail<ChildStderr>,
+}
+
+impl Streams {
+    /// With the ids and an empty line on their way.
+    fn of(child: &mut Child, order: &[&str]) -> std::io::Result<Self> {
+        let ids = order.iter().fold(String::new(), |text, id| text + id + "\n") + "\n";
+        Ok(Self {
+            ids: Some(Feed::new(child.stdin.take(), ids)?),
+            lines: Lines::new(child.stdout.take(), LINE_BYTES)?,
+            stderr: Tail::new(child.stderr.take(), "standard error", STDERR)?,
+        })
     }
-    End::Cut(why)
+
+    /// Passes the executor's lines on until nothing more is to be expected from it. `line` says whether one was of use.
+    fn listen(
+        &mut self,
+        settings: &Settings<'_>,
+        stop: &Stop,
+        longest: Duration,
+        mut line: impl FnMut(Line) -> bool,
+    ) -> Heard {
+        let mut silence = GRACE;
+        let mut heard = Instant::now();
+        let mut strange = Strange::default();
+        loop {
+            let text = match self.next() {
+                Ok(text) => text,
+                Err(too_much) => return Heard::Other(End::Cut(format!("the executor: {too_much}"))),
+            };
+            if let Some(text) = text {
+                heard = Instant::now();
+                let of_use = match Line::find(&text) {
+                    (Some(found), _) => {
+                        if let Some(why) = objection(&found, settings) {
+                            return Heard::Other(End::Wrong(why));
+                        }
+                        if let Line::Begin { slow, .. } = found {
+                            let longest = longest.saturating_mul(slow.get());
+                            silence = longest.saturating_mul(settings.repeat).saturating_add(GRACE);
+                        }
+                        let is_end = matches!(found, Line::End { .. });
+                        let of_use = line(found);
+                        if is_end {
+                            return Heard::Complete;
+                        }
+                        of_use
+                    }
+                    (None, other) => {
+                        strange.show(other);
+                        false
+                    }
+                };
+                if let Err(too_much) = strange.count(if of_use { 0 } else { text.len().max(STRANGE_LINE) }) {
+                    return Heard::Other(End::Cut(format!("the executor: {too_much}")));
+                }
+            } else if !self.lines.is_open() {
+                return Heard::Ended;
+            } else {
+                self.wait();
+            }
+            if stop.asked() {
+                return Heard::Other(End::Stopped);
+            }
+            if heard.elapsed() > silence {
+                let why = format!("nothing came from the executor for {} s", silence.as_secs());
+                return Heard::Other(End::Cut(why));
+            }
+        }
+    }
+
+    fn next(&mut self) -> Result<Option<String>, TooMuch> {
+        if let Some(ids) = &mut self.ids {
+            ids.write();
+        }
+        self.stderr.read()?;
+        self.lines.next()
+    }
+
+    fn wait(&self) {
+        let read = [self.lines.end(), self.stderr.end()];
+        pipes::wait(&read, self.ids.as_ref().and_then(Feed::end), LOOK);
+    }
+
+    /// Waits for an executor that has said everything, and takes what else comes: whoever writes must not die of it.
+    /// What does not end has nothing left to do.
+    fn leave(&mut self, child: &mut Child, route: &Route) -> String {
+        self.ids = None;
+        let deadline = Instant::now() + LEAVE;
+        loop {
+            let ended = child.try_wait();
+            // After the look at the process: its last words are there.
+            let rest = std::iter::repeat_with(|| self.next()).take_while(|next| matches!(next, Ok(Some(_))));
+            let lines = rest.take(LEAVE_LINES).count();
+            match ended {
+                Ok(Some(status)) => return status.to_string(),
+                Err(error) => return error.to_string(),
+                Ok(None) if Instant::now() < deadline && lines < LEAVE_LINES => self.wait(),
+                Ok(None) => {
+                    end(child, route);
+                    return "killed".to_owned();
+                }
+            }
+        }
+    }
+}
+
+/// What is not the executor's, or of no use.
+#[derive(Default)]
+struct Strange {
+    lines: usize,
+    bytes: usize,
+}
+
+impl Strange {
+    /// Shows a line that is not the executor's: a console's.
+    fn show(&mut self, line: &str) {
+        if line.trim().is_empty() {
+            return;
+        }
+        self.lines += 1;
+        match self.lines {
+            ..=SHOWN => error::note(&format!("not from the executor: {}", first_line(line))),
+            MORE => error::note("more lines that are not from the executor are not shown"),
+            _ => {}
+        }
+    }
+
+    fn count(&mut self, bytes: usize) -> Result<(), TooMuch> {
+        self.bytes += bytes;
+        TooMuch::unless(self.bytes <= STRANGE_BYTES, "standard output that is no result", STRANGE_BYTES)
+    }
 }
 
 /// What makes a line that of another executor than the one asked for, if something does.
@@ -260,6 +381,13 @@ fn objection(line: &Line, settings: &Settings<'_>) -> Option<String> {
         return Some(
             "the executor has another matrix: build it again, or give both the same --matrix".into(),
         );
+    }
+    // An executor that cannot read its own file says so.
+    if run.executable != settings.executable && run.executable != UNKNOWN {
+        return Some(format!(
+            "the executor is another executable: SHA-256 {}, not {}",
+            run.executable, settings.executable
+        ));
     }
     if (run.seed, run.repeat, run.fault.as_deref()) != (settings.seed, settings.repeat, settings.fault) {
         return Some("the executor was started with other options: the command changes its arguments".into());
@@ -304,40 +432,17 @@ fn arguments(route: &Route, settings: &Settings<'_>, cells: Vec<String>) -> Vec<
     arguments
 }
 
-/// Writes the ids and an empty line; the end stays open until what is returned is dropped.
-fn hand_over(mut stdin: ChildStdin, order: &[&str]) -> Sender<()> {
-    let text = order.iter().fold(String::new(), |text, id| text + id + "\n") + "\n";
-    let (hold, held) = channel::<()>();
-    // On a thread of its own: an executor that does not read must not keep this one from reading.
-    thread::spawn(move || {
-        // If it is gone already, its output says so.
-        let _ = stdin.write_all(text.as_bytes()).and_then(|()| stdin.flush());
-        // Nothing is ever sent: it ends when the sender is dropped.
-        let _ = held.recv();
-    });
-    hold
-}
-
-fn lines(pipe: Option<impl Read + Send + 'static>) -> Receiver<String> {
-    let (sender, receiver) = channel();
-    thread::spawn(move || {
-        let Some(pipe) = pipe else { return };
-        let mut pipe = BufReader::new(pipe);
-        let mut line = Vec::new();
-        while let Ok(1..) = pipe.read_until(b'\n', &mut line) {
-            if sender.send(String::from_utf8_lossy(&line).into_owned()).is_err() {
-                return;
-            }
-            line.clear();
-        }
-    });
-    receiver
-}
-
 fn end(child: &mut Child, route: &Route) {
     supervise::kill_group(child);
     let _ = child.wait();
-    if let Some((program, arguments)) = route.clean_up.split_first() {
-        let _ = Command::new(program).args(arguments).stdin(Stdio::null()).output();
+    quietly(&route.clean_up);
+}
+
+/// Runs a command, if there is one, of which nothing is of interest.
+fn quietly(words: &[String]) {
+    if let Some((program, arguments)) = words.split_first() {
+        let mut command = Command::new(program);
+        command.args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        let _ = command.status();
     }
 }

@@ -6,6 +6,7 @@ use characterisation::{Key, Observation, Performance, Row, Setting, Stopped, Tra
 use expectations::{Answers, Version};
 use matrix::{Described, Layer, Os, Trigger, Variant};
 use report::{Asked, Status};
+use scenarios::needs;
 use selector::Mode;
 
 use crate::backends::{self, Poller};
@@ -71,6 +72,9 @@ pub fn transport(transport: matrix::Transport) -> Transport {
 /// what is expected here.
 pub fn run(row: &Row, variant: Variant, poller: Poller, seed: u64, patience: Duration) -> Result<Ran, Error> {
     let make = poller.make;
+    if let Some(why) = unreachable(variant.transport) {
+        return Ok(Ran { status: Status::Unsupported, reason: Some(why.into()), ..Ran::default() });
+    }
     let (transport, mode) = (transport(variant.transport), mode(variant.trigger));
     let setting = Setting { transport, mode, make, queue: backends::queue(), seed, patience };
     let (performance, ended) = characterisation::perform(row.verbs, setting);
@@ -88,6 +92,12 @@ pub fn run(row: &Row, variant: Variant, poller: Poller, seed: u64, patience: Dur
         }
         None => broken("no expectations are kept for this system".into()),
     })
+}
+
+/// Why descriptors of this transport cannot be connected on this system.
+pub fn unreachable(transport: matrix::Transport) -> Option<&'static str> {
+    let is_inet = matches!(transport, matrix::Transport::Tcp | matrix::Transport::Udp);
+    (is_inet && !needs::has_loopback()).then_some(needs::NO_LOOPBACK)
 }
 
 /// The command that performs the line again and judges nothing.

@@ -12,6 +12,7 @@ use report::{CellResult, Results, Run, Status, html, junit, markdown, one_line, 
 use crate::args::{DEFAULT_REPORT_DIR, RunArgs, RunFormat};
 use crate::command::word;
 use crate::error::{self, Error};
+use crate::executable::Executable;
 use crate::journal::{self, Contents, Identity, Journal, Lock};
 use crate::plan::{self, Planned, Source};
 use crate::progress::{Progress, first_line};
@@ -100,6 +101,8 @@ pub fn cannot_start(source: std::io::Error) -> Error {
 /// A run with its journal, whether new or resumed.
 struct Session {
     identity: Identity,
+    /// What is started, if anything is.
+    executable: Option<Executable>,
     started: String,
     resumed: u32,
     /// What the machine that runs the cells says of itself.
@@ -112,19 +115,19 @@ impl Session {
     fn begin(source: &Source, chosen: &Chosen<'_>, args: &RunArgs) -> Result<Self, Error> {
         let dir = args.report_dir.path.as_path();
         let now = provenance::now();
-        let executable = match (&chosen.way, &args.elsewhere.import) {
-            // Continued only with the same file.
-            (Way::Import, Some(file)) => file.display().to_string(),
-            _ => provenance::hash_of(&chosen.executable).map_err(|source| Error::Io {
-                action: "read",
-                path: chosen.executable.clone(),
-                source,
-                help: "build it again: the executable was moved or replaced",
-            })?,
+        let is_native = matches!(chosen.way, Way::Native);
+        let executable = match chosen.way {
+            Way::Import => None,
+            _ => Some(Executable::hold(&chosen.executable, dir, is_native)?),
         };
         let mut identity = Identity {
             matrix: source.hash.clone(),
-            executable,
+            // Imported results are continued with the same file only.
+            executable: match (&executable, &args.elsewhere.import) {
+                (None, Some(file)) => file.display().to_string(),
+                (Some(executable), _) => executable.hash().unwrap_or_default().to_owned(),
+                (None, None) => String::new(),
+            },
             seed: args.attempts.chance.seed(),
             fault: args.attempts.fault.name.clone(),
             repeat: args.attempts.repeat.get(),
@@ -134,7 +137,7 @@ impl Session {
         };
         if args.resume {
             if let Some(contents) = journal::read(dir)? {
-                return Self::resume(contents, identity, args, &now);
+                return Self::resume(contents, identity, executable, args, &now);
             }
             error::note(&format!("{} has no run to resume: this is a new one", dir.display()));
         }
@@ -148,10 +151,16 @@ impl Session {
         // The selection is as typed, not yet what a resumed run had.
         identity.selection = (&args.selection.selection()).into();
         let journal = Journal::create(dir, &identity, &now)?;
-        Ok(Self { identity, started: now, resumed: 0, machine: None, rows: Vec::new(), journal })
+        Ok(Self { identity, executable, started: now, resumed: 0, machine: None, rows: Vec::new(), journal })
     }
 
-    fn resume(contents: Contents, mut identity: Identity, args: &RunArgs, now: &str) -> Result<Self, Error> {
+    fn resume(
+        contents: Contents,
+        mut identity: Identity,
+        executable: Option<Executable>,
+        args: &RunArgs,
+        now: &str,
+    ) -> Result<Self, Error> {
         let dir = args.report_dir.path.as_path();
         // What was not given again is as it was.
         if args.attempts.chance.asked().is_none() {
@@ -170,6 +179,7 @@ impl Session {
         let resumed = contents.resumed + 1;
         Ok(Self {
             identity,
+            executable,
             started: contents.started,
             resumed,
             machine: contents.machine,
@@ -209,10 +219,11 @@ impl Session {
             error::warning(&format!("the fault {fault} is switched on: cells are meant to fail"));
         }
         // Before the bar: it may have something to say.
-        let route = match chosen.way {
-            Way::Native | Way::Import => None,
+        let executable = self.executable.as_ref();
+        let route = match (&chosen.way, executable) {
+            (Way::Native | Way::Import, _) | (_, None) => None,
             _ if left.is_empty() => None,
-            _ => Some(ways::prepare(chosen, source, &args.elsewhere)?),
+            (way, Some(executable)) => Some(ways::prepare(way, executable, source, &args.elsewhere)?),
         };
         let mut own = None;
         let progress = match overall {
@@ -236,14 +247,15 @@ impl Session {
             progress.finished(&result);
             rows.push(result);
         };
-        match (&chosen.way, route) {
-            (Way::Import, _) => {
+        match (executable, route) {
+            (None, _) => {
                 let file = args.elsewhere.import.as_deref().expect("the way is refused without a file");
                 self.machine = Some(import_cells(file, &left, source, chosen, each)?);
             }
-            (_, Some(route)) => {
+            (Some(_), Some(route)) => {
                 let settings = remote::Settings {
                     target: chosen.target,
+                    executable: &identity.executable,
                     matrix: &source.hash,
                     selection: &identity.selection.selection(),
                     seed: identity.seed,
@@ -260,10 +272,10 @@ impl Session {
                 };
                 remote::run(&left, &route, &settings, stop, began, each);
             }
-            (_, None) => {
+            (Some(executable), None) => {
                 let settings = Settings {
                     prefix: &[],
-                    executable: &chosen.executable,
+                    executable,
                     matrix: source.path.as_deref(),
                     seed: identity.seed,
                     fault: identity.fault.as_deref(),
@@ -277,10 +289,12 @@ impl Session {
         if let Some(own) = own {
             own.end();
         }
-        match problem {
-            Some(error) => Err(error),
-            None => Ok(stop.signal()),
+        match (problem, executable) {
+            (Some(error), _) => return Err(error),
+            (None, Some(executable)) => executable.check()?,
+            (None, None) => {}
         }
+        Ok(stop.signal())
     }
 
     fn provenance(&self, chosen: &Chosen<'_>, interrupted: bool) -> Run {

@@ -1,6 +1,6 @@
 //! `pollmatrix run-cell`: one attempt at one cell, in this very process.
 
-use std::io::{Read, Write};
+use std::io::Read;
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -14,7 +14,7 @@ use report::{Attempt, Status};
 use crate::args::RunCellArgs;
 use crate::error::Error;
 use crate::plan::Source;
-use crate::{catalogue, exit, faults};
+use crate::{catalogue, exit, faults, output};
 
 /// Runs the cell, prints its result as one line, and leaves the process.
 pub fn run(matrix: Option<&Path>, args: &RunCellArgs) -> Result<ExitCode, Error> {
@@ -32,7 +32,7 @@ pub fn run(matrix: Option<&Path>, args: &RunCellArgs) -> Result<ExitCode, Error>
     if let Some(patience) = patience {
         scenarios::set_patience(patience);
     }
-    let patience = patience.unwrap_or(characterisation::PATIENCE) * slow;
+    let patience = patience.unwrap_or(characterisation::PATIENCE).saturating_mul(slow);
     abort_on_panic();
 
     let began = Instant::now();
@@ -50,12 +50,15 @@ pub fn run(matrix: Option<&Path>, args: &RunCellArgs) -> Result<ExitCode, Error>
         notes: ran.notes,
         stderr: String::new(),
     };
-    let line = report::json_line(&attempt);
-    // If nobody reads the line there is nobody to tell.
-    let _ = std::io::stdout().write_all(line.as_bytes());
-    let _ = std::io::stdout().flush();
+    let code = match output::print_line(report::json_line(&attempt).trim_end()) {
+        Ok(()) => code(attempt.status),
+        Err(lost) => {
+            lost.print();
+            exit::ERROR
+        }
+    };
     // Not a return: a scenario that failed may have left threads that nothing will ever end.
-    std::process::exit(i32::from(code(attempt.status)))
+    std::process::exit(i32::from(code))
 }
 
 /// The exit code of a cell that ended so.

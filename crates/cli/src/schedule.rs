@@ -8,7 +8,9 @@ use std::thread;
 
 use report::{CellResult, Seed};
 
+use crate::executable::Executable;
 use crate::expected;
+use crate::limits;
 use crate::plan::Planned;
 use crate::signals::Stop;
 use crate::supervise::{self, Order};
@@ -18,7 +20,7 @@ pub struct Settings<'a> {
     /// The command that is put in front of each cell's process. Empty: none.
     pub prefix: &'a [String],
     /// The `pollmatrix` executable.
-    pub executable: &'a Path,
+    pub executable: &'a Executable,
     /// The matrix file, if it is not the built-in one.
     pub matrix: Option<&'a Path>,
     /// The seed of each first attempt.
@@ -34,7 +36,7 @@ pub struct Settings<'a> {
 }
 
 /// Runs `cells` and calls `each` with every result, on this thread. Returns early, with every started cell
-/// killed and reaped, if `stop` is asked for.
+/// killed and reaped, if `stop` is asked for or the executable is replaced.
 pub fn run(cells: &[Planned], settings: &Settings<'_>, stop: &Stop, each: impl FnMut(CellResult)) {
     pool(cells, settings.jobs, |cell| run_one(cell, settings, stop), each);
 }
@@ -45,24 +47,35 @@ pub fn pool<T: Sync, R: Send>(
     tasks: &[T],
     jobs: usize,
     work: impl Fn(&T) -> Option<R> + Sync,
-    each: impl FnMut(R),
+    mut each: impl FnMut(R),
 ) {
     let next = AtomicUsize::new(0);
+    // Relaxed: the counter hands out indices and publishes nothing.
+    let task = || tasks.get(next.fetch_add(1, Ordering::Relaxed));
     let (sender, results) = channel();
     thread::scope(|scope| {
-        for _ in 0..jobs.min(tasks.len()) {
-            let (sender, next, work) = (sender.clone(), &next, &work);
-            scope.spawn(move || {
-                // Relaxed: the counter hands out indices and publishes nothing.
-                while let Some(task) = tasks.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let Some(result) = work(task) else { return };
+        let mut workers = 0;
+        for _ in 0..jobs.min(tasks.len()).min(limits::cells()) {
+            let (sender, task, work) = (sender.clone(), &task, &work);
+            let worker = thread::Builder::new().spawn_scoped(scope, move || {
+                while let Some(result) = task().and_then(work) {
                     if sender.send(result).is_err() {
                         return;
                     }
                 }
             });
+            // The system has no more threads: those that there are do the work.
+            if worker.is_err() {
+                break;
+            }
+            workers += 1;
         }
         drop(sender);
+        if workers == 0 {
+            while let Some(result) = task().and_then(&work) {
+                each(result);
+            }
+        }
         results.into_iter().for_each(each);
     });
 }

@@ -1,14 +1,13 @@
 //! How a program that was started through a command starts itself again, and how fast the machine is.
 
-use std::io::Read;
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
-use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::command;
 use crate::error::Error;
+use crate::pipes;
 use crate::provenance::VERSION;
 
 /// How long an ordinary machine takes to start this program, when it has other things to do.
@@ -19,7 +18,6 @@ const SLOWEST: u32 = 60;
 const LIMIT: Duration = Duration::from_secs(60);
 /// The fastest of so many starts counts.
 const STARTS: usize = 3;
-const LOOK: Duration = Duration::from_millis(1);
 
 /// How this program starts itself.
 pub struct SelfStart {
@@ -60,6 +58,11 @@ pub fn slowness(took: Duration) -> NonZeroU32 {
     NonZeroU32::new(times).unwrap_or(NonZeroU32::MIN)
 }
 
+/// Whether this program's file starts under this name.
+pub fn starts(executable: &Path) -> bool {
+    start(executable, &[]).is_ok()
+}
+
 fn fastest(executable: &Path, prefix: &[String]) -> Result<Duration, String> {
     let mut fastest = Duration::MAX;
     for _ in 0..STARTS {
@@ -73,29 +76,11 @@ fn start(executable: &Path, prefix: &[String]) -> Result<Duration, String> {
     let mut command = command::behind(prefix, executable);
     command.arg("--version").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
     let began = Instant::now();
-    let mut child = command.spawn().map_err(|error| error.to_string())?;
-    let status = loop {
-        match child.try_wait().map_err(|error| error.to_string())? {
-            Some(status) => break status,
-            None if began.elapsed() < LIMIT => thread::sleep(LOOK),
-            None => {
-                let _ = child.kill();
-                let _ = child.wait();
-                return Err(format!("no answer within {} s", LIMIT.as_secs()));
-            }
-        }
-    };
+    let said = pipes::ask(&mut command, Some(LIMIT)).map_err(|error| error.to_string())?;
     let took = began.elapsed();
-    let mut said = String::new();
-    if let Some(mut pipe) = child.stdout.take() {
-        // What it left behind may hold the other end: a line is enough.
-        let mut buffer = [0; 256];
-        let read = pipe.read(&mut buffer).unwrap_or(0);
-        said = String::from_utf8_lossy(&buffer[..read]).into_owned();
-    }
-    match said.trim_end().ends_with(&format!("pollmatrix {VERSION}")) {
+    match said.stdout.trim_end().ends_with(&format!("pollmatrix {VERSION}")) {
         true => Ok(took),
-        false => Err(format!("it is another program ({status})")),
+        false => Err(format!("it is another program ({})", said.status)),
     }
 }
 

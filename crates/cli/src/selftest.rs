@@ -1,15 +1,16 @@
 //! Scenarios that misbehave on purpose, so that the runner can be seen to notice. They are in no catalogue and
 //! not in matrix.yml: only a matrix file given with `--matrix` reaches them.
 
-use std::io::Write;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use scenarios::{Check, Outcome, Verdict};
 
+use crate::output;
+
 type SelfTest = fn(seed: u64) -> (Verdict, Outcome);
 
-const ALL: [(&str, SelfTest); 12] = [
+const ALL: [(&str, SelfTest); 14] = [
     ("selftest/pass", |_| answer(true)),
     ("selftest/fail", |_| answer(false)),
     ("selftest/unsupported", |_| (Verdict::Unsupported("not in this world".into()), Outcome::default())),
@@ -20,7 +21,7 @@ const ALL: [(&str, SelfTest); 12] = [
     ("selftest/panic", |_| panic!("an invariant does not hold")),
     // A panic anywhere ends the cell at once, not when somebody would join that thread.
     ("selftest/panic-in-thread", |_| {
-        std::thread::spawn(|| panic!("an invariant does not hold in a thread"));
+        let _ = std::thread::Builder::new().spawn(|| panic!("an invariant does not hold in a thread"));
         hang()
     }),
     // Not SIGSEGV: Rust's handler for that returns, and waits for the fault to happen again.
@@ -30,9 +31,11 @@ const ALL: [(&str, SelfTest); 12] = [
     }),
     ("selftest/silent", |_| std::process::exit(0)),
     ("selftest/talkative", |_| {
-        let _ = writeln!(std::io::stdout(), "a line that is no result");
+        let _ = output::print_line("a line that is no result");
         answer(true)
     }),
+    ("selftest/floods-output", |_| flood(std::io::stdout())),
+    ("selftest/floods-error", |_| flood(std::io::stderr())),
     ("selftest/leaves-a-child", |_| leave_a_child()),
 ];
 
@@ -61,6 +64,13 @@ fn answer(holds: bool) -> (Verdict, Outcome) {
 fn hang() -> ! {
     loop {
         std::thread::sleep(Duration::from_secs(3600));
+    }
+}
+
+/// One line that never ends.
+fn flood(mut to: impl std::io::Write) -> ! {
+    loop {
+        let _ = to.write_all(&[b'x'; 1 << 16]);
     }
 }
 

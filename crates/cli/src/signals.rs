@@ -18,11 +18,12 @@ pub struct Stop {
 }
 
 impl Stop {
-    /// Reacts to Ctrl-C, SIGTERM and SIGHUP from now on. A second signal ends the process at once; cells then
-    /// die of their lifelines.
+    /// Reacts to Ctrl-C, SIGTERM and SIGHUP from now on. A second one ends the process at once; cells then die of
+    /// their lifelines. A second SIGHUP does not: a terminal that is closed sends one, and so does its shell.
     pub fn install() -> std::io::Result<Self> {
         let stop = Self::default();
-        for signal in [SIGINT, SIGTERM, SIGHUP] {
+        flag::register_usize(SIGHUP, Arc::clone(&stop.signal), SIGHUP as usize)?;
+        for signal in [SIGINT, SIGTERM] {
             let again = Arc::new(AtomicBool::new(false));
             // The order matters: the shutdown sees `again` as the signal before left it.
             flag::register_conditional_shutdown(signal, exit::SIGNAL as i32 + signal, Arc::clone(&again))?;

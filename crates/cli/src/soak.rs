@@ -4,6 +4,7 @@ use std::fmt::Write;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
+use fd_core::ids::{MAX_GROUPS, THREADS_PER_GROUP};
 use indicatif::{ProgressBar, ProgressStyle};
 use report::Seed;
 use scenarios::soak::{Ended, Progress, Soak, Violation};
@@ -29,11 +30,11 @@ pub fn run(args: &SoakArgs) -> Result<ExitCode, Error> {
     let fault = args.fault.name.as_deref().map(faults::find).transpose()?;
     let threads = args.threads.map_or_else(|| 2 * provenance::cpus(), usize::from);
     let groups = usize::from(args.groups);
-    if groups > threads {
+    if groups > MAX_GROUPS || !(groups..=groups.saturating_mul(THREADS_PER_GROUP)).contains(&threads) {
         return Err(Error::SoakShape { threads, groups });
     }
     let seed = args.chance.seed();
-    let soak = Soak { threads, groups, duration: args.duration.into(), seed: seed.0 };
+    let soak = Soak { threads, groups, duration: args.duration, seed: seed.0 };
     let stop = Stop::install().map_err(run::cannot_start)?;
     if let Some(fault) = fault {
         error::warning(&format!(
@@ -169,7 +170,7 @@ impl Shown {
             }
             None if self.last.elapsed() >= LINE => {
                 self.last = Instant::now();
-                eprintln!("{}", line(progress));
+                output::say(&line(progress));
             }
             None => {}
         }

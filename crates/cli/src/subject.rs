@@ -29,7 +29,7 @@ pub fn load(typed: &[String], keep: bool, slow: NonZeroU32) -> Result<(), Error>
         let known = subjects::find(typed);
         let make = match known {
             Some(subject) => subject.make,
-            None => subjects::process(words(typed)?, subjects::PATIENCE * slow.get()),
+            None => subjects::process(words(typed)?, subjects::PATIENCE.saturating_mul(slow.get())),
         };
         let made = make().map_err(|source| failed(typed, &source))?;
         let name = match known {

@@ -1,37 +1,31 @@
 //! The one place that starts cells: a process per attempt, its time limit, and what its end means.
 
 use std::collections::BTreeMap;
-use std::io::Read;
 use std::num::NonZeroU32;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::mpsc::{Receiver, channel};
-use std::thread;
 use std::time::{Duration, Instant};
 
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 use report::{Attempt, Seed, Status};
 
+use crate::executable::Executable;
+use crate::pipes::{self, Limit, Outputs, TooMuch, Waited};
 use crate::{command, expected, run_cell, subject};
 
-/// The end of standard error that is kept.
-const STDERR_BYTES: usize = 16 * 1024;
-/// A result line is a few KiB. This bounds a cell that writes without end.
-const STDOUT_BYTES: usize = 4 * 1024 * 1024;
-/// Between two looks at a running cell, at the most.
-const LOOK: Duration = Duration::from_millis(20);
-/// For the pipes to end once every process of the cell is dead, and for the threads that read them to be run. Only a
-/// process that left the group, which no scenario does, makes it take as long as this.
-const DRAIN: Duration = Duration::from_secs(30);
+/// A result line is a few KiB.
+const STDOUT: Limit = Limit { keep: 4 << 20, total: 4 << 20 };
+/// Its end is in the report.
+const STDERR: Limit = Limit { keep: 16 << 10, total: 64 << 20 };
 
 /// One attempt to make.
 pub struct Order<'a> {
     /// The command that is put in front of it: an emulator, a sandbox. Empty: none.
     pub prefix: &'a [String],
     /// The `pollmatrix` executable.
-    pub executable: &'a Path,
+    pub executable: &'a Executable,
     /// The matrix file, if it is not the built-in one.
     pub matrix: Option<&'a Path>,
     /// The cell's id.
@@ -56,6 +50,8 @@ pub enum End {
     TimedOut,
     /// It was killed: it was stopped.
     Stopped,
+    /// It was killed: it wrote more than it may.
+    TooMuch(TooMuch),
 }
 
 /// What a process said until it ended.
@@ -80,37 +76,39 @@ pub fn run(mut command: Command, limit: Duration, stop: impl Fn() -> bool) -> st
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     // A group of its own: Ctrl-C reaches the runner only, and the whole cell can be killed at once.
     let mut child = command.process_group(0).spawn()?;
-    let stdout = collect(child.stdout.take(), STDOUT_BYTES);
-    let stderr = collect(child.stderr.take(), STDERR_BYTES);
-    let end = wait(&mut child, began + limit, stop);
+    let mut outputs =
+        Outputs::of(&mut child, STDOUT, STDERR).inspect_err(|_| drop(kill_and_reap(&mut child)))?;
+    let mut end = wait(&mut child, &mut outputs, began.checked_add(limit), stop);
     // What the cell leaves behind dies with it, whatever its answer: it would hold the pipes, and disturb the
     // next cells. The number is not another group's by now: numbers come round again much later.
     kill_group(&child);
     let elapsed = began.elapsed();
-    let deadline = Instant::now() + DRAIN;
-    let text = |pipe: &Receiver<Vec<u8>>| {
-        let left = deadline.saturating_duration_since(Instant::now());
-        String::from_utf8_lossy(&pipe.recv_timeout(left).unwrap_or_default()).into_owned()
-    };
-    Ok(Ended { end, stdout: text(&stdout), stderr: text(&stderr), elapsed })
+    if let (Err(too_much), Ok(End::Exited(_))) = (outputs.drain(), &end) {
+        end = Ok(End::TooMuch(too_much));
+    }
+    Ok(Ended { end, stdout: outputs.stdout.text(), stderr: outputs.stderr.text(), elapsed })
 }
 
-/// Makes the attempt. `None` if `stop` said so before there was an answer.
+/// Makes the attempt. `None` if `stop` said so before there was an answer, or if the executable was replaced, which
+/// [`Executable::check`] then says.
 pub fn attempt(order: &Order<'_>, stop: impl Fn() -> bool) -> Option<Attempt> {
-    let Ended { end, stdout, stderr, elapsed } =
-        match run(command(order), order.limit * order.slow.get(), stop) {
-            Ok(ended) => ended,
-            Err(error) => {
-                return Some(blank(order, Status::Broken, format!("the cell could not be started: {error}")));
-            }
-        };
+    let attempt = order.executable.is_the_same().then(|| unchecked(order, stop))?;
+    // It may have been replaced just before it was started.
+    attempt.filter(|_| order.executable.is_the_same())
+}
+
+fn unchecked(order: &Order<'_>, stop: impl Fn() -> bool) -> Option<Attempt> {
+    let limit = order.limit.saturating_mul(order.slow.get());
+    let Ended { end, stdout, stderr, elapsed } = match run(command(order), limit, stop) {
+        Ok(ended) => ended,
+        Err(error) => {
+            return Some(blank(order, Status::Broken, format!("the cell could not be started: {error}")));
+        }
+    };
     let mut attempt = match end {
         Ok(End::Stopped) => return None,
-        Ok(End::TimedOut) => blank(
-            order,
-            Status::Timeout,
-            format!("no result within {} s", order.limit.as_secs() * u64::from(order.slow.get())),
-        ),
+        Ok(End::TimedOut) => blank(order, Status::Timeout, format!("no result within {} s", limit.as_secs())),
+        Ok(End::TooMuch(too_much)) => blank(order, Status::Broken, too_much.to_string()),
         Ok(End::Exited(status)) => judge(order, status, &stdout, &stderr),
         Err(error) => blank(order, Status::Broken, format!("the cell could not be waited for: {error}")),
     };
@@ -122,7 +120,7 @@ pub fn attempt(order: &Order<'_>, stop: impl Fn() -> bool) -> Option<Attempt> {
 }
 
 fn command(order: &Order<'_>) -> Command {
-    let mut command = command::behind(order.prefix, order.executable);
+    let mut command = command::behind(order.prefix, order.executable.path());
     command.args(["run-cell", order.cell, "--seed", &order.seed.to_string(), "--lifeline"]);
     command.args(["--slow", &order.slow.to_string()]);
     if let Some(matrix) = order.matrix {
@@ -143,23 +141,26 @@ fn command(order: &Order<'_>) -> Command {
     command
 }
 
-/// Waits for the end, the deadline or the stop. In the latter two cases the cell is killed and reaped.
-fn wait(child: &mut Child, deadline: Instant, stop: impl Fn() -> bool) -> std::io::Result<End> {
-    // There is no portable wait with a time limit. The steps grow, so that short cells are not kept waiting.
-    let mut step = Duration::from_millis(1);
-    loop {
-        if let Some(status) = child.try_wait()? {
-            return Ok(End::Exited(status));
-        }
-        let stopped = stop();
-        if stopped || Instant::now() >= deadline {
-            kill_group(child);
-            child.wait()?;
-            return Ok(if stopped { End::Stopped } else { End::TimedOut });
-        }
-        thread::sleep(step);
-        step = (step * 2).min(LOOK);
-    }
+/// Waits for the end, the deadline or the stop. A cell that does not end by itself is killed and reaped.
+fn wait(
+    child: &mut Child,
+    outputs: &mut Outputs,
+    deadline: Option<Instant>,
+    stop: impl Fn() -> bool,
+) -> std::io::Result<End> {
+    let end = match pipes::watch(child, outputs, deadline, stop)? {
+        Waited::Exited(status) => return Ok(End::Exited(status)),
+        Waited::TimedOut => End::TimedOut,
+        Waited::Stopped => End::Stopped,
+        Waited::TooMuch(too_much) => End::TooMuch(too_much),
+    };
+    kill_and_reap(child)?;
+    Ok(end)
+}
+
+fn kill_and_reap(child: &mut Child) -> std::io::Result<ExitStatus> {
+    kill_group(child);
+    child.wait()
 }
 
 /// Kills a process that leads a group, and the group.
@@ -167,27 +168,6 @@ pub fn kill_group(child: &Child) {
     if let Ok(pid) = i32::try_from(child.id()) {
         let _ = killpg(Pid::from_raw(pid), Signal::SIGKILL);
     }
-}
-
-/// Reads a pipe to its end and hands over the last `keep` bytes of it.
-pub fn collect(pipe: Option<impl Read + Send + 'static>, keep: usize) -> Receiver<Vec<u8>> {
-    let (sender, receiver) = channel();
-    thread::spawn(move || {
-        let mut tail = Vec::new();
-        let mut buffer = [0; 8192];
-        if let Some(mut pipe) = pipe {
-            while let Ok(read @ 1..) = pipe.read(&mut buffer) {
-                tail.extend_from_slice(&buffer[..read]);
-                // Not at every read: removing from the front moves all the rest.
-                if tail.len() > 2 * keep {
-                    tail.drain(..tail.len() - keep);
-                }
-            }
-        }
-        tail.drain(..tail.len().saturating_sub(keep));
-        let _ = sender.send(tail);
-    });
-    receiver
 }
 
 /// What an exit means: the answer only if all of it agrees with itself.

@@ -7,9 +7,11 @@ use std::time::Duration;
 use fd_core::poller::MakeBackend;
 use report::{Attempt, Seed, Status};
 
-use crate::args::SLOW_VARIABLE;
+use crate::args::{self, SLOW_VARIABLE};
 use crate::backends;
+use crate::executable::Executable;
 use crate::expected;
+use crate::output;
 use crate::plan::Source;
 use crate::supervise::{self, Order};
 
@@ -20,13 +22,13 @@ pub fn backends() -> impl Iterator<Item = (&'static str, MakeBackend)> {
 
 /// What a generated test runs its cell with.
 pub struct Runner {
-    executable: &'static Path,
+    executable: Executable,
 }
 
 impl Runner {
     /// Runs cells with the `pollmatrix` executable at this path.
     pub fn new(executable: &'static str) -> Self {
-        Self { executable: Path::new(executable) }
+        Self { executable: Executable::watch(Path::new(executable)) }
     }
 
     /// Runs one attempt of a cell in a process of its own, as `pollmatrix run` does.
@@ -61,7 +63,7 @@ impl Runner {
     fn attempt(&self, cell: &str, limit: Duration) -> Result<(), String> {
         let order = Order {
             prefix: &[],
-            executable: self.executable,
+            executable: &self.executable,
             matrix: None,
             cell,
             // Tests are to be the same each time; `pollmatrix run` is what draws seeds.
@@ -71,17 +73,16 @@ impl Runner {
             slow: slowness(),
             patience: None,
         };
-        let attempt =
-            supervise::attempt(&order, || false).unwrap_or_else(|| unreachable!("nothing stops it"));
+        let attempt = supervise::attempt(&order, || false)
+            .unwrap_or_else(|| panic!("the executable was replaced during the test"));
         let attempt = expected::judge(attempt);
+        let reason = attempt.reason.as_deref().unwrap_or_default();
         match attempt.status {
             Status::Pass => {}
             Status::Permitted | Status::KnownFail => {
-                println!("{}: {cell}: {}", attempt.status, attempt.reason.as_deref().unwrap_or_default());
+                output::say_in_test(&format!("{}: {cell}: {reason}", attempt.status));
             }
-            Status::Unsupported => {
-                println!("unsupported here: {cell}: {}", attempt.reason.as_deref().unwrap_or_default());
-            }
+            Status::Unsupported => output::say_in_test(&format!("unsupported here: {cell}: {reason}")),
             _ => return Err(failure(&attempt)),
         }
         Ok(())
@@ -92,7 +93,7 @@ impl Runner {
 fn slowness() -> NonZeroU32 {
     let said = std::env::var(SLOW_VARIABLE).ok();
     said.map_or(NonZeroU32::MIN, |text| {
-        text.parse().unwrap_or_else(|error| panic!("{SLOW_VARIABLE} is '{text}': {error}"))
+        args::slowness(&text).unwrap_or_else(|error| panic!("{SLOW_VARIABLE} is '{text}': {error}"))
     })
 }
 

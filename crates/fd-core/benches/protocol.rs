@@ -4,6 +4,9 @@
 //! a mutex, which is what one would write first, and the bare atomic operations that the protocol cannot avoid, which
 //! is what it could cost at best. `cargo bench -p fd-core` prints the ratios after criterion's own report.
 
+#![expect(clippy::print_stdout, reason = "a benchmark prints its table")]
+#![expect(clippy::disallowed_methods, reason = "a benchmark that gets no thread may panic")]
+
 use std::fs::File;
 use std::io;
 use std::os::fd::{OwnedFd, RawFd};

@@ -21,6 +21,10 @@ use crate::ways::Way;
 const VERSION: u32 = 1;
 /// More threads than a group's mask has bits cannot be in one group.
 const THREADS_PER_GROUP: usize = 64;
+/// A group's number has so many values.
+const GROUPS: usize = 16;
+/// Seconds. A year is more than any machine has; no sum of times overflows.
+const LONGEST: u64 = 365 * 24 * 3600;
 
 /// What is wrong, and what to do about it.
 pub(crate) type Problem = (String, String);
@@ -206,6 +210,9 @@ pub(crate) fn check_scenario(scenario: &Scenario, earlier: &[Scenario]) -> Resul
     if axes.threads.contains(&0) || axes.groups.contains(&0) {
         return Err((format!("{id} has a cell with 0 threads or groups"), "count them from 1".into()));
     }
+    if let Some(groups) = axes.groups.iter().find(|groups| **groups > GROUPS) {
+        return Err((format!("{id} has {groups} groups"), format!("there are at most {GROUPS}")));
+    }
     if let Some(threads) = axes.threads.iter().find(|threads| **threads > THREADS_PER_GROUP * axes.groups[0])
     {
         let message = format!("{id} has {threads} threads in {} group(s)", axes.groups[0]);
@@ -220,6 +227,10 @@ pub(crate) fn check_scenario(scenario: &Scenario, earlier: &[Scenario]) -> Resul
             format!("{id} has no time to run"),
             "give 'timeout' in whole seconds, at least 1".into(),
         ));
+    }
+    if scenario.timeout.as_secs() > LONGEST {
+        let message = format!("{id} has a timeout of {} s", scenario.timeout.as_secs());
+        return Err((message, format!("give 'timeout' in whole seconds, at most {LONGEST}")));
     }
     Ok(())
 }

@@ -123,7 +123,8 @@ impl CellResult {
     pub fn from_attempts(subject: Subject, attempts: Vec<Attempt>) -> Self {
         let total = attempts.len() as u32;
         let passed = attempts.iter().filter(|attempt| attempt.status == Status::Pass).count() as u32;
-        let duration_ms = attempts.iter().map(|attempt| attempt.duration_ms).sum();
+        let duration_ms =
+            attempts.iter().fold(0, |sum: u64, attempt| sum.saturating_add(attempt.duration_ms));
         let good = |status| matches!(status, Status::Pass | Status::Permitted | Status::KnownFail);
         let held = attempts.iter().filter(|attempt| good(attempt.status)).count() as u32;
         let not_good = attempts.iter().position(|attempt| !good(attempt.status));

@@ -12,13 +12,16 @@ const HIGHEST: usize = 1 << 16;
 /// So many are looked at in one call: no system's limit of open descriptors is lower by default.
 const AT_ONCE: usize = 256;
 
+/// How many descriptors this process may have, as far as a scenario can use them.
+pub fn limit() -> usize {
+    let soft = getrlimit(Resource::RLIMIT_NOFILE).ok();
+    // Signed on some systems.
+    soft.and_then(|(soft, _)| usize::try_from(soft).ok()).map_or(HIGHEST, |soft| soft.min(HIGHEST))
+}
+
 /// The open descriptors of this process, lowest first.
 pub(crate) fn open() -> Vec<RawFd> {
-    let limit = getrlimit(Resource::RLIMIT_NOFILE)
-        .ok()
-        // Signed on some systems.
-        .and_then(|(soft, _)| usize::try_from(soft).ok())
-        .map_or(HIGHEST, |soft| soft.min(HIGHEST));
+    let limit = limit();
     let numbers: Vec<_> = (0..limit as RawFd).collect();
     let chunks = numbers.chunks(AT_ONCE.min(limit.max(1)));
     chunks.flat_map(open_of).collect()

@@ -12,13 +12,16 @@ pub mod history;
 mod hold;
 mod lab;
 mod migration;
+pub mod needs;
 mod params;
 mod polling;
 mod recorder;
 mod regression;
 mod script;
 mod shared_listener;
+mod shortage;
 pub mod soak;
+mod threads;
 mod transport;
 mod trial;
 

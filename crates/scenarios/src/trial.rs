@@ -1,6 +1,7 @@
 //! One run of one scenario: what it is given, and what it records.
 
 use std::collections::BTreeMap;
+use std::error::Error;
 use std::fmt::Display;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
@@ -9,12 +10,18 @@ use fd_core::error::StartError;
 use fd_core::poller::{BackendError, MakeBackend};
 
 use crate::catalogue::Scenario;
+use crate::needs;
 use crate::params::Params;
+use crate::shortage;
+use crate::threads;
 
 /// How long a scenario waits for something that must happen, on a machine of ordinary speed. Not a bound on how fast it
 /// is: a cell under heavy load may take this long. It is there to end a run with an explanation before the driver's time
 /// limit ends it with none.
 pub const PATIENCE: Duration = Duration::from_secs(25);
+
+/// No clock ends beyond it.
+pub(crate) const LONGEST: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
 
 static PATIENCE_MS: AtomicU64 = AtomicU64::new(PATIENCE.as_millis() as u64);
 static SLOWNESS: AtomicU32 = AtomicU32::new(1);
@@ -35,7 +42,8 @@ pub fn set_patience(patience: Duration) {
 
 /// How long to wait for something that must happen.
 pub(crate) fn patience() -> Duration {
-    Duration::from_millis(PATIENCE_MS.load(Ordering::Relaxed)) * SLOWNESS.load(Ordering::Relaxed)
+    let patience = Duration::from_millis(PATIENCE_MS.load(Ordering::Relaxed));
+    patience.saturating_mul(SLOWNESS.load(Ordering::Relaxed)).min(LONGEST)
 }
 
 /// What a run is given, and where it records what it sees.
@@ -113,15 +121,20 @@ pub enum Failure {
 }
 
 impl Failure {
-    /// The set-up failed with `error`.
-    pub fn broken(error: impl Display) -> Self {
-        Self::Broken(error.to_string())
+    /// The set-up failed with `error`. If that is for want of what the scenario needs of the system, it is unsupported.
+    pub fn broken(error: impl Into<Box<dyn Error>>) -> Self {
+        let error = error.into();
+        match shortage::of(&*error) {
+            Some(why) => Self::Unsupported(format!("{why}: {error}")),
+            None => Self::Broken(error.to_string()),
+        }
     }
 
     /// The runtime did not start.
     pub(crate) fn from_start(error: StartError) -> Self {
         match error {
             StartError::Backend(BackendError::Capacity { .. }) => Self::Unsupported(error.to_string()),
+            StartError::System { what: "starting a thread", source } => threads::short(&source),
             _ => Self::Broken(error.to_string()),
         }
     }
@@ -194,7 +207,7 @@ pub fn run(
     seed: u64,
 ) -> (Verdict, Outcome) {
     let mut trial = Trial { make, backend, params, seed, outcome: Outcome::default() };
-    let ended = (scenario.run)(&mut trial);
+    let ended = needs::check(scenario.id, params).and_then(|()| (scenario.run)(&mut trial));
     let verdict = match ended {
         Err(Failure::Unsupported(reason)) => Verdict::Unsupported(reason),
         Err(Failure::Broken(reason)) => Verdict::Broken(reason),

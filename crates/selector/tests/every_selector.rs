@@ -3,6 +3,8 @@
 //! Where a thread waits and another acts, either may come first, and each test holds both ways. On Linux the kernel is asked
 //! whether the thread sleeps, so that both ways are seen. A wake-up that is lost is a test that does not end; an event that is, one that fails in the end.
 
+#![allow(clippy::disallowed_methods, reason = "a test that gets no thread may panic")]
+
 use std::collections::BTreeSet;
 use std::io::{PipeReader, PipeWriter, Read, Write, pipe};
 use std::net::{TcpListener, TcpStream};

@@ -5,6 +5,8 @@
 //! - [`process()`] is any program that speaks the protocol of docs/subjects.md; [`check()`] tells whether a poller
 //!   keeps what scenarios rely on.
 
+#![cfg_attr(test, allow(clippy::disallowed_methods, reason = "a test that gets no thread may panic"))]
+
 mod check;
 mod column;
 mod errno;

@@ -16,7 +16,7 @@ use nix::unistd::{PathconfVar, pathconf, read, write};
 use super::descriptors::{self, Address};
 use super::ears::Ears;
 use super::settle::{self, FAILED, HALF_CLOSED, READABLE, RESET, URGENT, WRITABLE};
-use super::{Stage, broken};
+use super::{Stage, broken, call_failed};
 use crate::verbs::{Call, Direction, FIRST, Name, Reading, Size, SocketOption};
 use crate::{Setting, Stopped, Transport};
 
@@ -88,7 +88,7 @@ impl Stage {
             Call::Resets => {
                 let linger = libc::linger { l_onoff: 1, l_linger: 0 };
                 let set = setsockopt(self.fd(who)?, sockopt::Linger, &linger);
-                set.map_err(|errno| broken(format!("SO_LINGER: {errno:?}")))?;
+                set.map_err(|errno| call_failed("SO_LINGER", errno))?;
                 self.closes(who)?
             }
             Call::Closes => self.closes(who)?,
@@ -230,7 +230,7 @@ impl Stage {
         }
         settle::wait_for(self.fd(who)?, WRITABLE, "the end of the handshake", self.setting.patience)?;
         let error = getsockopt(self.fd(who)?, sockopt::SocketError);
-        let error = error.map_err(|errno| broken(format!("SO_ERROR: {errno:?}")))?;
+        let error = error.map_err(|errno| call_failed("SO_ERROR", errno))?;
         let reached = if error == 0 { Ok(()) } else { Err(Errno::from_raw(error)) };
         self.wait_in_queue(who, whom, reached.is_ok())?;
         Ok(Outcome::of(reached))
@@ -435,7 +435,7 @@ impl Stage {
     fn grows(&mut self, who: &str, bytes: usize) -> Result<Outcome, Stopped> {
         let path =
             self.actor(who)?.path.clone().ok_or_else(|| broken(format!("'{who}' is no regular file")))?;
-        let failed = |error: std::io::Error| broken(format!("{}: {error}", path.display()));
+        let failed = |error: std::io::Error| call_failed(path.display(), error);
         let mut file = File::options().append(true).open(&path).map_err(failed)?;
         file.write_all(&vec![b'.'; bytes]).map_err(failed)?;
         Ok(Outcome::of(Ok(())))
@@ -500,7 +500,7 @@ impl Stage {
 /// `PIPE_BUF`, as this system has it.
 fn pipe_buf() -> Result<usize, Stopped> {
     let asked = pathconf("/", PathconfVar::PIPE_BUF);
-    let size = asked.map_err(|errno| broken(format!("pathconf(_PC_PIPE_BUF): {errno:?}")))?;
+    let size = asked.map_err(|errno| call_failed("pathconf(_PC_PIPE_BUF)", errno))?;
     size.and_then(|size| usize::try_from(size).ok())
         .ok_or_else(|| broken("this system does not say its PIPE_BUF"))
 }

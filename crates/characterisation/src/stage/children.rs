@@ -12,8 +12,8 @@ use nix::unistd::{ForkResult, Pid, fork};
 
 use super::asleep::Pulse;
 use super::ears::Ears;
-use super::sleepers;
 use super::{Stage, broken};
+use super::{call_failed, sleepers};
 use crate::verbs::{Act, Clause, How};
 use crate::{Observation, Stopped};
 
@@ -34,7 +34,7 @@ impl Child {
 
     /// Stops it, and lets it go on when it has stopped.
     pub(super) fn stop_and_continue(&self) -> Result<String, Stopped> {
-        let failed = |call: &'static str| move |errno| broken(format!("{call}: {errno:?}"));
+        let failed = |call: &'static str| move |errno| call_failed(call, errno);
         kill(self.pid, Signal::SIGSTOP).map_err(failed("kill(SIGSTOP)"))?;
         match waitpid(self.pid, Some(WaitPidFlag::WUNTRACED)).map_err(failed("waitpid"))? {
             WaitStatus::Stopped(..) => {}
@@ -81,12 +81,12 @@ impl Stage {
         }
         self.echo = None;
         // SAFETY: the line's only thread is this one; the child performs one clause of it and leaves.
-        unsafe { fork() }.map_err(|errno| broken(format!("fork: {errno:?}")))
+        unsafe { fork() }.map_err(|errno| call_failed("fork", errno))
     }
 
     /// A child that has everything open.
     pub(super) fn forks(&mut self) -> Result<String, Stopped> {
-        let (mut over, ends) = pipe().map_err(|error| broken(format!("a pipe: {error}")))?;
+        let (mut over, ends) = pipe().map_err(|error| call_failed("a pipe", error))?;
         match self.split()? {
             ForkResult::Parent { child: pid } => {
                 self.child = Some(Child { pid, ends: Some(ends), says: None });
@@ -104,14 +104,13 @@ impl Stage {
     /// A child that waits in a poller of its own. Returns when it sleeps.
     pub(super) fn child_waits(&mut self, timeout: Duration) -> Result<String, Stopped> {
         self.expect_here("what happens to a child happens to who asks it")?;
-        let failed = |error| broken(format!("a pipe: {error}"));
+        let failed = |error| call_failed("a pipe", error);
         let (over, ends) = pipe().map_err(failed)?;
         let (mut said, mut says) = pipe().map_err(failed)?;
         match self.split()? {
             ForkResult::Parent { child: pid } => {
                 drop(says);
-                said.read_exact(&mut [0])
-                    .map_err(|error| broken(format!("the child did not begin: {error}")))?;
+                said.read_exact(&mut [0]).map_err(|error| call_failed("the child did not begin", error))?;
                 self.child = Some(Child { pid, ends: Some(ends), says: Some(said) });
                 sleepers::falls_asleep(&mut Pulse::of_child(pid), &*self.echo()?)?;
                 Ok("ok".into())
@@ -120,7 +119,7 @@ impl Stage {
                 drop((over, ends));
                 let waited = Ears::open(self.setting).and_then(|ears| {
                     let begun = says.write_all(b".");
-                    begun.map_err(|error| broken(format!("a pipe: {error}")))?;
+                    begun.map_err(|error| call_failed("a pipe", error))?;
                     sleepers::wait(&*ears.selector, How::AtMost(timeout)).written(&ears)
                 });
                 let text = waited.unwrap_or_else(|stopped| stopped.to_string());
@@ -142,7 +141,7 @@ impl Stage {
             )));
         }
         self.expect_here("a forked child asks the one that its parent asks")?;
-        let (said, says) = pipe().map_err(|error| broken(format!("a pipe: {error}")))?;
+        let (said, says) = pipe().map_err(|error| call_failed("a pipe", error))?;
         match self.split()? {
             ForkResult::Parent { child } => {
                 drop(says);
@@ -180,7 +179,7 @@ impl Stage {
 
 fn read_all(mut from: PipeReader) -> Result<String, Stopped> {
     let mut text = String::new();
-    from.read_to_string(&mut text).map_err(|error| broken(format!("the child's answer: {error}")))?;
+    from.read_to_string(&mut text).map_err(|error| call_failed("the child's answer", error))?;
     Ok(text)
 }
 

@@ -10,7 +10,7 @@ use selector::{Changed, Event, Interest, Mode, Selector, Token};
 
 use super::ears::{Ears, FENCE, ROOM};
 use super::sleepers::{self, Sleeper, Waited};
-use super::{Stage, broken, descriptors, settle};
+use super::{Stage, broken, call_failed, descriptors, settle};
 use crate::Stopped;
 use crate::verbs::{How, Name, Work};
 
@@ -154,7 +154,7 @@ impl Stage {
                         self.setting.patience,
                     )?;
                 }
-                Err(errno) => return Err(broken(format!("connect: {errno:?}"))),
+                Err(errno) => return Err(call_failed("connect", errno)),
             }
             self.crew.clients.push(client);
             if one_by_one {
@@ -182,7 +182,7 @@ impl Stage {
             self.crew.pairs.push(pair);
         }
         for (_, far) in &self.crew.pairs {
-            write(far, &[0]).map_err(|errno| broken(format!("write: {errno:?}")))?;
+            write(far, &[0]).map_err(|errno| call_failed("write", errno))?;
         }
         self.settle.round_trip()?;
         Ok("ok".into())

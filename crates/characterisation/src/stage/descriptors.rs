@@ -16,7 +16,7 @@ use nix::sys::stat::Mode;
 use nix::unistd::{mkfifo, pipe};
 use tempfile::TempDir;
 
-use super::broken;
+use super::{broken, call_failed, limits};
 use crate::{Setting, Stopped, Transport};
 
 /// Where a socket is.
@@ -38,8 +38,7 @@ impl Place {
     /// A path where nothing is.
     pub(super) fn path(&mut self) -> Result<PathBuf, Stopped> {
         if self.directory.is_none() {
-            let made =
-                tempfile::tempdir().map_err(|error| broken(format!("a private directory: {error}")))?;
+            let made = tempfile::tempdir().map_err(|error| call_failed("a private directory", error))?;
             self.directory = Some(made);
         }
         self.made += 1;
@@ -63,7 +62,7 @@ impl Place {
     /// A FIFO that nobody else knows.
     fn new_fifo(&mut self) -> Result<PathBuf, Stopped> {
         let path = self.path()?;
-        mkfifo(&path, Mode::S_IRUSR | Mode::S_IWUSR).map_err(|errno| broken(format!("mkfifo: {errno:?}")))?;
+        mkfifo(&path, Mode::S_IRUSR | Mode::S_IWUSR).map_err(|errno| call_failed("mkfifo", errno))?;
         Ok(path)
     }
 }
@@ -86,7 +85,7 @@ fn missing(call: &str, errno: Errno) -> Stopped {
         Errno::EPROTONOSUPPORT | Errno::ESOCKTNOSUPPORT | Errno::EAFNOSUPPORT | Errno::EPROTOTYPE => {
             Stopped::Unsupported(format!("this system has no such socket: {call} answers {errno:?}"))
         }
-        errno => broken(format!("{call}: {errno:?}")),
+        errno => call_failed(call, errno),
     }
 }
 
@@ -95,19 +94,26 @@ fn prepare(fd: OwnedFd) -> Result<OwnedFd, Stopped> {
     let prepared = fcntl(&fd, FcntlArg::F_SETFD(FdFlag::FD_CLOEXEC))
         .and_then(|_| fcntl(&fd, FcntlArg::F_GETFL))
         .and_then(|flags| fcntl(&fd, FcntlArg::F_SETFL(OFlag::from_bits_retain(flags) | OFlag::O_NONBLOCK)));
-    prepared.map(|_| fd).map_err(|errno| broken(format!("fcntl: {errno:?}")))
+    prepared.map(|_| fd).map_err(|errno| call_failed("fcntl", errno))
 }
 
 /// The same open file under another number: the lowest free one that is not below `number`.
 pub(super) fn copy(fd: &impl AsFd, number: RawFd) -> Result<OwnedFd, Stopped> {
     let copied = fcntl(fd, FcntlArg::F_DUPFD_CLOEXEC(number));
+    // It answers so to a number that no descriptor may have.
+    if copied == Err(Errno::EINVAL) && number >= limits::soft() {
+        let (needed, limit) = (number.saturating_add(1), limits::soft());
+        return Err(Stopped::Unsupported(format!(
+            "needs {needed} descriptors, and may have {limit} (ulimit -n)"
+        )));
+    }
     // SAFETY: fcntl has just made it, and nobody else knows it.
-    copied.map(|fd| unsafe { OwnedFd::from_raw_fd(fd) }).map_err(|errno| broken(format!("fcntl: {errno:?}")))
+    copied.map(|fd| unsafe { OwnedFd::from_raw_fd(fd) }).map_err(|errno| call_failed("fcntl", errno))
 }
 
 /// The lowest number that is free, and so where the descriptors end if there may be no more.
 pub(super) fn lowest_free() -> Result<libc::rlim_t, Stopped> {
-    let file = File::open("/dev/null").map_err(|error| broken(format!("/dev/null: {error}")))?;
+    let file = File::open("/dev/null").map_err(|error| call_failed("/dev/null", error))?;
     u32::try_from(file.as_raw_fd()).map(Into::into).map_err(|_| broken("a descriptor without a number"))
 }
 
@@ -118,7 +124,7 @@ fn unsupported<T>(transport: Transport, what: &str) -> Result<T, Stopped> {
 /// A socket, and no more; the master of a pseudo-terminal.
 pub(super) fn fresh(transport: Transport) -> Result<OwnedFd, Stopped> {
     if transport == Transport::Pty {
-        let call = |errno| broken(format!("posix_openpt: {errno:?}"));
+        let call = |errno| call_failed("posix_openpt", errno);
         let master = nix::pty::posix_openpt(OFlag::O_RDWR | OFlag::O_NOCTTY).map_err(call)?;
         return prepare(master.into());
     }
@@ -133,7 +139,7 @@ pub(super) fn bind_somewhere(
     transport: Transport,
     place: &mut Place,
 ) -> Result<Address, Stopped> {
-    let failed = |errno| broken(format!("bind: {errno:?}"));
+    let failed = |errno| call_failed("bind", errno);
     match kind(transport) {
         Some((AddressFamily::Inet, _)) => {
             bind(fd.as_raw_fd(), &SockaddrIn::new(127, 0, 0, 1, 0)).map_err(failed)?;
@@ -205,7 +211,7 @@ pub(super) fn pair(
     Setting { transport, patience, .. }: Setting,
     place: &mut Place,
 ) -> Result<(OwnedFd, OwnedFd), Stopped> {
-    let failed = |call: &'static str| move |errno: Errno| broken(format!("{call}: {errno:?}"));
+    let failed = |call: &'static str| move |errno: Errno| call_failed(call, errno);
     let (one, other) = match transport {
         Transport::Tcp => {
             let listener = fresh(transport)?;
@@ -253,7 +259,7 @@ pub(super) fn pair(
 
 /// A regular file of so many bytes, which is read next from `offset`.
 pub(super) fn file(path: &Path, size: usize, offset: usize) -> Result<OwnedFd, Stopped> {
-    let failed = |error: std::io::Error| broken(format!("a file: {error}"));
+    let failed = |error: std::io::Error| call_failed("a file", error);
     let mut file = File::options().read(true).write(true).create_new(true).open(path).map_err(failed)?;
     file.write_all(&vec![b'.'; size]).map_err(failed)?;
     file.seek(SeekFrom::Start(offset as u64)).map_err(failed)?;
@@ -263,7 +269,7 @@ pub(super) fn file(path: &Path, size: usize, offset: usize) -> Result<OwnedFd, S
 /// An open directory.
 pub(super) fn directory(place: &mut Place) -> Result<OwnedFd, Stopped> {
     let path = place.path()?;
-    std::fs::create_dir(&path).map_err(|error| broken(format!("a directory: {error}")))?;
+    std::fs::create_dir(&path).map_err(|error| call_failed("a directory", error))?;
     opened(&path, OFlag::O_RDONLY)
 }
 
@@ -273,7 +279,7 @@ pub(super) fn eventfd() -> Result<OwnedFd, Stopped> {
     // SAFETY: it takes no pointer.
     let made = Errno::result(unsafe { libc::eventfd(0, libc::EFD_NONBLOCK | libc::EFD_CLOEXEC) });
     // SAFETY: eventfd has just made it, and nobody else knows it.
-    made.map(|fd| unsafe { OwnedFd::from_raw_fd(fd) }).map_err(|errno| broken(format!("eventfd: {errno:?}")))
+    made.map(|fd| unsafe { OwnedFd::from_raw_fd(fd) }).map_err(|errno| call_failed("eventfd", errno))
 }
 
 /// FreeBSD has one since 13; what is built for it must start on 12.
@@ -288,7 +294,7 @@ pub(super) fn shared_memory() -> Result<OwnedFd, Stopped> {
     let flags = OFlag::O_CREAT | OFlag::O_EXCL | OFlag::O_RDWR;
     let made = shm_open(name.as_str(), flags, Mode::S_IRUSR | Mode::S_IWUSR);
     let made = made.map_err(|errno| Stopped::Unsupported(format!("shm_open: {errno:?}")))?;
-    shm_unlink(name.as_str()).map_err(|errno| broken(format!("shm_unlink: {errno:?}")))?;
+    shm_unlink(name.as_str()).map_err(|errno| call_failed("shm_unlink", errno))?;
     prepare(made)
 }
 
@@ -309,6 +315,6 @@ fn opened(path: &Path, flags: OFlag) -> Result<OwnedFd, Stopped> {
         Err(errno @ (Errno::EACCES | Errno::EPERM)) => {
             Err(Stopped::Unsupported(format!("open {}: {errno:?}", path.display())))
         }
-        Err(errno) => Err(broken(format!("open {}: {errno:?}", path.display()))),
+        Err(errno) => Err(call_failed(format!("open {}", path.display()), errno)),
     }
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use nix::errno::Errno;
 use selector::{Answer, Changed, Event, Interest, Mode, Refusal, Selector, Token};
 
-use super::broken;
+use super::{broken, call_failed};
 use crate::verbs::Name;
 use crate::{Setting, Stopped};
 
@@ -42,9 +42,9 @@ impl Ears {
     pub(super) fn open(Setting { make, patience, .. }: Setting) -> Result<Self, Stopped> {
         let selector = make().map_err(|error| match error.kind() {
             io::ErrorKind::Unsupported => Stopped::Unsupported(error.to_string()),
-            _ => broken(format!("the poller cannot be made: {error}")),
+            _ => call_failed("the poller cannot be made", error),
         })?;
-        let fence = pipe().map_err(|error| broken(format!("the fence's pipe: {error}")))?;
+        let fence = pipe().map_err(|error| call_failed("the fence's pipe", error))?;
         let modes = selector.capabilities().modes;
         // It is empty again after each use: in which mode it is reported does not matter.
         let mode = if modes.contains(&Mode::Level) {
@@ -102,12 +102,12 @@ impl Ears {
 
     /// Puts the fence up: whoever sleeps in this poller wakes up.
     pub(super) fn raise_fence(&self) -> Result<(), Stopped> {
-        (&self.fence.1).write_all(&[0]).map_err(|error| broken(format!("the fence: {error}")))
+        (&self.fence.1).write_all(&[0]).map_err(|error| call_failed("the fence", error))
     }
 
     /// Takes the fence away again.
     pub(super) fn lower_fence(&self) -> Result<(), Stopped> {
-        (&self.fence.0).read_exact(&mut [0]).map_err(|error| broken(format!("the fence: {error}")))
+        (&self.fence.0).read_exact(&mut [0]).map_err(|error| call_failed("the fence", error))
     }
 
     /// Whether there is the fence, and nothing else.
@@ -149,7 +149,7 @@ impl Ears {
     /// Takes what there is until there is nothing new.
     pub(super) fn take(&self) -> Result<Vec<Event>, Stopped> {
         // An edge that comes again without a cause would never end; level-triggered registrations always do that.
-        let first = self.hear(ROOM)?.map_err(|errno| broken(format!("wait: {errno:?}")))?;
+        let first = self.hear(ROOM)?.map_err(|errno| call_failed("wait", errno))?;
         for _ in 0..ROOM {
             match self.hear(ROOM)? {
                 Ok(events) if events.is_empty() => break,

@@ -1,13 +1,14 @@
 //! How many descriptors there may be.
 
 use std::io;
+use std::os::fd::RawFd;
 
 use libc::rlim_t;
 use nix::errno::Errno;
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use selector::MakeSelector;
 
-use super::{broken, descriptors};
+use super::{broken, call_failed, descriptors};
 use crate::Stopped;
 use crate::verbs::Limit;
 
@@ -17,10 +18,16 @@ pub(super) struct Limits {
     hard: rlim_t,
 }
 
+/// How many descriptors there may be.
+pub(super) fn soft() -> RawFd {
+    let soft = getrlimit(Resource::RLIMIT_NOFILE).ok();
+    soft.and_then(|(soft, _)| RawFd::try_from(soft).ok()).unwrap_or(RawFd::MAX)
+}
+
 impl Limits {
     pub(super) fn now() -> Result<Self, Stopped> {
         let limits = getrlimit(Resource::RLIMIT_NOFILE);
-        let (soft, hard) = limits.map_err(|errno| broken(format!("getrlimit: {errno:?}")))?;
+        let (soft, hard) = limits.map_err(|errno| call_failed("getrlimit", errno))?;
         Ok(Self { soft, hard })
     }
 

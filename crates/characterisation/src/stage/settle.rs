@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 use libc::c_short;
 use nix::unistd::{read, write};
 
-use super::broken;
 use super::descriptors::{self, Place};
+use super::{broken, call_failed};
 use crate::{Setting, Stopped, Transport};
 
 /// Data, a connection, or the end of one.
@@ -57,9 +57,9 @@ impl Settle {
     pub(super) fn round_trip(&self) -> Result<(), Stopped> {
         let Some((here, there)) = &self.ends else { return Ok(()) };
         for (from, to) in [(here, there), (there, here)] {
-            write(from, &[0]).map_err(|errno| broken(format!("a round trip: {errno:?}")))?;
+            write(from, &[0]).map_err(|errno| call_failed("a round trip", errno))?;
             wait_for(to, READABLE, "a round trip", self.patience)?;
-            read(to, &mut [0]).map_err(|errno| broken(format!("a round trip: {errno:?}")))?;
+            read(to, &mut [0]).map_err(|errno| call_failed("a round trip", errno))?;
         }
         Ok(())
     }

@@ -9,7 +9,7 @@ use nix::sys::pthread::pthread_kill;
 use nix::sys::signal::{SaFlags, SigAction, SigHandler, SigSet, Signal, sigaction};
 
 use super::ears::Ears;
-use super::{Stage, broken};
+use super::{Stage, broken, call_failed};
 use crate::Stopped;
 
 /// In which poller the handler makes the wake-up.
@@ -39,7 +39,7 @@ impl Stage {
         let action = SigAction::new(SigHandler::Handler(handler), flags, SigSet::empty());
         // SAFETY: the handler makes one system call, and uses atomics.
         let before = unsafe { sigaction(Signal::SIGUSR1, &action) };
-        let before = before.map_err(|errno| broken(format!("sigaction: {errno:?}")))?;
+        let before = before.map_err(|errno| call_failed("sigaction", errno))?;
         HANDLED.store(false, Ordering::Relaxed);
         WAKES.store(if wakes { Arc::as_ptr(&ears).cast_mut() } else { null_mut() }, Ordering::Release);
         let sent = pthread_kill(whom, Signal::SIGUSR1);
@@ -51,8 +51,8 @@ impl Stage {
         WAKES.store(null_mut(), Ordering::Relaxed);
         // SAFETY: what was there before is put back.
         let put_back = unsafe { sigaction(Signal::SIGUSR1, &before) };
-        put_back.map_err(|errno| broken(format!("sigaction: {errno:?}")))?;
-        sent.map_err(|errno| broken(format!("pthread_kill: {errno:?}")))?;
+        put_back.map_err(|errno| call_failed("sigaction", errno))?;
+        sent.map_err(|errno| call_failed("pthread_kill", errno))?;
         if handled { Ok("handled".into()) } else { Err(broken("the signal was not handled")) }
     }
 }

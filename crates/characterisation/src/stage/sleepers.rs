@@ -12,9 +12,9 @@ use nix::unistd::Pid;
 use selector::{Event, Selector, Unsupported};
 
 use super::asleep::{Look, Pulse};
-use super::broken;
 use super::crew::Done;
 use super::ears::{Ears, ROOM};
+use super::{broken, call_failed};
 use crate::Stopped;
 use crate::verbs::How;
 
@@ -39,7 +39,7 @@ impl Echo {
             }
         };
         let thread = std::thread::Builder::new().name("echo".into()).spawn(echo);
-        let thread = thread.map_err(|error| broken(format!("a thread: {error}")))?;
+        let thread = thread.map_err(|error| call_failed("a thread", error))?;
         Ok(Self { ask: Some(ask), answer, thread: Some(thread), patience })
     }
 
@@ -159,7 +159,7 @@ impl Sleeper {
             }
         };
         let thread = std::thread::Builder::new().name("sleeper".into()).spawn(sleep);
-        let thread = thread.map_err(|error| broken(format!("a thread: {error}")))?;
+        let thread = thread.map_err(|error| call_failed("a thread", error))?;
         let pulse = begun.recv_timeout(ears.patience).map_err(|_| broken("a thread did not begin"))?;
         let program = ears.selector.process().map(|id| Pulse::of_program(Pid::from_raw(id)));
         Ok(Self { ears, how, pulse, program, answer, said: None, thread: Some(thread) })

@@ -6,7 +6,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::num::NonZeroU32;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
@@ -18,6 +18,7 @@ use super::record::Row;
 use super::tries::{Ended, Tries, Try};
 use crate::args::FaultsArgs;
 use crate::error::Error;
+use crate::executable::Executable;
 use crate::expected;
 use crate::plan::{Planned, Source};
 use crate::progress::{Progress, first_line};
@@ -46,7 +47,7 @@ pub struct Campaign<'a> {
     source: &'a Source,
     tries: &'a Tries,
     stop: &'a Stop,
-    executable: PathBuf,
+    executable: &'a Executable,
     slow: NonZeroU32,
     jobs: usize,
     /// With how many seeds the control must pass.
@@ -85,11 +86,15 @@ enum Tried {
 
 impl<'a> Campaign<'a> {
     /// With what the arguments say.
-    pub fn new(source: &'a Source, tries: &'a Tries, stop: &'a Stop, args: &FaultsArgs) -> Self {
+    pub fn new(
+        source: &'a Source,
+        executable: &'a Executable,
+        tries: &'a Tries,
+        stop: &'a Stop,
+        args: &FaultsArgs,
+    ) -> Self {
         let jobs = args.jobs.map_or_else(|| JOBS_PER_CPU * provenance::cpus(), usize::from);
         let slow = args.chance.slow.factor();
-        // `Tries` has read it.
-        let executable = std::env::current_exe().unwrap_or_default();
         let control_seeds = if args.quick { SEEDS } else { PROOFS };
         let controls = Mutex::default();
         Self { source, tries, stop, executable, slow, jobs, control_seeds, controls }
@@ -180,7 +185,7 @@ impl<'a> Campaign<'a> {
                 (Tried::Killed(kill), _) => kills.pair_mut(task.row, task.column).add(Some(kill)),
             }
         }
-        self.tries.check()
+        self.check()
     }
 
     /// The cell with the fault, and if it does not pass, without; then the control with the fault.
@@ -293,7 +298,7 @@ impl<'a> Campaign<'a> {
                     kill.proof = proof;
                 }
             }
-            self.tries.check()?;
+            self.check()?;
         }
     }
 
@@ -389,7 +394,7 @@ impl<'a> Campaign<'a> {
                 Tried::Unfit(_) | Tried::Survived => kills.pair_mut(row, column).add(None),
             }
         }
-        self.tries.check()?;
+        self.check()?;
         if self.stop.asked() {
             return Ok(Vec::new());
         }
@@ -405,6 +410,12 @@ impl<'a> Campaign<'a> {
             }
         }
         Ok(missing)
+    }
+
+    /// Whether what was tried could be written, and was run by one program.
+    fn check(&self) -> Result<(), Error> {
+        self.tries.check()?;
+        self.executable.check()
     }
 
     fn seed(&self, number: u64) -> Seed {
@@ -436,17 +447,18 @@ impl<'a> Campaign<'a> {
         }
         let order = Order {
             prefix: &[],
-            executable: &self.executable,
+            executable: self.executable,
             matrix: self.source.path.as_deref().map(Path::new),
             cell: id,
             seed,
             fault,
-            limit: patience.map_or(cell.timeout, |patience| (patience * LIMIT_TIMES).min(cell.timeout)),
+            limit: patience
+                .map_or(cell.timeout, |patience| patience.saturating_mul(LIMIT_TIMES).min(cell.timeout)),
             slow: self.slow,
             patience,
         };
         let attempt = expected::judge(supervise::attempt(&order, || self.stop.asked())?);
-        let waited = patience.unwrap_or(scenarios::PATIENCE) * self.slow.get();
+        let waited = patience.unwrap_or(scenarios::PATIENCE).saturating_mul(self.slow.get());
         let ended = Ended::new(attempt, u64::try_from(waited.as_millis()).unwrap_or(u64::MAX));
         self.tries.add(tried, ended.clone());
         Some(ended)
@@ -473,7 +485,9 @@ fn said(fault: &str, kill: &Kill) -> String {
 fn patience(cell: &Planned, baseline: &Ended) -> Duration {
     match cell.subject.scenario == CONTROL {
         true => CONTROL_PATIENCE,
-        false => LEAST_PATIENCE + Duration::from_millis(baseline.ms) * PATIENCE_TIMES,
+        false => {
+            LEAST_PATIENCE.saturating_add(Duration::from_millis(baseline.ms).saturating_mul(PATIENCE_TIMES))
+        }
     }
 }
 

@@ -17,6 +17,7 @@ use matrix::{Selection, did_you_mean};
 
 use crate::args::{FaultsArgs, RunFormat};
 use crate::error::{self, Error};
+use crate::executable::{self, Executable};
 use crate::journal::Lock;
 use crate::plan::{Planned, Source};
 use crate::signals::Stop;
@@ -87,8 +88,9 @@ pub fn run(matrix: Option<&Path>, args: &FaultsArgs) -> Result<ExitCode, Error> 
     }
     let dir = args.report_dir.path.as_path();
     let _lock = Lock::take(dir)?;
-    let tries = Tries::begin(&source, args)?;
-    let campaign = Campaign::new(&source, &tries, &stop, args);
+    let executable = Executable::hold(&executable::own()?, dir, true)?;
+    let tries = Tries::begin(&source, &executable, args)?;
+    let campaign = Campaign::new(&source, &executable, &tries, &stop, args);
     kills.seed = tries.seed();
     let unrecorded = match args.quick {
         true => campaign.quick(&record.rows, &mut kills)?,

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use super::campaign::LEAST_PATIENCE;
 use crate::args::{FaultsArgs, RunFormat};
 use crate::error::Error;
+use crate::executable::{self, Executable};
 use crate::expected;
 use crate::plan::{Planned, Source};
 use crate::progress::first_line;
@@ -94,6 +95,7 @@ struct Measured {
 pub fn run(source: &Source, args: &FaultsArgs, stop: &Stop) -> Result<Option<(String, bool)>, Error> {
     let planned = source.plan(source.target()?, &matrix::Selection::default())?;
     let seed = args.chance.seed();
+    let executable = Executable::watch(&executable::own()?);
     let mut all = Vec::new();
     for commit in &COMMITS {
         let begins = format!("{}/{}@", commit.scenario, commit.variant);
@@ -102,8 +104,9 @@ pub fn run(source: &Source, args: &FaultsArgs, stop: &Stop) -> Result<Option<(St
             let ids = planned.iter().map(|cell| cell.subject.id.clone()).collect::<Vec<_>>();
             return Err(run_cell::unknown(&begins, ids.iter().map(String::as_str)));
         };
-        let attempt = |fault: Option<Fault>| one(source, args, stop, cell, seed, fault);
+        let attempt = |fault: Option<Fault>| one(source, &executable, args, stop, cell, seed, fault);
         let (Some(without), Some(with)) = (attempt(None), attempt(Some(commit.fault))) else {
+            executable.check()?;
             return Ok(None);
         };
         all.push(Measured { commit, cell: cell.subject.id.clone(), with, without });
@@ -119,6 +122,7 @@ pub fn run(source: &Source, args: &FaultsArgs, stop: &Stop) -> Result<Option<(St
 
 fn one(
     source: &Source,
+    executable: &Executable,
     args: &FaultsArgs,
     stop: &Stop,
     cell: &Planned,
@@ -127,7 +131,7 @@ fn one(
 ) -> Option<Attempt> {
     let order = Order {
         prefix: &[],
-        executable: &std::env::current_exe().unwrap_or_default(),
+        executable,
         matrix: source.path.as_deref(),
         cell: &cell.subject.id,
         seed,

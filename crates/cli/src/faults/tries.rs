@@ -12,9 +12,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::args::FaultsArgs;
 use crate::error::{self, Error, REPORT_DIR_HELP};
+use crate::executable::Executable;
 use crate::lines;
 use crate::plan::Source;
-use crate::provenance;
 
 /// The file's name in the report directory.
 const NAME: &str = "kill-matrix.jsonl";
@@ -99,11 +99,11 @@ struct Inner {
 
 impl Tries {
     /// Begins a file, or reads what is to be continued.
-    pub fn begin(source: &Source, args: &FaultsArgs) -> Result<Self, Error> {
+    pub fn begin(source: &Source, executable: &Executable, args: &FaultsArgs) -> Result<Self, Error> {
         let path = args.report_dir.path.join(NAME);
         let failed = |action, source| Error::Io { action, path: path.clone(), source, help: REPORT_DIR_HELP };
-        let this = std::env::current_exe().and_then(|file| provenance::hash_of(&file));
-        let executable = this.map_err(|source| failed("identify this program for", source))?;
+        let executable = executable.hash().map_err(|source| failed("identify this program for", source))?;
+        let executable = executable.to_owned();
         let matrix = source.hash.clone();
         let mut seed = args.chance.seed();
         let mut known = HashMap::new();

@@ -1,7 +1,7 @@
 //! In a container on this machine, with docker or podman.
 
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use super::{Route, output, program};
 use crate::error::{self, Error};
@@ -24,7 +24,7 @@ struct Engine(Vec<&'static str>);
 impl Engine {
     fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(self.0[0]);
-        command.args(arguments);
+        command.args(arguments).stdin(Stdio::null());
         command
     }
 

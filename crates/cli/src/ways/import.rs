@@ -1,7 +1,8 @@
 //! Results that were made elsewhere.
 
 use std::collections::HashMap;
-use std::io::Read;
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::Path;
 
 use matrix::Target;
@@ -9,7 +10,11 @@ use report::{CellResult, Results, Run};
 
 use crate::error::{self, Error};
 use crate::lines;
+use crate::pipes;
 use crate::stream::{FORMAT, Line};
+
+/// Every cell with all that it could say is less.
+const BYTES: u64 = 1 << 30;
 
 /// What a file holds of one target.
 pub struct Imported {
@@ -30,10 +35,15 @@ pub fn read(path: &Path, target: &Target) -> Result<Imported, Error> {
         help: "give the file with the results",
     };
     let mut bytes = Vec::new();
-    if path.as_os_str() == "-" {
-        std::io::stdin().read_to_end(&mut bytes).map_err(failed)?;
+    let read = if path.as_os_str() == "-" {
+        io::stdin().take(BYTES + 1).read_to_end(&mut bytes)
     } else {
-        bytes = std::fs::read(path).map_err(failed)?;
+        File::open(path).and_then(|file| file.take(BYTES + 1).read_to_end(&mut bytes))
+    };
+    read.map_err(failed)?;
+    if bytes.len() as u64 > BYTES {
+        let why = format!("it is longer than {}", pipes::bytes(BYTES as usize));
+        return Err(failed(io::Error::new(io::ErrorKind::FileTooLarge, why)));
     }
     let text = String::from_utf8_lossy(&bytes);
     let wrong = |why: String| Error::NoImport { path: path.to_path_buf(), target: target.id.clone(), why };

@@ -7,16 +7,18 @@ mod prefix;
 mod ssh;
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use matrix::{Target, Way, did_you_mean};
 
 use crate::args::ElsewhereArgs;
 use crate::command;
 use crate::error::{self, Error};
+use crate::executable::Executable;
 use crate::expected;
+use crate::pipes;
 use crate::plan::Source;
-use crate::provenance::{self, TRIPLE};
+use crate::provenance::TRIPLE;
 
 /// How the cells of a target are run.
 pub struct Chosen<'a> {
@@ -204,26 +206,26 @@ pub fn built(target: &Target, folder: Option<&Path>) -> Option<PathBuf> {
 }
 
 /// The way, made ready.
-pub fn prepare(chosen: &Chosen<'_>, source: &Source, args: &ElsewhereArgs) -> Result<Route, Error> {
-    let executable = chosen.executable.as_path();
-    let hash = provenance::hash_of(executable).map_err(|source| Error::Io {
-        action: "read",
-        path: executable.to_path_buf(),
-        source,
-        help: "name the target's executable with --executable FILE",
-    })?;
+pub fn prepare(
+    way: &Way,
+    executable: &Executable,
+    source: &Source,
+    args: &ElsewhereArgs,
+) -> Result<Route, Error> {
+    let hash = executable.hash().unwrap_or_default();
+    let executable = executable.path();
     let matrix = source.path.as_deref();
-    if let (Some(dir), Way::Container(_) | Way::Ssh) = (expected::given(), &chosen.way) {
+    if let (Some(dir), Way::Container(_) | Way::Ssh) = (expected::given(), way) {
         error::warning(&format!(
             "{} stays here: the executor judges by the expectations that are built into it",
             dir.display()
         ));
     }
-    match &chosen.way {
+    match way {
         Way::Native | Way::Import => unreachable!("no executor is started"),
         Way::Prefix(command) => prefix::route(command, executable, matrix),
-        Way::Container(image) => container::route(image, executable, &hash, matrix),
-        Way::Ssh => ssh::route(args, executable, &hash, matrix),
+        Way::Container(image) => container::route(image, executable, hash, matrix),
+        Way::Ssh => ssh::route(args, executable, hash, matrix),
     }
 }
 
@@ -234,11 +236,11 @@ fn program(name: &str) -> Option<PathBuf> {
 
 /// Runs a command to its end; what it says in case of failure is the error.
 fn output(command: &mut Command) -> Result<String, String> {
-    match command.output() {
-        Ok(output) if output.status.success() => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
-        Ok(output) => Err(match String::from_utf8_lossy(&output.stderr).trim() {
-            "" => output.status.to_string(),
-            said => said.to_owned(),
+    match pipes::ask(command.stdout(Stdio::piped()).stderr(Stdio::piped()), None) {
+        Ok(said) if said.status.success() => Ok(said.stdout),
+        Ok(said) => Err(match said.stderr.trim() {
+            "" => said.status.to_string(),
+            why => why.to_owned(),
         }),
         Err(error) => Err(error.to_string()),
     }

@@ -9,6 +9,7 @@ use super::life::{Life, identity};
 use super::storm::{STEPS, Storm};
 use crate::catalogue::{Layer, Scenario};
 use crate::lab::Lab;
+use crate::threads::spawn;
 use crate::transport::{Pair, pair, read_all};
 use crate::trial::{Failure, Trial};
 
@@ -27,7 +28,7 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
     let mut lab = Lab::start(trial)?;
     let sentinels = (0..SENTINELS).map(|_| Sentinel::new()).collect::<Result<Vec<_>, _>>()?;
     let (before, used) = (lab.core().lives(), lab.core().table().used());
-    let storm = Storm::new(&lab, trial.params.transport);
+    let storm = Storm::new(&lab, trial.params);
     for thread in lab.threads() {
         let (storm, seed) = (Arc::clone(&storm), trial.seed.wrapping_add(thread.index() as u64));
         let seed = seed.wrapping_mul(31).wrapping_add(thread.group().get() as u64);
@@ -35,14 +36,14 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
     }
     let outsiders = (0..OUTSIDERS).map(|index| {
         let (storm, seed) = (Arc::clone(&storm), trial.seed ^ (index + 1) << 32);
-        std::thread::spawn(move || {
+        spawn(move || {
             let mut random = fastrand::Rng::with_seed(seed);
             while storm.goes_on() {
                 storm.step(None, &mut random);
             }
         })
     });
-    for outsider in outsiders.collect::<Vec<_>>() {
+    for outsider in outsiders.collect::<Result<Vec<_>, _>>()? {
         outsider.join().map_err(|_| Failure::Wrong("an outsider panicked".into()))?;
     }
     lab.wait_until("the storm is over", || !storm.goes_on())?;
@@ -58,7 +59,10 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
     let after = lab.core().lives();
     trial.count("lives", lives.len() as u64);
     trial.count("steps", STEPS);
-    trial.count("most peers at a time that had not seen the end", storm.most_peers());
+    trial.count(
+        "most registrations at a time that had ended and still had descriptors",
+        storm.most_lingering(),
+    );
     let many = STEPS as usize / 50;
     trial.check("lives", format!("more than {many}"), lives.len(), "a storm", lives.len() > many);
     trial.check_eq("lives begun", lives.len() as u64, after.inserted - before.inserted, "Lives::inserted");

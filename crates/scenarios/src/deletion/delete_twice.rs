@@ -34,11 +34,11 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
         let checkpoints = Checkpoints::watch();
         let gate = checkpoints.gate(point, first.number());
         let closed = lab.core().lives().closed;
-        let told = delete_on(&lab, Some(other), handle);
+        let told = delete_on(&lab, Some(other), handle)?;
         if !gate.wait_for(1) {
             return Err(Failure::Wrong("the first delete never came".into()));
         }
-        let again = delete_on(&lab, None, handle).recv_timeout(patience());
+        let again = delete_on(&lab, None, handle)?.recv_timeout(patience());
         let again = again.map_err(|_| Failure::Wrong(format!("the second delete at {point:?} hangs")))?;
         let refused = "Err(AlreadyDeleted)".to_string();
         trial.check_eq(format!("second at {point:?}"), refused, format!("{again:?}"), "4.1 (iii)");

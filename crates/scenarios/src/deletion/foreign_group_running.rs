@@ -140,7 +140,7 @@ fn before_it_runs(
     if !report.wait_for(1) {
         return Err(Failure::Wrong("the report never came".into()));
     }
-    let told = delete_on(lab, Some(foreign), handle);
+    let told = delete_on(lab, Some(foreign), handle)?;
     if !delete.wait_for(1) {
         return Err(Failure::Wrong("the delete waits for the report".into()));
     }

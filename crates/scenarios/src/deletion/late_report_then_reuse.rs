@@ -86,7 +86,7 @@ fn looked_at(trial: &mut Trial, lab: &mut Lab, thread: ThreadId, point: Point) -
     if !gate.wait_for(1) {
         return Err(Failure::Wrong(about("the report never came")));
     }
-    let told = delete_on(lab, None, handle);
+    let told = delete_on(lab, None, handle)?;
     let mut deleted = None;
     // Either the deleter ends the life and waits for the reference, or the running bit leaves it to the report.
     lab.wait_until(&about("the delete"), || {

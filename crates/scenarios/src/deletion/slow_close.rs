@@ -39,7 +39,7 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
     let checkpoints = Checkpoints::watch();
     let gate = checkpoints.gate(Point::RetiredBeforeClose, old.number());
     let before = lab.activity(thread);
-    let told = delete_on(&lab, None, handle);
+    let told = delete_on(&lab, None, handle)?;
     if !gate.wait_for(1) {
         return Err(Failure::Wrong("the life never ended".into()));
     }

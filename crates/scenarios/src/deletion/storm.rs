@@ -3,7 +3,6 @@
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
-use std::time::{Duration, Instant};
 
 use fastrand::Rng;
 use fd_core::ids::ThreadId;
@@ -11,17 +10,17 @@ use fd_core::{Context, Fd, FdCore, Handler, InsertOptions, OwnerId, Ready};
 
 use super::life::{Life, identity, unpoisoned};
 use crate::lab::Lab;
-use crate::params::Transport;
+use crate::needs;
+use crate::params::{Params, Transport};
 use crate::transport::{pair, read_all};
-use crate::trial::patience;
 
 /// What all threads together do.
 pub(super) const STEPS: u64 = 50_000;
 /// Descriptors that live at one time.
 const PLACES: usize = 12;
-/// Peers that have not seen their end yet, and so are still open, at one time. The kernel tells them when it finds the
-/// time; a select must find room for all.
-const PEERS: usize = 200;
+/// Registrations that are not closed, or whose peers have not seen that yet, beyond those that live: at one time, as far
+/// as there are descriptors. The kernel tells peers when it finds the time; a select must find room for all.
+const LINGERING: usize = 200;
 /// What a worker does before it goes round its loop.
 const STEPS_PER_TURN: u64 = 16;
 
@@ -33,22 +32,27 @@ pub(super) struct Storm {
     places: Vec<Mutex<Option<Arc<Life>>>>,
     lives: Mutex<Vec<Arc<Life>>>,
     steps: AtomicU64,
-    most_peers: AtomicUsize,
+    lingering: usize,
+    most_lingering: AtomicUsize,
     wrong: Mutex<Vec<String>>,
 }
 
 impl Storm {
-    pub(super) fn new(lab: &Lab, transport: Transport) -> Arc<Self> {
+    pub(super) fn new(lab: &Lab, params: Params) -> Arc<Self> {
+        // Each has two ends, and each thread may be about to make one more.
+        let pairs = needs::room(params) / 2;
+        let lingering = pairs.saturating_sub(PLACES + params.threads).min(LINGERING);
         Arc::new(Self {
+            lingering,
             core: Arc::clone(lab.core()),
             threads: lab.threads(),
-            transport,
+            transport: params.transport,
             // No TIME_WAIT is left behind.
             options: InsertOptions { reset_on_close: true, ..lab.options() },
             places: (0..PLACES).map(|_| Mutex::new(None)).collect(),
             lives: Mutex::default(),
             steps: AtomicU64::new(0),
-            most_peers: AtomicUsize::new(0),
+            most_lingering: AtomicUsize::new(0),
             wrong: Mutex::default(),
         })
     }
@@ -61,9 +65,9 @@ impl Storm {
         unpoisoned(&self.lives).clone()
     }
 
-    /// How many peers at the most had not yet seen that their connection is over.
-    pub(super) fn most_peers(&self) -> u64 {
-        self.most_peers.load(Ordering::Relaxed) as u64
+    /// How many registrations at the most had ended, and still had descriptors.
+    pub(super) fn most_lingering(&self) -> u64 {
+        self.most_lingering.load(Ordering::Relaxed) as u64
     }
 
     pub(super) fn wrong(&self) -> Vec<String> {
@@ -117,8 +121,9 @@ impl Storm {
     }
 
     fn insert(self: &Arc<Self>, place: &Mutex<Option<Arc<Life>>>, random: &mut Rng) {
-        if !self.peers_leave() {
-            return self.note(format!("more than {PEERS} peers do not see the end"));
+        if !self.has_room() {
+            // Another step may close some: of this thread, too, which may be in a handler.
+            return std::thread::yield_now();
         }
         let thread = self.threads[random.usize(..self.threads.len())];
         let shared = random.u32(..10) < 3;
@@ -145,27 +150,22 @@ impl Storm {
             Ok(handle) => {
                 life.handle.get_or_init(|| handle);
                 unpoisoned(&self.lives).push(Arc::clone(&life));
-                *unpoisoned(place) = Some(life);
+                // Another thread may have put one there meanwhile, which nothing else would end.
+                let other = unpoisoned(place).replace(life);
+                if let Some(other) = other {
+                    other.end(|handle| self.core.fd(handle).delete());
+                }
             }
             Err(refused) => self.note(format!("insert: {refused}")),
         }
     }
 
-    /// Closes the peers that have seen their end, and waits for some if too many have not.
-    fn peers_leave(&self) -> bool {
-        let waits = |life: &&Arc<Life>| !life.peer_saw_the_end() && life.ended() > 0;
-        let began = Instant::now();
-        loop {
-            let now = unpoisoned(&self.lives).iter().filter(waits).count();
-            self.most_peers.fetch_max(now, Ordering::Relaxed);
-            if now <= PEERS {
-                return true;
-            }
-            if began.elapsed() > patience() {
-                return false;
-            }
-            std::thread::sleep(Duration::from_millis(1));
-        }
+    /// Closes the peers that have seen their end. Whether few enough are left.
+    fn has_room(&self) -> bool {
+        let lingers = |life: &&Arc<Life>| !life.peer_saw_the_end() && life.ended() > 0;
+        let now = unpoisoned(&self.lives).iter().filter(lingers).count();
+        self.most_lingering.fetch_max(now, Ordering::Relaxed);
+        now <= self.lingering
     }
 
     /// Whoever uses a descriptor finds the file that was inserted (S5).

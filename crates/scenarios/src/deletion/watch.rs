@@ -13,6 +13,8 @@ use fd_core::{FdHandle, Handler, Ready};
 use crate::descriptors;
 use crate::lab::Lab;
 use crate::recorder::Recorder;
+use crate::threads::spawn;
+use crate::trial::Failure;
 use crate::trial::Trial;
 
 /// What is known of one registration and its handler.
@@ -118,7 +120,7 @@ pub(crate) fn delete_on(
     lab: &Lab,
     thread: Option<ThreadId>,
     handle: FdHandle,
-) -> Receiver<Result<(), DeleteError>> {
+) -> Result<Receiver<Result<(), DeleteError>>, Failure> {
     let (tell, told) = channel();
     if let Some(thread) = thread {
         lab.core().post(thread, move |context| {
@@ -126,14 +128,14 @@ pub(crate) fn delete_on(
         });
     } else {
         let core = Arc::clone(lab.core());
-        std::thread::spawn(move || {
+        spawn(move || {
             let deleted = core.fd(handle).delete();
             // Before the answer: the lab's end looks for what the core has open.
             drop(core);
             let _ = tell.send(deleted);
-        });
+        })?;
     }
-    told
+    Ok(told)
 }
 
 /// Checks made on a worker thread, for the scenario's own thread to record.

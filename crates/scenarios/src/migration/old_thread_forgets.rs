@@ -12,6 +12,7 @@ use fd_core::error::MoveError;
 use super::{Route, Subject, answered, routes};
 use crate::catalogue::{Layer, Scenario};
 use crate::lab::Lab;
+use crate::threads::spawn;
 use crate::trial::{Failure, Trial};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
@@ -98,7 +99,7 @@ fn under_fire(trial: &mut Trial, lab: &mut Lab, route: Route) -> Result<(), Fail
     let Subject { handle, recorder, owner, mut far } = Subject::start(trial, lab, route.from)?;
     let stop = Arc::new(AtomicBool::new(false));
     let stopped = Arc::clone(&stop);
-    let writer = std::thread::spawn(move || {
+    let writer = spawn(move || {
         let mut written = 0_u64;
         while !stopped.load(Ordering::SeqCst) {
             far.write_all(&[written as u8])?;
@@ -107,7 +108,7 @@ fn under_fire(trial: &mut Trial, lab: &mut Lab, route: Route) -> Result<(), Fail
             std::thread::yield_now();
         }
         Ok::<_, std::io::Error>((written, far))
-    });
+    })?;
 
     let (mut most, mut total, mut refused) = (0, 0, 0);
     let (mut old, mut new) = (route.from, route.to);

@@ -16,6 +16,7 @@ use super::stream::Connection;
 use crate::catalogue::{Layer, Scenario};
 use crate::hold::Checkpoints;
 use crate::lab::Lab;
+use crate::threads::spawn;
 use crate::transport::{Far, pair};
 use crate::trial::{Failure, Trial};
 
@@ -131,7 +132,7 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
     }
     let seed = trial.seed;
     // Not joined if the scenario fails: the stop closes the near ends, which ends it.
-    let writer = std::thread::spawn(move || write_all(fars, seed));
+    let writer = spawn(move || write_all(fars, seed))?;
     let ended = storm.read_everything(&lab);
     storm.over.store(true, Ordering::SeqCst);
     drop(delays);

@@ -7,6 +7,7 @@ use std::sync::mpsc::channel;
 use crate::catalogue::{Layer, Scenario};
 use crate::lab::Lab;
 use crate::recorder::Recorder;
+use crate::threads::spawn;
 use crate::transport::pair;
 use crate::trial::{Failure, Trial, patience};
 
@@ -32,12 +33,12 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
     // By somebody who may be kept waiting.
     let (tell, told) = channel();
     let core = Arc::clone(lab.core());
-    std::thread::spawn(move || {
+    spawn(move || {
         let entries = core.entries();
         // Before the answer: the lab's end looks for what the core has open.
         drop(core);
         let _ = tell.send(entries.0);
-    });
+    })?;
     let entries = told.recv_timeout(patience());
     trial.check_eq("the dump is there while the handler runs", true, entries.is_ok(), "L7, bug 25");
     trial.all_hold()?;

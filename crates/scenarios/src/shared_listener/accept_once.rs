@@ -13,6 +13,7 @@ use fd_core::{Descriptor, Handler, InsertOptions, Ready};
 use super::acceptor::{accept_some, lock};
 use crate::catalogue::{Layer, Scenario};
 use crate::lab::Lab;
+use crate::threads::spawn_in;
 use crate::transport::{self, Address, Listener};
 use crate::trial::{Failure, Trial};
 
@@ -101,9 +102,11 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
     let address = &listener.address;
     let calls = std::thread::scope(|scope| {
         let client = |client| move || (0..CALLS).map(|call| say(address, client * CALLS + call)).collect();
-        let clients: Vec<_> = (0..CLIENTS).map(|number| scope.spawn(client(number))).collect();
-        clients.into_iter().map(|client| client.join().expect("a client never panics")).collect::<Vec<_>>()
-    });
+        let clients: Result<Vec<_>, Failure> =
+            (0..CLIENTS).map(|number| spawn_in(scope, client(number))).collect();
+        let calls = clients?.into_iter().map(|client| client.join().expect("a client never panics"));
+        Ok::<_, Failure>(calls.collect::<Vec<_>>())
+    })?;
     let calls: Result<Vec<Vec<bool>>, Failure> = calls.into_iter().collect();
     let answered = calls?.into_iter().flatten().filter(|echo| *echo).count() as u64;
 

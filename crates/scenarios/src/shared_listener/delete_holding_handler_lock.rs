@@ -18,6 +18,7 @@ use super::field::{Action, Caller, Field};
 use crate::catalogue::{Layer, Scenario};
 use crate::gate::Gate;
 use crate::lab::Lab;
+use crate::threads::spawn;
 use crate::trial::{Failure, Trial};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
@@ -88,7 +89,7 @@ fn once(trial: &mut Trial, lab: Lab, deleter: Caller) -> Result<(Lab, bool), Fai
     let (locked, release) = (Gate::new(), Gate::new());
     let guard = release.guard();
     locked.open();
-    let deleted = delete_locked(&field, deleter, the_lock, [locked.clone(), inside.clone(), release]);
+    let deleted = delete_locked(&field, deleter, the_lock, [locked.clone(), inside.clone(), release])?;
     if !locked.wait_for(1) {
         return Err(Failure::Wrong(format!("{who}: the deleter did not get the lock")));
     }
@@ -141,7 +142,7 @@ fn delete_locked(
     deleter: Caller,
     the_lock: Arc<Mutex<()>>,
     gates: [Gate; 3],
-) -> Receiver<Result<(), DeleteError>> {
+) -> Result<Receiver<Result<(), DeleteError>>, Failure> {
     let (answer, answered) = channel();
     let handle = field.handle;
     let act = move |fd: &Fd<'_>| {
@@ -160,8 +161,8 @@ fn delete_locked(
         }
         Caller::Outside => {
             let core = Arc::clone(field.lab.core());
-            std::thread::spawn(move || act(&core.fd(handle)));
+            spawn(move || act(&core.fd(handle)))?;
         }
     }
-    answered
+    Ok(answered)
 }

@@ -5,13 +5,14 @@
 //! refused.
 
 use std::sync::atomic::Ordering;
-use std::thread::{ScopedJoinHandle, scope};
+use std::thread::scope;
 
 use super::acceptor::Acceptor;
 use super::calls::{Answer, Prospect, call, call_until, numbers};
 use super::field::{Action, Caller, Field};
 use crate::catalogue::{Layer, Scenario};
 use crate::lab::Lab;
+use crate::threads::spawn_in;
 use crate::trial::{Failure, Trial};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
@@ -57,15 +58,15 @@ fn once(trial: &mut Trial, lab: Lab, deleter: Caller, inside: bool, calls: u64) 
     let address = field.address.clone();
     let prospect = Prospect::default();
     let answers = scope(|scope| {
-        let client = || {
+        let client = || -> Result<_, Failure> {
             let mut answers = Vec::new();
             while answers.last() != Some(&Answer::Refused) && !prospect.hopeless.load(Ordering::SeqCst) {
                 answers.push(call_until(&address, &prospect)?);
             }
             Ok(answers)
         };
-        let clients: Vec<ScopedJoinHandle<'_, Result<Vec<Answer>, Failure>>> =
-            (0..CLIENTS).map(|_| scope.spawn(client)).collect();
+        let clients = (0..CLIENTS).map(|_| spawn_in(scope, client)).collect::<Result<Vec<_>, _>>();
+        let clients = clients.inspect_err(|_| prospect.hopeless.store(true, Ordering::SeqCst))?;
         let ended = delete_after(&mut field, &acceptor, deleter, inside, calls);
         let closed = field.lab.core().lives().closed - closed;
         prospect.gone.store(true, Ordering::SeqCst);

@@ -5,7 +5,7 @@
 //! counts is the last word: whatever came before, the pollers end up with what it says.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::thread::{ScopedJoinHandle, scope};
+use std::thread::scope;
 use std::time::Duration;
 
 use fd_core::Fd;
@@ -16,6 +16,7 @@ use super::calls::{Answer, call, greeting, numbers};
 use super::field::{Action, Caller, Field};
 use crate::catalogue::{Layer, Scenario};
 use crate::hold::Checkpoints;
+use crate::threads::spawn_in;
 use crate::trial::{Failure, Trial};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
@@ -42,7 +43,7 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
     let (rounds, enough) = (AtomicUsize::new(0), AtomicBool::new(false));
     let address = field.address.clone();
     let stormed = scope(|scope| {
-        let client = || {
+        let client = || -> Result<_, Failure> {
             let mut answers = Vec::new();
             while !enough.load(Ordering::SeqCst) {
                 if answers.len() < CALLS * rounds.load(Ordering::SeqCst) {
@@ -54,8 +55,8 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
             }
             Ok(answers)
         };
-        let clients: Vec<ScopedJoinHandle<'_, Result<Vec<Answer>, Failure>>> =
-            (0..CLIENTS).map(|_| scope.spawn(client)).collect();
+        let clients = (0..CLIENTS).map(|_| spawn_in(scope, client)).collect::<Result<Vec<_>, _>>();
+        let clients = clients.inspect_err(|_| enough.store(true, Ordering::SeqCst))?;
         let ended = (0..ROUNDS).try_for_each(|round| {
             rounds.fetch_add(1, Ordering::SeqCst);
             flap(trial, &field, round)?;
@@ -134,9 +135,10 @@ fn flap(trial: &Trial, field: &Field, round: u64) -> Result<(), Failure> {
     scope(|scope| {
         for flapper in [100, 101] {
             let (seed, done) = (seed(flapper), done.clone());
-            scope.spawn(move || done.send(flaps(&core.fd(handle), seed)));
+            spawn_in(scope, move || done.send(flaps(&core.fd(handle), seed)))?;
         }
-    });
+        Ok(())
+    })?;
     for _ in 0..flappers + 2 {
         let flapped = finished.recv_timeout(crate::trial::patience());
         let flapped = flapped.map_err(|_| Failure::Wrong("a thread hangs in a pause or a resume".into()))?;

@@ -19,7 +19,7 @@ use fd_core::poller::MakeBackend;
 use fd_core::{FdCore, Runtime, checkpoint};
 
 use crate::descriptors;
-use crate::trial::{Failure, patience};
+use crate::trial::{Failure, LONGEST, patience};
 use ring::Ring;
 use subject::{Listening, Slot};
 
@@ -213,7 +213,7 @@ fn rounds(
     stop: &impl Fn() -> bool,
     each: &mut impl FnMut(&Progress),
 ) -> Option<()> {
-    let end = shared.began + shared.soak.duration;
+    let end = shared.began + shared.soak.duration.min(LONGEST);
     let mut client = rest::Client::new(shared.soak.seed);
     loop {
         shared.resting.store(false, Ordering::SeqCst);
@@ -275,7 +275,8 @@ fn violation(shared: &Shared, core: &Arc<FdCore>) -> Violation {
     // The dump pins each entry, which waits for a change of group that may never end.
     let (sender, receiver) = std::sync::mpsc::channel();
     let core = Arc::clone(core);
-    std::thread::spawn(move || sender.send(core.entries().to_string()));
+    // Without a thread there is no answer.
+    let _ = std::thread::Builder::new().spawn(move || sender.send(core.entries().to_string()));
     let table = receiver.recv_timeout(patience() / 10).unwrap_or_else(|_| "(does not answer)\n".into());
     Violation { what, schedule, table }
 }

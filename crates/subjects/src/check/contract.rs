@@ -302,10 +302,11 @@ fn woken_meanwhile(trial: &Trial) -> Verdict {
     for delay in (0..20).map(|step| Duration::from_micros(step * 200)) {
         let begun = Instant::now();
         let (woken, waited) = thread::scope(|scope| {
-            let waiting = scope.spawn(|| trial.wait(ROOM, trial.patience));
+            let wait = || trial.wait(ROOM, trial.patience);
+            let waiting = thread::Builder::new().spawn_scoped(scope, wait)?;
             thread::sleep(delay);
-            (trial.selector.wake(), waiting.join())
-        });
+            Ok::<_, io::Error>((trial.selector.wake(), waiting.join()))
+        })?;
         woken.map_err(|Unsupported(reason)| Flaw::Unsupported(reason))?;
         let Ok(waited) = waited else { return failed("the wait panicked") };
         let events = waited?;
