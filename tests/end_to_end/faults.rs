@@ -285,6 +285,19 @@ fn a_record_of_a_part_changes_the_lines_of_that_part_only() {
     assert_eq!(written(), expected);
     sandbox.run(&arguments).expect(0, &["1 kill, 3 other"]);
     assert_eq!(written(), expected, "a second run changes nothing");
+    // Named on both sides, a kill is recorded though its fault and its scenario have one.
+    let both = [
+        format!("{os}\tdelete-twice\tdeletion/disown/pipe-level-1t1g@poll\tfails"),
+        format!("{os}\tdisown-closes\tdeletion/own-handler/pipe-level-1t1g@poll\tfails"),
+    ];
+    fs::write(&file, both.join("\n") + "\n").expect("writable");
+    sandbox
+        .run(&["faults", "deletion/disown/pipe", "--fault", "disown-closes", "--record", "--root", &tree])
+        .expect(0, &["1 kill, 2 other"]);
+    let named = format!("{os}\tdisown-closes\tdeletion/disown/pipe-level-1t1g@poll\tfails");
+    let mut expected = [&both[..], &[named]].concat();
+    expected.sort();
+    assert_eq!(written(), expected);
 }
 
 #[test]

@@ -247,15 +247,15 @@ impl<'a> Campaign<'a> {
         })
     }
 
-    /// Proves what the record names, and a kill for every fault and every scenario that has none yet, as far as there are
+    /// Proves what the record names or is to name, and a kill for every fault and every scenario that has none yet, as far as there are
     /// kills to be proven.
     fn prove(&self, kills: &mut Kills) -> Result<(), Error> {
         loop {
             let (rows, columns) = (0..kills.rows.len(), 0..kills.columns.len());
-            let recorded = |pair: &(usize, usize)| {
-                kills.pair(pair.0, pair.1).recorded && cost(kills, pair.0, pair.1).is_some()
+            let wanted = |pair: &(usize, usize)| {
+                kills.pair(pair.0, pair.1).wanted && cost(kills, pair.0, pair.1).is_some()
             };
-            let mut chosen: Vec<_> = kills.places().filter(recorded).collect();
+            let mut chosen: Vec<_> = kills.places().filter(wanted).collect();
             if chosen.is_empty() {
                 for row in rows.clone().filter(|row| kills.row_unproven(*row)) {
                     // The control last: that the harness catches it is the least that can be said.

@@ -76,8 +76,8 @@ pub struct Pair {
     pub harness: usize,
     /// The cell that killed it, the best of several.
     pub kill: Option<Kill>,
-    /// Whether the record names it.
-    pub recorded: bool,
+    /// Whether the record names it, or is to name it.
+    pub wanted: bool,
 }
 
 impl Pair {
@@ -250,13 +250,18 @@ impl Kills {
             entry.judged = !kept && (entry.judged || inside.iter().any(|(_, of, _)| *of == column));
         }
         for (row, column, at) in inside {
-            self.pair_mut(row, column).recorded = true;
+            self.pair_mut(row, column).wanted = true;
             let index = self.index(row, column);
             let cells = &mut self.cells[index];
             if let Some(place) = cells.iter().position(|cell| *cell == at) {
                 cells[..=place].rotate_right(1);
             }
         }
+    }
+
+    /// Every pair is to be in the record if it kills, for it was named.
+    pub fn want_all(&mut self) {
+        self.pairs.iter_mut().for_each(|pair| pair.wanted = true);
     }
 
     fn index(&self, row: usize, column: usize) -> usize {

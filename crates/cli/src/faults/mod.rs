@@ -86,6 +86,9 @@ pub fn run(matrix: Option<&Path>, args: &FaultsArgs) -> Result<ExitCode, Error> 
         Some(_) => kills.follow(&record),
         None => kills.excuse(&record),
     }
+    if args.record && args.selection.has_prefixes() && !args.faults.is_empty() {
+        kills.want_all();
+    }
     let dir = args.report_dir.path.as_path();
     let _lock = Lock::take(dir)?;
     let executable = Executable::hold(&executable::own()?, dir, true)?;
