@@ -360,7 +360,7 @@ impl<'c> Worker<'c> {
         if !self.harvest.is_empty() {
             activity.poll_io.bump();
         }
-        if self.context.next_timer().is_some_and(|due| due <= Instant::now()) {
+        if self.context.next_timer().is_some_and(|due| due <= self.context.now()) {
             activity.poll_exp.bump();
         }
         for index in 0..self.harvest.len() {

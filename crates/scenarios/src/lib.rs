@@ -10,14 +10,17 @@ mod gate;
 pub mod history;
 mod hold;
 mod lab;
+mod lifecycle;
 mod migration;
 mod params;
 mod polling;
 mod recorder;
 mod regression;
+mod scarcity;
 mod script;
 mod shared_listener;
 pub mod soak;
+mod still_clock;
 mod transport;
 mod trial;
 
