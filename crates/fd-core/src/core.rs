@@ -297,8 +297,11 @@ impl FdCore {
         self.working.store(u32::from(me.is_some()), Ordering::Relaxed);
         for thread in self.threads().filter(|thread| Some(*thread) != me) {
             self.table.disable(thread);
-            // Not dropped: what a task holds may wait for a thread that does not exist here.
-            std::mem::forget(self.thread(thread).map(|shared| shared.tasks.close()));
+            if let Some(shared) = self.thread(thread) {
+                shared.sleep.silence();
+                // Not dropped: what a task holds may wait for a thread that does not exist here.
+                std::mem::forget(shared.tasks.close());
+            }
         }
         if fault::on(Fault::ForkKeepsUsers) {
             return;

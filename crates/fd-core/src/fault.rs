@@ -247,6 +247,8 @@ faults! {
     StaleCallTakesReference = "stale-call-takes-reference", "this core; HAProxy's fd_grab_tgid";
     /// A forked child keeps the users that its parent's threads were.
     ForkKeepsUsers = "fork-keeps-users", "this core";
+    /// epoll, poll, select: a forked child goes on with its parent's wake descriptor, and takes its wake-ups.
+    ForkSharesWaker = "fork-shares-waker", "this core, found by lifecycle/fork-goes-on";
     /// epoll, poll, select: the handle of a wake descriptor can be used like any other.
     WakePipeExposed = "wake-pipe-exposed", "this core";
     /// A signal that cannot be caught is taken for one that can.

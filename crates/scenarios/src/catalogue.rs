@@ -109,6 +109,8 @@ pub fn catalogue() -> &'static [Scenario] {
         // The edges of the runtime.
         lifecycle::insert_beside_stop::SCENARIO,
         lifecycle::tasks_at_stop::SCENARIO,
+        lifecycle::fork_goes_on::SCENARIO,
+        lifecycle::fork_drops_runtime::SCENARIO,
         lifecycle::internal_handles::SCENARIO,
         lifecycle::impossible_builds::SCENARIO,
         lifecycle::two_runtimes::SCENARIO,

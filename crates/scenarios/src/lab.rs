@@ -75,6 +75,11 @@ impl Lab {
         Ok(lab)
     }
 
+    /// The runtime alone, without what [`Lab::finish`] checks: for a forked child.
+    pub(crate) fn into_runtime(self) -> Runtime {
+        ManuallyDrop::into_inner(self.runtime)
+    }
+
     /// The shared side.
     pub fn core(&self) -> &Arc<FdCore> {
         self.runtime.core()

@@ -120,6 +120,6 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
     before.end(trial)?;
     meanwhile.end(trial)?;
     lab.fence_all()?;
-    drop(points);
+    drop((points, first.far, second.far));
     lab.finish(trial, &[])
 }

@@ -31,6 +31,11 @@ pub(crate) struct Child {
 pub(crate) struct Report(RawFd);
 
 impl Report {
+    /// To the pipe end with this number, which the child inherits.
+    pub(crate) fn at(number: RawFd) -> Self {
+        Self(number)
+    }
+
     /// `observed` was seen where `expected` is right.
     pub(crate) fn eq<T: Debug>(self, what: &str, expected: T, observed: T) {
         self.write(&format!("{what}\t{expected:?}\t{observed:?}\n"));
@@ -51,6 +56,11 @@ impl Report {
 }
 
 impl Child {
+    /// A child that was forked elsewhere.
+    pub(crate) fn of(process: Pid, report: PipeReader) -> Self {
+        Self { process, report }
+    }
+
     /// Forks on this thread, which goes on alone in the child: there `action` runs, and then the process ends.
     ///
     /// # Errors
@@ -68,7 +78,7 @@ impl Child {
         }
     }
 
-    /// Forks on a worker thread, in a task. In the child `action` runs, and then the thread goes back to its loop: something
+    /// Forks on a worker thread, in a task; see [`go_on_in_child`]. In the child `action` runs, and then the thread goes back to its loop: something
     /// there must end the report.
     ///
     /// # Errors
@@ -137,13 +147,13 @@ impl Drop for Child {
     }
 }
 
-/// Forks. The parent gets the child's number; the child does `action` and has no answer for anybody.
+/// Forks, after [`FdCore::before_fork`](fd_core::FdCore::before_fork) was called. The parent gets the child's number; the
+/// child does `action` and has no answer for anybody.
 pub(crate) fn go_on_in_child(
     context: &Context,
     report: Report,
     action: impl FnOnce(&Context, Report),
 ) -> Result<Pid, Errno> {
-    context.core().before_fork();
     // SAFETY: as in `Child::fork`.
     match unsafe { fork() }? {
         ForkResult::Parent { child } => Ok(child),

@@ -29,6 +29,9 @@ const ROUNDS: usize = 60;
 /// Threads that insert all the time.
 const INSERTERS: usize = 2;
 
+/// Registrations that each of them leaves.
+const LEFT: usize = 50;
+
 type Inserted = Result<FdHandle, InsertRefused>;
 
 fn run(trial: &mut Trial) -> Result<(), Failure> {
@@ -92,6 +95,7 @@ fn before_the_slot_is_taken(trial: &mut Trial, worker: bool) -> Result<(), Failu
         trial.check_eq(format!("insertion by {name} over a stop"), refused, answer(&told)?, "core 8");
         trial.check_eq("registrations", 0, core.table().used(), "core 8");
         trial.check_eq("the peer sees the end", true, far.ended(), "the descriptor came back, and was dropped");
+        drop(far);
         Ok(())
     })
 }
@@ -113,6 +117,7 @@ fn with_the_slot_taken(trial: &mut Trial, worker: bool) -> Result<(), Failure> {
         let what = format!("insertion by {name}, with its slot, over a stop");
         trial.check_eq(what, format!("{inserted:?}"), answer(&told)?, "it began before the stop");
         trial.check_eq("the peer sees the end", true, far.ended(), "L8");
+        drop(far);
         Ok(())
     })
 }
@@ -132,7 +137,13 @@ fn unforced(trial: &mut Trial, round: usize) -> Result<(), Failure> {
                 let near = crate::transport::pair(transport).map_err(Failure::broken)?.near;
                 let options = InsertOptions::default();
                 match core.insert(near, idle(), thread.group(), thread.mask(), options) {
-                    Ok(_) => inserted += 1,
+                    Ok(handle) => {
+                        inserted += 1;
+                        // What is left is enough for the stop to end, and the numbers are few.
+                        if inserted > LEFT {
+                            let _ = core.fd(handle).delete();
+                        }
+                    }
                     Err(refused) if refused.reason == InsertRefused::Stopping => return Ok(inserted),
                     Err(refused) => return Err(Failure::broken(refused)),
                 }

@@ -1,7 +1,10 @@
 //! Runtimes that start, stop, are dropped, fork, and panic.
 
 pub(crate) mod child;
+mod held_at_fork;
 
+pub(crate) mod fork_drops_runtime;
+pub(crate) mod fork_goes_on;
 pub(crate) mod impossible_builds;
 pub(crate) mod insert_beside_stop;
 pub(crate) mod internal_handles;

@@ -97,6 +97,7 @@ fn forked(trial: &mut Trial, lab: &Lab) -> Result<(), Failure> {
     let ends = pair(trial.params.transport).map_err(Failure::broken)?;
     let (near, mut far) = (Mutex::new(Some(ends.near)), ends.far);
     far.write_all(b"x").map_err(Failure::broken)?;
+    lab.core().before_fork();
     let mut child = Child::fork_on(lab, lab.thread(0), move |context, report| {
         let near = unpoisoned(&near).take();
         in_the_child(context, report, near.expect("taken once"));
