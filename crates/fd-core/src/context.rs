@@ -200,8 +200,9 @@ impl Context {
     /// using, moving or closing at the fork is free again, or closed. Does nothing in the process that started the runtime.
     pub fn forked(&self) {
         if self.core.is_inherited() {
-            self.core.adopt(Some(self.id));
+            let guarded = self.core.adopt(Some(self.id));
             self.forked.set(true);
+            guarded.resume();
         }
     }
 

@@ -384,7 +384,7 @@ impl Runtime {
         if self.core.is_inherited() {
             // First: the stop wakes the threads, and these are the parent's.
             self.threads.drain(..).for_each(std::mem::forget);
-            self.core.adopt(None);
+            let _ = self.core.adopt(None);
         }
         self.core.request_stop();
         self.gate.abandon();

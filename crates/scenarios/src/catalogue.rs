@@ -107,13 +107,17 @@ pub fn catalogue() -> &'static [Scenario] {
         polling::timer_after_work::SCENARIO,
         polling::rebuild_at_the_limit::SCENARIO,
         // The edges of the runtime.
+        lifecycle::calls_beside_stop::SCENARIO,
         lifecycle::insert_beside_stop::SCENARIO,
+        lifecycle::stopped_from_inside::SCENARIO,
+        lifecycle::panics::SCENARIO,
         lifecycle::tasks_at_stop::SCENARIO,
         lifecycle::fork_goes_on::SCENARIO,
         lifecycle::fork_drops_runtime::SCENARIO,
         lifecycle::internal_handles::SCENARIO,
         lifecycle::impossible_builds::SCENARIO,
         lifecycle::two_runtimes::SCENARIO,
+        lifecycle::start_stop_often::SCENARIO,
         // The history of the core.
         regression::both_threads_owe_one_update::SCENARIO,
         regression::busy_thread_keeps_others_awake::SCENARIO,

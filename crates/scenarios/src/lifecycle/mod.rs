@@ -3,11 +3,15 @@
 pub(crate) mod child;
 mod held_at_fork;
 
+pub(crate) mod calls_beside_stop;
 pub(crate) mod fork_drops_runtime;
 pub(crate) mod fork_goes_on;
 pub(crate) mod impossible_builds;
 pub(crate) mod insert_beside_stop;
 pub(crate) mod internal_handles;
+pub(crate) mod panics;
+pub(crate) mod start_stop_often;
+pub(crate) mod stopped_from_inside;
 pub(crate) mod tasks_at_stop;
 pub(crate) mod two_runtimes;
 
