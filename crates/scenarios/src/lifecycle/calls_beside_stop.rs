@@ -267,6 +267,7 @@ fn unforced(trial: &mut Trial, random: &mut Rng) -> Result<(), Failure> {
         trial.check_eq("peers that do not see the end", 0, open, "L8");
         trial.check_eq("tasks and timers dropped, run or not", tokens, field.tally.dropped(), "core 6");
         trial.count("tasks and timers in the last round", tokens as u64);
+        drop((field, peers));
         Ok(())
     })
 }
