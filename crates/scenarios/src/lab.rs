@@ -309,7 +309,8 @@ impl Lab {
         );
         trial.check_eq("closes of a number that was not open", 0, lives.close_errors, "S4");
         if !expects_errors {
-            let sum = |of: fn(&ActivitySnapshot) -> u64| activity.0.iter().map(|(_, counters)| of(counters)).sum();
+            let sum =
+                |of: fn(&ActivitySnapshot) -> u64| activity.0.iter().map(|(_, counters)| of(counters)).sum();
             trial.check_eq("waits that failed", 0, sum(|counters| counters.poll_error), "L10");
             trial.check_eq("changes that the kernel refused", 0, sum(|counters| counters.poll_refused), "L1");
         }

@@ -145,6 +145,9 @@ fn m9_post_and_end() {
         let _ = world.core.thread(thread(1, 0)).unwrap().end_tasks();
         let accepted = poster.join().unwrap();
         assert_eq!(Arc::strong_count(&held), 1, "L8: a task stays with a thread that has ended");
-        assert!(!world.core.post(thread(1, 0), |_| ()), "L8: accepted, and its thread has ended ({accepted})");
+        assert!(
+            !world.core.post(thread(1, 0), |_| ()),
+            "L8: accepted, and its thread has ended ({accepted})"
+        );
     });
 }

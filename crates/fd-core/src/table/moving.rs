@@ -78,8 +78,12 @@ impl<'t> Pin<'t> {
         if !fault::on(Fault::TakeoverKeepsThreadMask) {
             // Not a plain store: that would bring an entry under deletion back to life. Release: whoever sees
             // the new mask sees what the old owner left (it had given up its running bit before ours was won).
-            let replaced =
-                entry.thread_mask.compare_exchange(old.bits(), me.bits(), Ordering::AcqRel, Ordering::Acquire);
+            let replaced = entry.thread_mask.compare_exchange(
+                old.bits(),
+                me.bits(),
+                Ordering::AcqRel,
+                Ordering::Acquire,
+            );
             if replaced.is_err() {
                 return Err(MoveError::Deleted);
             }

@@ -124,9 +124,15 @@ fn forced(trial: &mut Trial, call: Call, point: Point) -> Result<(), Failure> {
         Call::Want => outside(|core, handle, _| ignored(core.fd(handle).want_send()))?,
         Call::Delete => outside(|core, handle, _| ignored(core.fd(handle).delete()))?,
         Call::Migrate => outside(|core, handle, to| ignored(core.fd(handle).migrate_on(to)))?,
-        Call::OwnDelete => ignored(lab.core().post(owner, move |context| ignored(context.fd(handle).delete()))),
-        Call::Takeover => ignored(lab.core().post(other, move |context| ignored(context.takeover(handle, id)))),
-        Call::Update => ignored(lab.core().post(owner, move |context| ignored(context.fd(handle).want_send()))),
+        Call::OwnDelete => {
+            ignored(lab.core().post(owner, move |context| ignored(context.fd(handle).delete())))
+        }
+        Call::Takeover => {
+            ignored(lab.core().post(other, move |context| ignored(context.takeover(handle, id))))
+        }
+        Call::Update => {
+            ignored(lab.core().post(owner, move |context| ignored(context.fd(handle).want_send())))
+        }
         Call::Report => std::io::Write::write_all(&mut far, b"x").map_err(Failure::broken)?,
         Call::Sleep => lab.core().wake(owner),
     }
@@ -182,7 +188,9 @@ impl Field {
             6 => {
                 if let Ok(ends) = crate::transport::pair(self.transport) {
                     let (group, mask) = (thread.group(), thread.mask());
-                    if let Ok(handle) = self.core.insert(ends.near, idle(), group, mask, InsertOptions::default()) {
+                    if let Ok(handle) =
+                        self.core.insert(ends.near, idle(), group, mask, InsertOptions::default())
+                    {
                         let _ = self.core.fd(handle).delete();
                     }
                 }

@@ -54,7 +54,11 @@ fn beside_a_held_thread(
     let scene = Scene::set(trial, lab, points, place, other, forks)?;
     let (number, handle) = (scene.number, scene.handle);
     let mut child = Child::fork_on(lab, forks, move |context, report| {
-        report.eq("a task of a thread that is not there is accepted", false, context.core().post(other, |_| ()));
+        report.eq(
+            "a task of a thread that is not there is accepted",
+            false,
+            context.core().post(other, |_| ()),
+        );
         if let Some(handle) = handle {
             let expected = if place.leaves_registration() { "Ok(())" } else { "refused" };
             let deleted = context.fd(handle).delete();
@@ -104,13 +108,21 @@ fn use_again(context: &Context, report: Report, near: OwnedFd, place: Place) {
         if !place.leaves_number() {
             let mut bytes = Vec::new();
             let _ = read_all(ready, &mut bytes);
-            report.eq("what the number reads", "child".to_owned(), String::from_utf8_lossy(&bytes).into_owned());
+            report.eq(
+                "what the number reads",
+                "child".to_owned(),
+                String::from_utf8_lossy(&bytes).into_owned(),
+            );
         }
         let _ = ready.fd().delete();
         let context = ready.context();
         let number = ready.handle().number();
         context.core().post(context.id(), move |_| {
-            report.eq("the number is open after its own handler's delete", false, descriptors::is_open(number));
+            report.eq(
+                "the number is open after its own handler's delete",
+                false,
+                descriptors::is_open(number),
+            );
             report.end()
         });
     };

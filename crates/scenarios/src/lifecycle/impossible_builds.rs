@@ -20,7 +20,8 @@ pub(crate) const SCENARIO: Scenario = Scenario {
 
 fn run(trial: &mut Trial) -> Result<(), Failure> {
     let before = descriptors::open();
-    let signals = [0, -1, 65, i32::MAX, libc::SIGKILL, libc::SIGSTOP, libc::SIGSEGV, libc::SIGILL, libc::SIGFPE];
+    let signals =
+        [0, -1, 65, i32::MAX, libc::SIGKILL, libc::SIGSTOP, libc::SIGSEGV, libc::SIGILL, libc::SIGFPE];
     for signal in signals {
         let build = builder(trial).signal(signal, |_| ());
         refused(trial, &format!("signal {signal}"), "signal", build);
@@ -39,7 +40,12 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
     trial.held_so_far()?;
     let runtime = builder(trial).signal(libc::SIGUSR1, |_| ()).capacity(512).start(trial.make);
     stopped(runtime.map_err(Failure::from_start)?)?;
-    trial.check_eq("open descriptors", format!("{before:?}"), format!("{:?}", descriptors::open()), "core 13");
+    trial.check_eq(
+        "open descriptors",
+        format!("{before:?}"),
+        format!("{:?}", descriptors::open()),
+        "core 13",
+    );
     Ok(())
 }
 

@@ -47,7 +47,11 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
 }
 
 /// Inserts on a worker thread, or on a thread of no group. Returns the name of the thread and what the answer will be.
-fn inserter(lab: &Lab, worker: bool, fd: std::os::fd::OwnedFd) -> Result<(String, Receiver<Inserted>), Failure> {
+fn inserter(
+    lab: &Lab,
+    worker: bool,
+    fd: std::os::fd::OwnedFd,
+) -> Result<(String, Receiver<Inserted>), Failure> {
     let (tell, told) = channel();
     let thread = lab.thread(0);
     let insert = move |core: &FdCore| {
@@ -94,7 +98,12 @@ fn before_the_slot_is_taken(trial: &mut Trial, worker: bool) -> Result<(), Failu
         let refused = format!("{:?}", refused.map(|_| "inserted"));
         trial.check_eq(format!("insertion by {name} over a stop"), refused, answer(&told)?, "core 8");
         trial.check_eq("registrations", 0, core.table().used(), "core 8");
-        trial.check_eq("the peer sees the end", true, far.ended(), "the descriptor came back, and was dropped");
+        trial.check_eq(
+            "the peer sees the end",
+            true,
+            far.ended(),
+            "the descriptor came back, and was dropped",
+        );
         drop(far);
         Ok(())
     })

@@ -17,7 +17,8 @@ pub(crate) const SCENARIO: Scenario = Scenario {
 
 fn run(trial: &mut Trial) -> Result<(), Failure> {
     let lab = Lab::start(trial)?;
-    let own: Vec<_> = lab.core().entries().0.into_iter().filter(|entry| entry.state & state::INTERNAL != 0).collect();
+    let own: Vec<_> =
+        lab.core().entries().0.into_iter().filter(|entry| entry.state & state::INTERNAL != 0).collect();
     if own.is_empty() {
         lab.finish(trial, &[])?;
         return Err(Failure::Unsupported("this backend wakes its threads without a descriptor".into()));

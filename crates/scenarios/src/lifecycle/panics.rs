@@ -170,7 +170,8 @@ fn panics(trial: &mut Trial, what: Panics) -> Result<(), Failure> {
     let about = |of: &str| format!("{what:?} panics: {of}");
     let tally = Tally::default();
     let action = |_: &Context| panic_on_purpose("run");
-    let mut lab = Lab::start_with(trial, |builder| builder.signal(Signal::SIGUSR1 as i32, action), |_| Ok(()))?;
+    let mut lab =
+        Lab::start_with(trial, |builder| builder.signal(Signal::SIGUSR1 as i32, action), |_| Ok(()))?;
     // Signals are the first thread's.
     let thread = lab.thread(0);
     let (near, mut far) = both_ends(trial)?;

@@ -114,7 +114,8 @@ fn ended(trial: &mut Trial, at: Where, how: How) -> Result<(), Failure> {
         let end = end.clone();
         move |_: &Context| end.now()
     };
-    let mut lab = Lab::start_with(trial, |builder| builder.signal(Signal::SIGUSR1 as i32, action), |_| Ok(()))?;
+    let mut lab =
+        Lab::start_with(trial, |builder| builder.signal(Signal::SIGUSR1 as i32, action), |_| Ok(()))?;
     let (near, mut far) = both_ends(trial)?;
     let tally = Tally::default();
     let ending = Ending { end: end.clone(), at, _token: tally.token() };

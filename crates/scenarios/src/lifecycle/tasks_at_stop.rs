@@ -80,7 +80,12 @@ fn pending_and_late(trial: &mut Trial) -> Result<(), Failure> {
         stopped(runtime)?;
         trial.check_eq("tasks run after the stop", 0, ran.load(Ordering::SeqCst), "L8");
         trial.check_eq("tasks dropped", count, tasks.dropped(), "core 6");
-        trial.check_eq("tasks accepted from a task that is dropped", 0, accepted.load(Ordering::SeqCst), "core 6");
+        trial.check_eq(
+            "tasks accepted from a task that is dropped",
+            0,
+            accepted.load(Ordering::SeqCst),
+            "core 6",
+        );
         for thread in &threads {
             let token = tasks.token();
             let posted = core.post(*thread, move |_| drop(token));

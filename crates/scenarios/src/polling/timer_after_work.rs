@@ -48,7 +48,12 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
     trial.check_eq("timers without an end that fired", 0, dropped.try_iter().count(), "core 13");
     lab.finish(trial, &[])?;
     let left = dropped.recv().is_ok();
-    trial.check_eq("timers without an end that fired or stayed when the runtime stopped", false, left, "core 6");
+    trial.check_eq(
+        "timers without an end that fired or stayed when the runtime stopped",
+        false,
+        left,
+        "core 6",
+    );
     Ok(())
 }
 
@@ -119,9 +124,11 @@ fn random(trial: &mut Trial, lab: &mut Lab, clock: &StillClock) -> Result<(), Fa
         let now = clock.passed() - began;
         for (index, timers) in due.iter().enumerate() {
             let fired = unpoisoned(&fired).clone();
-            let observed: Vec<_> = fired.iter().filter(|(of, _)| *of == index).map(|(_, timer)| *timer).collect();
+            let observed: Vec<_> =
+                fired.iter().filter(|(of, _)| *of == index).map(|(_, timer)| *timer).collect();
             let expected: Vec<_> = timers.iter().copied().filter(|(due, _)| *due <= now).collect();
-            let what = format!("timers of thread {index} that have fired after {} minutes", now.as_secs() / 60);
+            let what =
+                format!("timers of thread {index} that have fired after {} minutes", now.as_secs() / 60);
             trial.check_eq(what, format!("{expected:?}"), format!("{observed:?}"), "L10, T02");
         }
         trial.held_so_far()?;
