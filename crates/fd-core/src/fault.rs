@@ -229,6 +229,8 @@ faults! {
     // At the edges of the runtime.
     /// epoll: a registration that is reported again after its close costs its poller at once, children or not.
     StaleAtSecondReport = "stale-at-second-report", "this core; deletion/closes-beside-children";
+    /// epoll: a registration that was reported while a child had a copy costs its poller if the child is gone a moment later.
+    ChildlessAfterBatch = "childless-after-batch", "this core, found by deletion/closes-beside-children";
     /// epoll, kqueue: a poller that cannot be replaced ends its thread.
     RebuildFailureFatal = "rebuild-failure-fatal", "this core";
     /// A wait that fails ends its thread.
