@@ -51,6 +51,7 @@ fn beside_a_held_thread(
     numbers.retain(|number| *number != scene.number);
     let (spare, spare_far) = both_ends(trial)?;
     let mut spare = Some(spare);
+    let woken = running.activity(first).wake_thread;
     let mut child = Child::fork(|report| {
         let (Some(lab), Some(spare)) = (lab.take(), spare.take()) else { return };
         in_the_child(report, lab.into_runtime(), stops, spare);
@@ -61,6 +62,9 @@ fn beside_a_held_thread(
     child.record(trial, &when, "core 11")?;
     drop((child, spare, spare_far));
     let running = lab.as_mut().ok_or_else(|| Failure::Broken("no lab".into()))?;
+    running.fence(first)?;
+    let wakes = running.activity(first).wake_thread - woken;
+    trial.check_eq(format!("{when}: wake-ups of the parent's thread"), 0, wakes, "core 16");
     scene.end(running, &when)?;
     running.fence_all()
 }

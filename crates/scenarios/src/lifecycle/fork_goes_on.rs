@@ -193,11 +193,14 @@ fn end_the_others(context: &Context, kept: FdHandle) {
 
 /// Threads of parent and child sleep, and are woken. Neither wake-up is the other one's.
 fn both_are_woken(trial: &mut Trial, lab: &mut Lab) -> Result<(), Failure> {
-    let thread = lab.thread(0);
+    let (thread, other) = (lab.thread(0), lab.thread(1));
     lab.core().before_fork();
+    let before = lab.activity(other).wake_thread;
     let mut child = Child::fork_on(lab, thread, move |context, report| {
         end_the_rest(context, report);
         let (core, id) = (Arc::clone(context.core()), context.id());
+        core.wake(other);
+        core.post(other, |_| ());
         std::thread::spawn(move || {
             let woken = (0..WAKES).take_while(|_| {
                 let (tell, told) = channel();
@@ -212,6 +215,9 @@ fn both_are_woken(trial: &mut Trial, lab: &mut Lab) -> Result<(), Failure> {
         lab.on(thread, |_| ())?;
     }
     child.record(trial, "woken beside its parent", "core 16")?;
+    lab.fence(other)?;
+    let wakes = lab.activity(other).wake_thread - before;
+    trial.check_eq("wake-ups of a parent's thread by the child", 0, wakes, "core 16");
     for _ in 0..WAKES {
         lab.on(thread, |_| ())?;
     }
