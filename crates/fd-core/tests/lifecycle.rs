@@ -380,7 +380,7 @@ fn a_runtime_may_end_on_a_thread_of_another() {
             let ready = |ready: &Ready<'_>| ready.fd().delete().unwrap();
             insert(outer.core(), Acting { ready, released: || {}, dropped: end }).1
         } else {
-            let end = Mutex::new(move || end());
+            let end = Mutex::new(end);
             insert(outer.core(), move |ready: &Ready<'_>| {
                 ready.fd().stop_recv().unwrap();
                 (end.lock().unwrap())();
