@@ -865,6 +865,43 @@ mod migration {
         }
     }
 
+    mod update_overtaken {
+        cells! {
+            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+            epoll: "migration/update-overtaken", 60 seconds;
+            tcp_level_2t1g "tcp-level-2t1g"
+            tcp_edge_2t1g "tcp-edge-2t1g"
+            unix_level_2t1g "unix-level-2t1g"
+            unix_edge_2t1g "unix-edge-2t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+            pipe_edge_2t1g "pipe-edge-2t1g"
+        }
+        cells! {
+            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+            kqueue: "migration/update-overtaken", 60 seconds;
+            tcp_level_2t1g "tcp-level-2t1g"
+            tcp_edge_2t1g "tcp-edge-2t1g"
+            unix_level_2t1g "unix-level-2t1g"
+            unix_edge_2t1g "unix-edge-2t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+            pipe_edge_2t1g "pipe-edge-2t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            poll: "migration/update-overtaken", 60 seconds;
+            tcp_level_2t1g "tcp-level-2t1g"
+            unix_level_2t1g "unix-level-2t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            select: "migration/update-overtaken", 60 seconds;
+            tcp_level_2t1g "tcp-level-2t1g"
+            unix_level_2t1g "unix-level-2t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+    }
+
     mod takeover_storm {
         cells! {
             #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
@@ -2355,6 +2392,37 @@ mod deletion {
         }
     }
 
+    mod closes_beside_children {
+        cells! {
+            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+            epoll: "deletion/closes-beside-children", 60 seconds;
+            unix_level_2t1g "unix-level-2t1g"
+            unix_edge_2t1g "unix-edge-2t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+            pipe_edge_2t1g "pipe-edge-2t1g"
+        }
+        cells! {
+            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+            kqueue: "deletion/closes-beside-children", 60 seconds;
+            unix_level_2t1g "unix-level-2t1g"
+            unix_edge_2t1g "unix-edge-2t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+            pipe_edge_2t1g "pipe-edge-2t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            poll: "deletion/closes-beside-children", 60 seconds;
+            unix_level_2t1g "unix-level-2t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            select: "deletion/closes-beside-children", 60 seconds;
+            unix_level_2t1g "unix-level-2t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+    }
+
     mod disown {
         cells! {
             #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
@@ -2590,6 +2658,37 @@ mod deletion {
             pipe_level_2t2g "pipe-level-2t2g"
             pipe_level_4t1g "pipe-level-4t1g"
             pipe_level_4t2g "pipe-level-4t2g"
+        }
+    }
+
+    mod stale_call_beside_insert {
+        cells! {
+            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+            epoll: "deletion/stale-call-beside-insert", 60 seconds;
+            unix_level_2t1g "unix-level-2t1g"
+            unix_edge_2t1g "unix-edge-2t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+            pipe_edge_2t1g "pipe-edge-2t1g"
+        }
+        cells! {
+            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+            kqueue: "deletion/stale-call-beside-insert", 60 seconds;
+            unix_level_2t1g "unix-level-2t1g"
+            unix_edge_2t1g "unix-edge-2t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+            pipe_edge_2t1g "pipe-edge-2t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            poll: "deletion/stale-call-beside-insert", 60 seconds;
+            unix_level_2t1g "unix-level-2t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            select: "deletion/stale-call-beside-insert", 60 seconds;
+            unix_level_2t1g "unix-level-2t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
         }
     }
 
@@ -4114,6 +4213,357 @@ mod polling {
             #[cfg(unix)]
             select: "polling/short-wait", 60 seconds;
             pipe_level_1t1g "pipe-level-1t1g"
+        }
+    }
+
+    mod timer_after_work {
+        cells! {
+            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+            epoll: "polling/timer-after-work", 60 seconds;
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+        cells! {
+            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+            kqueue: "polling/timer-after-work", 60 seconds;
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            poll: "polling/timer-after-work", 60 seconds;
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            select: "polling/timer-after-work", 60 seconds;
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+    }
+
+    mod rebuild_at_the_limit {
+        cells! {
+            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+            epoll: "polling/rebuild-at-the-limit", 60 seconds;
+            unix_level_1t1g "unix-level-1t1g"
+            unix_level_2t1g "unix-level-2t1g"
+            unix_edge_1t1g "unix-edge-1t1g"
+            unix_edge_2t1g "unix-edge-2t1g"
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+            pipe_edge_1t1g "pipe-edge-1t1g"
+            pipe_edge_2t1g "pipe-edge-2t1g"
+        }
+        cells! {
+            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+            kqueue: "polling/rebuild-at-the-limit", 60 seconds;
+            unix_level_1t1g "unix-level-1t1g"
+            unix_level_2t1g "unix-level-2t1g"
+            unix_edge_1t1g "unix-edge-1t1g"
+            unix_edge_2t1g "unix-edge-2t1g"
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+            pipe_edge_1t1g "pipe-edge-1t1g"
+            pipe_edge_2t1g "pipe-edge-2t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            poll: "polling/rebuild-at-the-limit", 60 seconds;
+            unix_level_1t1g "unix-level-1t1g"
+            unix_level_2t1g "unix-level-2t1g"
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            select: "polling/rebuild-at-the-limit", 60 seconds;
+            unix_level_1t1g "unix-level-1t1g"
+            unix_level_2t1g "unix-level-2t1g"
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+    }
+}
+
+mod lifecycle {
+    mod calls_beside_stop {
+        cells! {
+            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+            epoll: "lifecycle/calls-beside-stop", 60 seconds;
+            pipe_level_2t1g "pipe-level-2t1g"
+            pipe_level_4t1g "pipe-level-4t1g"
+        }
+        cells! {
+            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+            kqueue: "lifecycle/calls-beside-stop", 60 seconds;
+            pipe_level_2t1g "pipe-level-2t1g"
+            pipe_level_4t1g "pipe-level-4t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            poll: "lifecycle/calls-beside-stop", 60 seconds;
+            pipe_level_2t1g "pipe-level-2t1g"
+            pipe_level_4t1g "pipe-level-4t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            select: "lifecycle/calls-beside-stop", 60 seconds;
+            pipe_level_2t1g "pipe-level-2t1g"
+            pipe_level_4t1g "pipe-level-4t1g"
+        }
+    }
+
+    mod insert_beside_stop {
+        cells! {
+            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+            epoll: "lifecycle/insert-beside-stop", 60 seconds;
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+        cells! {
+            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+            kqueue: "lifecycle/insert-beside-stop", 60 seconds;
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            poll: "lifecycle/insert-beside-stop", 60 seconds;
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            select: "lifecycle/insert-beside-stop", 60 seconds;
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+    }
+
+    mod stopped_from_inside {
+        cells! {
+            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+            epoll: "lifecycle/stopped-from-inside", 60 seconds;
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+        cells! {
+            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+            kqueue: "lifecycle/stopped-from-inside", 60 seconds;
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            poll: "lifecycle/stopped-from-inside", 60 seconds;
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            select: "lifecycle/stopped-from-inside", 60 seconds;
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+    }
+
+    mod panics {
+        cells! {
+            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+            epoll: "lifecycle/panics", 60 seconds;
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+        cells! {
+            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+            kqueue: "lifecycle/panics", 60 seconds;
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            poll: "lifecycle/panics", 60 seconds;
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            select: "lifecycle/panics", 60 seconds;
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+    }
+
+    mod tasks_at_stop {
+        cells! {
+            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+            epoll: "lifecycle/tasks-at-stop", 60 seconds;
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+        cells! {
+            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+            kqueue: "lifecycle/tasks-at-stop", 60 seconds;
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            poll: "lifecycle/tasks-at-stop", 60 seconds;
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            select: "lifecycle/tasks-at-stop", 60 seconds;
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+    }
+
+    mod fork_goes_on {
+        cells! {
+            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+            epoll: "lifecycle/fork-goes-on", 60 seconds;
+            unix_level_2t1g "unix-level-2t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+        cells! {
+            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+            kqueue: "lifecycle/fork-goes-on", 60 seconds;
+            unix_level_2t1g "unix-level-2t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            poll: "lifecycle/fork-goes-on", 60 seconds;
+            unix_level_2t1g "unix-level-2t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            select: "lifecycle/fork-goes-on", 60 seconds;
+            unix_level_2t1g "unix-level-2t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+    }
+
+    mod fork_drops_runtime {
+        cells! {
+            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+            epoll: "lifecycle/fork-drops-runtime", 60 seconds;
+            unix_level_2t1g "unix-level-2t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+        cells! {
+            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+            kqueue: "lifecycle/fork-drops-runtime", 60 seconds;
+            unix_level_2t1g "unix-level-2t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            poll: "lifecycle/fork-drops-runtime", 60 seconds;
+            unix_level_2t1g "unix-level-2t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            select: "lifecycle/fork-drops-runtime", 60 seconds;
+            unix_level_2t1g "unix-level-2t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+    }
+
+    mod internal_handles {
+        cells! {
+            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+            epoll: "lifecycle/internal-handles", 60 seconds;
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+        cells! {
+            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+            kqueue: "lifecycle/internal-handles", 60 seconds;
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            poll: "lifecycle/internal-handles", 60 seconds;
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            select: "lifecycle/internal-handles", 60 seconds;
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+    }
+
+    mod impossible_builds {
+        cells! {
+            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+            epoll: "lifecycle/impossible-builds", 60 seconds;
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+        cells! {
+            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+            kqueue: "lifecycle/impossible-builds", 60 seconds;
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            poll: "lifecycle/impossible-builds", 60 seconds;
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            select: "lifecycle/impossible-builds", 60 seconds;
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+    }
+
+    mod two_runtimes {
+        cells! {
+            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+            epoll: "lifecycle/two-runtimes", 60 seconds;
+            pipe_level_2t1g "pipe-level-2t1g"
+            pipe_edge_2t1g "pipe-edge-2t1g"
+        }
+        cells! {
+            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+            kqueue: "lifecycle/two-runtimes", 60 seconds;
+            pipe_level_2t1g "pipe-level-2t1g"
+            pipe_edge_2t1g "pipe-edge-2t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            poll: "lifecycle/two-runtimes", 60 seconds;
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            select: "lifecycle/two-runtimes", 60 seconds;
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+    }
+
+    mod start_stop_often {
+        cells! {
+            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+            epoll: "lifecycle/start-stop-often", 300 seconds;
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+        cells! {
+            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+            kqueue: "lifecycle/start-stop-often", 300 seconds;
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            poll: "lifecycle/start-stop-often", 300 seconds;
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            select: "lifecycle/start-stop-often", 300 seconds;
+            pipe_level_2t1g "pipe-level-2t1g"
         }
     }
 }

@@ -48,6 +48,8 @@ points! {
     MoveDone,
     /// An insertion has found the table open and is about to take its slot.
     InsertBeforeClaim,
+    /// An insertion has taken its slot, and has not published the registration.
+    InsertClaimed,
     /// Somebody wants to look at an entry that is locked, and is about to wait.
     PinWaits,
     /// A call has found that its registration is not the one that it wants, and is about to give up.

@@ -195,13 +195,15 @@ impl Context {
         }
     }
 
-    /// For the child of a fork that goes on with this thread's loop, before it does anything else: the kernel poller is
-    /// replaced before the next wait, and everything is registered again. The other threads do not exist here: what they were
-    /// using, moving or closing at the fork is free again, or closed. Does nothing in the process that started the runtime.
+    /// For the child of a fork that goes on with this thread's loop, before it does anything else: the kernel poller and the
+    /// wake descriptor are replaced before the next wait, and everything is registered again. The other threads do not exist
+    /// here: what they were using, moving or closing at the fork is free again, or closed; tasks for them are refused. A
+    /// descriptor that one of them was about to insert or to close stays open. Does nothing in the process that started the runtime.
     pub fn forked(&self) {
         if self.core.is_inherited() {
-            self.core.adopt(Some(self.id));
+            let guarded = self.core.adopt(Some(self.id));
             self.forked.set(true);
+            guarded.resume();
         }
     }
 

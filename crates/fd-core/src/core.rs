@@ -291,22 +291,27 @@ impl FdCore {
     /// Makes the core this forked child's own: what the threads that do not exist here held or had begun is undone or
     /// finished. `me` is the worker thread that goes on, if one does.
     ///
-    /// To be called by the only thread of the process.
-    pub(crate) fn adopt(&self, me: Option<ThreadId>) {
+    /// To be called by the only thread of the process. The caller says what becomes of a panic of a handler that ended.
+    pub(crate) fn adopt(&self, me: Option<ThreadId>) -> Guarded {
         self.process.store(std::process::id(), Ordering::Relaxed);
         self.working.store(u32::from(me.is_some()), Ordering::Relaxed);
         for thread in self.threads().filter(|thread| Some(*thread) != me) {
             self.table.disable(thread);
-            // Not dropped: what a task holds may wait for a thread that does not exist here.
-            std::mem::forget(self.thread(thread).map(|shared| shared.tasks.close()));
+            if let Some(shared) = self.thread(thread) {
+                shared.sleep.silence();
+                // Not dropped: what a task holds may wait for a thread that does not exist here.
+                std::mem::forget(shared.tasks.close());
+            }
         }
+        let mut guarded = Guarded::default();
         if fault::on(Fault::ForkKeepsUsers) {
-            return;
+            return guarded;
         }
         let ended = self.table.after_fork(me, |fd, group, recv, send, leave| {
             self.backend.forget(fd, group, recv, send, leave);
         });
-        ended.into_iter().for_each(|retired| self.end(retired));
+        ended.into_iter().for_each(|retired| guarded.run(|| self.end(retired)));
+        guarded
     }
 
     /// To be called before the process forks: every descriptor's open file will have a second owner, so none of
@@ -403,8 +408,11 @@ impl FdCore {
         let fd = unsafe { OwnedFd::from_raw_fd(retired.fd) };
         if retired.state & state::DISOWN != 0 && !fault::on(Fault::DisownCloses) {
             self.totals.released.fetch_add(1, Ordering::AcqRel);
-            retired.owner.released(fd);
-            return;
+            // Both may panic. The second one alone must not end the process.
+            let (mut guarded, owner) = (Guarded::default(), retired.owner);
+            guarded.run(|| owner.released(fd));
+            guarded.run(|| drop(owner));
+            return guarded.resume();
         }
         if retired.state & state::LINGER_RISK != 0 {
             let linger = nix::libc::linger { l_onoff: 1, l_linger: 0 };

@@ -229,7 +229,9 @@ faults! {
     // At the edges of the runtime.
     /// epoll: a registration that is reported again after its close costs its poller at once, children or not.
     StaleAtSecondReport = "stale-at-second-report", "this core; deletion/closes-beside-children";
-    /// A poller that cannot be replaced ends its thread.
+    /// epoll: a registration that was reported while a child had a copy costs its poller if the child is gone a moment later.
+    ChildlessAfterBatch = "childless-after-batch", "this core, found by deletion/closes-beside-children";
+    /// epoll, kqueue: a poller that cannot be replaced ends its thread.
     RebuildFailureFatal = "rebuild-failure-fatal", "this core";
     /// A wait that fails ends its thread.
     FailedWaitFatal = "failed-wait-fatal", "this core";
@@ -247,7 +249,9 @@ faults! {
     StaleCallTakesReference = "stale-call-takes-reference", "this core; HAProxy's fd_grab_tgid";
     /// A forked child keeps the users that its parent's threads were.
     ForkKeepsUsers = "fork-keeps-users", "this core";
-    /// The handle of a wake descriptor can be used like any other.
+    /// epoll, poll, select: a forked child goes on with its parent's wake descriptor, and takes its wake-ups.
+    ForkSharesWaker = "fork-shares-waker", "this core, found by lifecycle/fork-goes-on";
+    /// epoll, poll, select: the handle of a wake descriptor can be used like any other.
     WakePipeExposed = "wake-pipe-exposed", "this core";
     /// A signal that cannot be caught is taken for one that can.
     ForbiddenSignalTaken = "forbidden-signal-taken", "signal-hook's FORBIDDEN";

@@ -1,7 +1,7 @@
 //! Runs what belongs to the user where a panic must not keep the rest from being done.
 
 use std::any::Any;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 /// The first panic of several steps, each of which was run.
 #[derive(Default)]
@@ -26,6 +26,13 @@ impl Guarded {
     /// What the first step that panicked panicked with.
     pub(crate) fn panic(self) -> Option<Box<dyn Any + Send>> {
         self.0
+    }
+
+    /// Goes on with that panic, if there is one.
+    pub(crate) fn resume(self) {
+        if let Some(panic) = self.0 {
+            resume_unwind(panic);
+        }
     }
 
     fn keep(&mut self, panic: Box<dyn Any + Send>) {

@@ -259,6 +259,15 @@ pub trait Poller: Send {
 pub trait Wake: Send + Sync {
     /// Wakes the thread, now or at its next wait. Must be async-signal-safe.
     fn wake(&self);
+
+    /// In the child of a fork that goes on with this thread: stops sharing what wakes it with the parent's thread. Called
+    /// before [`Poller::rebuild`].
+    ///
+    /// # Errors
+    /// Whatever creating the kernel object answers.
+    fn renew(&self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// A backend that cannot be had.

@@ -383,11 +383,12 @@ impl Runtime {
     fn shut_down(&mut self) {
         // No signal handler may touch the threads any more.
         self.caught = None;
-        self.core.request_stop();
         if self.core.is_inherited() {
+            // First: the stop wakes the threads, and these are the parent's.
             self.threads.drain(..).for_each(std::mem::forget);
-            self.core.adopt(None);
+            let _ = self.core.adopt(None);
         }
+        self.core.request_stop();
         self.gate.abandon();
         let me = std::thread::current().id();
         let is_own = self.threads.iter().any(|thread| thread.thread().id() == me);

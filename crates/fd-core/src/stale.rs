@@ -24,6 +24,11 @@ struct Stale {
     last_seen: Instant,
     /// Reported by a later wait than the first one, whose batch may be older than the close.
     seen_again: bool,
+    /// The process had no child at some time after the close: so no child has a copy, not even one that is started later.
+    childless: bool,
+    /// Reported by a wait that began after that time. A batch that was collected before it proves nothing: the child may have
+    /// had its copy then.
+    outlives_children: bool,
 }
 
 /// The stale registrations of one thread's poller.
@@ -39,8 +44,10 @@ impl StaleRegistrations {
             let same = |stale: &Stale| (stale.fd, stale.generation) == (event.fd, event.generation);
             match self.0.iter().position(same) {
                 Some(index) => {
-                    self.0[index].last_seen = now;
-                    self.0[index].seen_again |= index < known;
+                    let (stale, is_later) = (&mut self.0[index], index < known);
+                    stale.last_seen = now;
+                    stale.seen_again |= is_later;
+                    stale.outlives_children |= is_later && stale.childless;
                 }
                 None => self.0.push(Stale {
                     fd: event.fd,
@@ -48,20 +55,29 @@ impl StaleRegistrations {
                     first_seen: now,
                     last_seen: now,
                     seen_again: false,
+                    childless: false,
+                    outlives_children: false,
                 }),
             }
         }
     }
 
-    /// Whether one of them is worth a new poller: it does not end by itself. `has_children` tells whether this process has
-    /// children, one of which may be on its way to an exec.
-    pub(crate) fn need_new_poller(&self, now: Instant, has_children: impl FnOnce() -> bool) -> bool {
-        let mut again = self.0.iter().filter(|stale| stale.seen_again && stale.last_seen == now).peekable();
-        if again.peek().is_none() {
+    /// Whether one of them is worth a new poller: it does not end by itself. To be called after each batch. `has_children` tells
+    /// whether this process has children, one of which may be on its way to an exec.
+    pub(crate) fn need_new_poller(&mut self, now: Instant, has_children: impl FnOnce() -> bool) -> bool {
+        let again = |stale: &Stale| stale.seen_again && stale.last_seen == now;
+        let outlives_an_exec = |stale: &Stale| now.saturating_duration_since(stale.first_seen) >= EXEC;
+        let stays = |stale: &Stale| {
+            stale.outlives_children || outlives_an_exec(stale) || fault::on(Fault::StaleAtSecondReport)
+        };
+        if self.0.iter().any(|stale| again(stale) && stays(stale)) {
+            return true;
+        }
+        if self.0.iter().all(|stale| stale.childless) || has_children() {
             return false;
         }
-        let outlives_an_exec = |stale: &Stale| now.saturating_duration_since(stale.first_seen) >= EXEC;
-        fault::on(Fault::StaleAtSecondReport) || again.any(outlives_an_exec) || !has_children()
+        self.0.iter_mut().for_each(|stale| stale.childless = true);
+        fault::on(Fault::ChildlessAfterBatch) && self.0.iter().any(again)
     }
 
     /// Forgets them: the poller is new.
@@ -105,14 +121,17 @@ mod tests {
     #[test]
     fn without_children_a_copy_is_an_undeclared_one() {
         let (mut stale, now) = (StaleRegistrations::default(), Instant::now());
-        stale.note(&[event(3)], now);
-        let later = now + Duration::from_micros(1);
-        stale.note(&[event(3)], later);
-        assert!(stale.need_new_poller(later, || false));
-        assert!(!stale.need_new_poller(later, || true), "a child may be about to exec");
+        let mut need = |after, has_children| {
+            let now = now + Duration::from_micros(after);
+            stale.note(&[event(3)], now);
+            stale.need_new_poller(now, || has_children)
+        };
+        assert_eq!([need(0, true), need(1, true)], [false; 2], "a child may be about to exec");
+        assert!(!need(2, false), "the batch is older than the look at the children");
+        assert!(need(3, true), "a child that is started later has no copy");
         stale.clear();
-        stale.note(&[event(3)], later);
-        assert!(!stale.need_new_poller(later, || false), "the new poller has not reported it twice");
+        stale.note(&[event(3)], now);
+        assert!(!stale.need_new_poller(now, || false), "the new poller has reported it once");
     }
 
     #[test]

@@ -5,10 +5,10 @@
 //! no earlier NOTIFIED, it writes. So nothing published is missed (L2), and there is at most one write per sleep.
 
 use std::io::{self, PipeReader, PipeWriter, Write};
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::sync::{Arc, OnceLock};
 
-use nix::fcntl::{FcntlArg, OFlag, fcntl};
+use nix::fcntl::{FcntlArg, FdFlag, OFlag, fcntl};
 
 use crate::fault::{self, Fault};
 use crate::invariants::invariant;
@@ -60,6 +60,19 @@ impl Sleep {
         self.flags.load(Ordering::Acquire) & NOTIFIED != 0
     }
 
+    /// In a forked child: nothing wakes this thread, which does not exist here. Its parent's thread has the same wake descriptor.
+    pub(crate) fn silence(&self) {
+        self.flags.store(NOTIFIED, Ordering::Release);
+    }
+
+    /// See [`Wake::renew`].
+    pub(crate) fn renew(&self) -> io::Result<()> {
+        match self.waker.get() {
+            Some(waker) if !fault::on(Fault::ForkSharesWaker) => waker.renew(),
+            _ => Ok(()),
+        }
+    }
+
     /// Makes the thread look for work that was published before this call. Async-signal-safe.
     pub(crate) fn wake(&self) {
         let before = self.flags.fetch_or(NOTIFIED, weak::ordering(Weak::FlagsRelaxed, Ordering::AcqRel));
@@ -73,22 +86,49 @@ impl Sleep {
 }
 
 /// The writing end of a wake pipe.
-struct WakePipe(PipeWriter);
+struct WakePipe {
+    writer: PipeWriter,
+    /// The number of the reading end, which the table owns as long as the core exists.
+    reader: RawFd,
+}
 
 impl Wake for WakePipe {
     fn wake(&self) {
         // A full pipe wakes as well as one more byte does. Nothing can be done about any other error, and a
         // signal handler must not try.
-        let _ = (&self.0).write(&[0]);
+        let _ = (&self.writer).write(&[0]);
     }
+
+    fn renew(&self) -> io::Result<()> {
+        let (reader, writer) = nonblocking_pipe()?;
+        replace(&reader, self.reader)?;
+        replace(&writer, self.writer.as_raw_fd())
+    }
+}
+
+/// Makes `number` another descriptor of the same open file as `fd`. What had the number is closed.
+fn replace(fd: &impl AsRawFd, number: RawFd) -> io::Result<()> {
+    // SAFETY: the number stays open, and what it stands for is a wake pipe as before: its owners see no difference.
+    if unsafe { libc::dup2(fd.as_raw_fd(), number) } < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: open, as of just now.
+    let number = unsafe { BorrowedFd::borrow_raw(number) };
+    fcntl(number, FcntlArg::F_SETFD(FdFlag::FD_CLOEXEC))?;
+    Ok(())
 }
 
 /// A pipe to wake a thread with: what to call, and what the thread must poll.
 pub(crate) fn wake_pipe() -> io::Result<(Arc<dyn Wake>, OwnedFd)> {
-    let (reader, writer): (PipeReader, PipeWriter) = io::pipe()?;
+    let (reader, writer) = nonblocking_pipe()?;
+    Ok((Arc::new(WakePipe { writer, reader: reader.as_raw_fd() }), reader.into()))
+}
+
+fn nonblocking_pipe() -> io::Result<(PipeReader, PipeWriter)> {
+    let (reader, writer) = io::pipe()?;
     set_nonblocking(&reader)?;
     set_nonblocking(&writer)?;
-    Ok((Arc::new(WakePipe(writer)), reader.into()))
+    Ok((reader, writer))
 }
 
 fn set_nonblocking(fd: &impl AsFd) -> io::Result<()> {
@@ -145,5 +185,32 @@ mod tests {
         sleep.announce();
         sleep.wake();
         assert_eq!(written(), 2, "the next sleep starts afresh");
+    }
+
+    /// A forked child shares the open files of its parent.
+    #[test]
+    fn a_renewed_wake_pipe_wakes_its_own_reader_only() {
+        let (waker, reader) = wake_pipe().unwrap();
+        let parents = reader.try_clone().unwrap();
+        let can_read = |fd: &OwnedFd| nix::unistd::read(fd, &mut [0; 8]);
+        waker.wake();
+        waker.renew().unwrap();
+        assert_eq!(can_read(&reader), Err(nix::Error::EAGAIN), "what woke the parent is not the child's");
+        waker.wake();
+        assert_eq!(can_read(&parents), Ok(1), "from before");
+        assert_eq!(can_read(&reader), Ok(1));
+        let flags = |what| nix::fcntl::fcntl(&reader, what).unwrap();
+        assert!(flags(FcntlArg::F_GETFD) & FdFlag::FD_CLOEXEC.bits() != 0);
+        assert!(flags(FcntlArg::F_GETFL) & OFlag::O_NONBLOCK.bits() != 0);
+    }
+
+    #[test]
+    fn a_silenced_sleeper_is_not_written_to() {
+        let (sleep, counting) = (Sleep::new(), Arc::new(Counting::default()));
+        sleep.set_waker(counting.clone());
+        sleep.announce();
+        sleep.silence();
+        sleep.wake();
+        assert_eq!(counting.0.load(Ordering::SeqCst), 0);
     }
 }

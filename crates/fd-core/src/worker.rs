@@ -360,7 +360,7 @@ impl<'c> Worker<'c> {
         if !self.harvest.is_empty() {
             activity.poll_io.bump();
         }
-        if self.context.next_timer().is_some_and(|due| due <= Instant::now()) {
+        if self.context.next_timer().is_some_and(|due| due <= self.context.now()) {
             activity.poll_exp.bump();
         }
         for index in 0..self.harvest.len() {
@@ -392,9 +392,14 @@ impl<'c> Worker<'c> {
         }
     }
 
-    /// In a forked child: makes a poller of its own, and registers everything with it. Returns whether there is one.
+    /// In a forked child: makes a wake descriptor and a poller of its own, and registers everything with it. Returns whether
+    /// there is one.
     fn leave_parents_poller(&mut self) -> bool {
-        self.inherited = !self.rebuild(true);
+        let renewed = self.context.shared().sleep.renew();
+        if renewed.is_err() {
+            self.context.activity().poll_rebuild_fail.bump();
+        }
+        self.inherited = renewed.is_err() || !self.rebuild(true);
         !self.inherited
     }
 

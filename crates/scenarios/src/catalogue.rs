@@ -2,6 +2,7 @@
 
 use crate::deletion;
 use crate::harness;
+use crate::lifecycle;
 use crate::migration;
 use crate::polling;
 use crate::regression;
@@ -47,6 +48,7 @@ pub fn catalogue() -> &'static [Scenario] {
         deletion::cloned_fork::SCENARIO,
         deletion::cloned_scm_rights::SCENARIO,
         deletion::undeclared_copy::SCENARIO,
+        deletion::closes_beside_children::SCENARIO,
         deletion::disown::SCENARIO,
         deletion::late_report_then_reuse::SCENARIO,
         deletion::delete_twice::SCENARIO,
@@ -55,6 +57,7 @@ pub fn catalogue() -> &'static [Scenario] {
         deletion::close_beside_a_wait::SCENARIO,
         deletion::slow_close::SCENARIO,
         deletion::raw_close_diagnosed::SCENARIO,
+        deletion::stale_call_beside_insert::SCENARIO,
         deletion::close_once::SCENARIO,
         shared_listener::accept_once::SCENARIO,
         shared_listener::bound_to_one_thread::SCENARIO,
@@ -76,6 +79,7 @@ pub fn catalogue() -> &'static [Scenario] {
         migration::registration_left_behind::SCENARIO,
         migration::migrate_on::SCENARIO,
         migration::late_report_of_old_owner::SCENARIO,
+        migration::update_overtaken::SCENARIO,
         migration::takeover_during_delete::SCENARIO,
         migration::takeover_storm::SCENARIO,
         // The pollers' history.
@@ -102,6 +106,20 @@ pub fn catalogue() -> &'static [Scenario] {
         polling::device_always_ready::SCENARIO,
         polling::interrupted_wait::SCENARIO,
         polling::short_wait::SCENARIO,
+        polling::timer_after_work::SCENARIO,
+        polling::rebuild_at_the_limit::SCENARIO,
+        // The edges of the runtime.
+        lifecycle::calls_beside_stop::SCENARIO,
+        lifecycle::insert_beside_stop::SCENARIO,
+        lifecycle::stopped_from_inside::SCENARIO,
+        lifecycle::panics::SCENARIO,
+        lifecycle::tasks_at_stop::SCENARIO,
+        lifecycle::fork_goes_on::SCENARIO,
+        lifecycle::fork_drops_runtime::SCENARIO,
+        lifecycle::internal_handles::SCENARIO,
+        lifecycle::impossible_builds::SCENARIO,
+        lifecycle::two_runtimes::SCENARIO,
+        lifecycle::start_stop_often::SCENARIO,
         // The history of the core.
         regression::both_threads_owe_one_update::SCENARIO,
         regression::busy_thread_keeps_others_awake::SCENARIO,

@@ -1,14 +1,15 @@
 //! What went wrong in the history of this protocol, and where this suite looks for it: the bugs of HAProxy's FD core
-//! since 2012, and the places of today's that look wrong to a reader (`docs/suspects.md`). One block per row.
+//! since 2012, the places of today's that look wrong to a reader (`docs/suspects.md`), and the mistakes that were found in this
+//! core itself. One block per row.
 
 /// A row of the history.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Row {
-    /// Bug or suspect.
+    /// Bug, suspect, or this core's own.
     pub kind: Kind,
     /// Its number, from 1 on in each kind.
     pub number: u8,
-    /// The commits that fixed it in HAProxy. None for a suspect.
+    /// The commits that fixed it in HAProxy. None for a suspect, and for a mistake of this core.
     pub commits: &'static [&'static str],
     /// The mistake, in one sentence.
     pub wrong: &'static str,
@@ -23,6 +24,8 @@ pub enum Kind {
     Bug,
     /// It looks as if it could.
     Suspect,
+    /// It happened in this core.
+    Core,
 }
 
 /// Who would see a mistake of the history if this core or a backend made it.
@@ -39,11 +42,12 @@ pub enum Seen {
 }
 
 impl Row {
-    /// `bug 66`, `suspect 20`: as scenarios cite it.
+    /// `bug 66`, `suspect 20`, `core 5`: as scenarios cite it.
     pub fn name(&self) -> String {
         let kind = match self.kind {
             Kind::Bug => "bug",
             Kind::Suspect => "suspect",
+            Kind::Core => "core",
         };
         format!("{kind} {}", self.number)
     }
@@ -85,7 +89,11 @@ const fn suspect(number: u8, wrong: &'static str, seen: Seen) -> Row {
     Row { kind: Kind::Suspect, number, commits: &[], wrong, seen }
 }
 
-/// Every row, bugs before suspects, in the order of their numbers.
+const fn core(number: u8, wrong: &'static str, seen: Seen) -> Row {
+    Row { kind: Kind::Core, number, commits: &[], wrong, seen }
+}
+
+/// Every row, bugs before suspects before this core's own, in the order of their numbers.
 pub fn history() -> &'static [Row] {
     use Seen::{Model, NotOurs, Scenario, UnitTest};
 
@@ -743,6 +751,89 @@ pub fn history() -> &'static [Row] {
             "a late report of the old owner wins the token of the new owner's delete, and closes under it",
             Scenario(&["migration/late-report-of-old-owner"]),
         ),
+        core(
+            1,
+            "the orderings of an update were SeqCst in the comment and under loom alone: a want was lost on ARM and POWER",
+            Model(
+                &["m7_want_and_turn"],
+                "x86 does not reorder them, and no other processor does it on demand",
+            ),
+        ),
+        core(
+            2,
+            "a close beside the start of a child was taken for an undeclared copy, and cost the whole epoll",
+            Scenario(&["deletion/closes-beside-children", "deletion/undeclared-copy"]),
+        ),
+        core(
+            3,
+            "a poller that could not be replaced at the limit of descriptors ended its thread, and with it the runtime",
+            Scenario(&["polling/rebuild-at-the-limit"]),
+        ),
+        core(
+            4,
+            "a wait was computed from the time at which its iteration began, and timers fired late by the work between",
+            Scenario(&["polling/timer-after-work"]),
+        ),
+        core(
+            5,
+            "an update that a takeover had overtaken named the former owner as the thread that polls",
+            Scenario(&["migration/update-overtaken"]),
+        ),
+        core(
+            6,
+            "tasks that had not run stayed with a runtime that had stopped, and kept it",
+            Scenario(&["lifecycle/tasks-at-stop", "lifecycle/start-stop-often"]),
+        ),
+        core(
+            7,
+            "the panic of a handler that had deleted its own descriptor was lost",
+            Scenario(&["lifecycle/panics"]),
+        ),
+        core(
+            8,
+            "an insertion that saw no stop took its slot during the stop, and outlived it",
+            Scenario(&["lifecycle/insert-beside-stop"]),
+        ),
+        core(
+            10,
+            "a stale call took its reference before it looked, and held up the next insertion",
+            Scenario(&["deletion/stale-call-beside-insert"]),
+        ),
+        core(
+            11,
+            "what another thread was using or moving at a fork could not end in the child",
+            Scenario(&["lifecycle/fork-goes-on", "lifecycle/fork-drops-runtime"]),
+        ),
+        core(
+            12,
+            "a dump gave out handles of the wake descriptors, and safe code could delete them",
+            Scenario(&["lifecycle/internal-handles"]),
+        ),
+        core(
+            13,
+            "a delay that no clock can hold, and a signal that cannot be caught, were panics",
+            Scenario(&["polling/timer-after-work", "lifecycle/impossible-builds"]),
+        ),
+        core(
+            14,
+            "a runtime that was dropped on its own thread waited for that thread",
+            Scenario(&["lifecycle/stopped-from-inside"]),
+        ),
+        core(
+            15,
+            "a handle carried no table: a stale one of one runtime deleted a live descriptor of another",
+            Scenario(&["lifecycle/two-runtimes"]),
+        ),
+        core(
+            16,
+            "a forked child shared its wake descriptor with its parent, and each took the other's wake-ups",
+            Scenario(&["lifecycle/fork-goes-on"]),
+        ),
+        core(
+            17,
+            "a handler that panicked in released() and then in its drop ended the process",
+            Scenario(&["lifecycle/panics"]),
+        ),
     ];
     HISTORY
 }
@@ -760,6 +851,8 @@ mod tests {
         let expected: Vec<_> = (1..=85)
             .map(|number| (Kind::Bug, number))
             .chain((1..=20).map(|number| (Kind::Suspect, number)))
+            // The ninth is a limit of poll(2), which its own crate tests.
+            .chain((1..=17).filter(|number| *number != 9).map(|number| (Kind::Core, number)))
             .collect();
         assert_eq!(numbers, expected);
     }
@@ -772,7 +865,7 @@ mod tests {
                 !row.wrong.is_empty() && !row.wrong.ends_with('.'),
                 "{name}: a sentence without its full stop"
             );
-            assert_eq!(row.commits.is_empty(), row.kind == Kind::Suspect, "{name}: the commits of a bug");
+            assert_eq!(row.commits.is_empty(), row.kind != Kind::Bug, "{name}: the commits of a bug");
             assert_eq!(
                 row.seen.names().is_empty(),
                 matches!(row.seen, Seen::NotOurs(_)),

@@ -26,6 +26,8 @@ pub struct Lab {
     fences: Vec<Fence>,
     open_before: Vec<RawFd>,
     options: InsertOptions,
+    /// Whether waits and changes may fail.
+    expects_errors: bool,
 }
 
 /// A pipe into one thread's poller.
@@ -64,13 +66,18 @@ impl Lab {
         boot(prepared.core())?;
         let runtime = ManuallyDrop::new(prepared.start().map_err(Failure::from_start)?);
         let options = InsertOptions { trigger: trial.params.trigger, ..InsertOptions::default() };
-        let mut lab = Self { runtime, fences: Vec::new(), open_before, options };
+        let mut lab = Self { runtime, fences: Vec::new(), open_before, options, expects_errors: false };
         let ids: Vec<_> = lab.core().threads().collect();
         for thread in ids {
             let fence = lab.make_fence(thread)?;
             lab.fences.push(fence);
         }
         Ok(lab)
+    }
+
+    /// The runtime alone, without what [`Lab::finish`] checks: for a forked child.
+    pub(crate) fn into_runtime(self) -> Runtime {
+        ManuallyDrop::into_inner(self.runtime)
     }
 
     /// The shared side.
@@ -92,6 +99,11 @@ impl Lab {
     pub fn thread(&self, index: usize) -> ThreadId {
         let threads = self.threads();
         threads[index % threads.len()]
+    }
+
+    /// Waits and changes may fail in this trial: [`Lab::finish`] does not check that none has.
+    pub fn expect_errors(&mut self) {
+        self.expects_errors = true;
     }
 
     /// Registers `fd` for one thread, wanting nothing yet.
@@ -244,18 +256,40 @@ impl Lab {
     }
 
     /// Ends the trial: stops the runtime and checks what every scenario promises. No thread died; every
-    /// registration ended once, closed or handed back; no close hit a number that was not open; the process has the
-    /// descriptors it had before. Whatever else the scenario opened must be gone, or listed in `kept`.
+    /// registration ended once, closed or handed back; no close hit a number that was not open; no wait and no change
+    /// failed, unless that is expected; the process has the descriptors it had before. Whatever else the scenario opened
+    /// must be gone, or listed in `kept`.
     ///
     /// # Errors
     /// [`Failure::Wrong`] if a thread died.
     pub fn finish(self, trial: &mut Trial, kept: &[RawFd]) -> Result<(), Failure> {
-        let Self { runtime, fences, open_before, .. } = self;
+        self.finish_by(trial, kept, |_, runtime| {
+            runtime.stop().map_err(|death| Failure::Wrong(death.to_string()))
+        })
+    }
+
+    /// [`Lab::finish`] for a runtime that `stop` ends, in one way or another.
+    ///
+    /// # Errors
+    /// Those of `stop`.
+    pub(crate) fn finish_by(
+        self,
+        trial: &mut Trial,
+        kept: &[RawFd],
+        stop: impl FnOnce(&mut Trial, Runtime) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let Self { runtime, fences, open_before, expects_errors, .. } = self;
         let core = Arc::clone(runtime.core());
         trial.note(format!("show activity\n{}", core.activity()));
-        let ended = ManuallyDrop::into_inner(runtime).stop();
+        let ended = stop(trial, ManuallyDrop::into_inner(runtime));
         // After the stop: the threads would see their fences end, over and over.
         drop(fences);
+        // The wake descriptors go with the core. A thread of the scenario that has said all that it had to say may not
+        // have let go of it yet, and nobody waits for the threads of a runtime that one of them has stopped.
+        let end = Instant::now() + patience();
+        while Arc::strong_count(&core) > 1 && Instant::now() < end {
+            std::thread::sleep(Duration::from_micros(200));
+        }
         let lives = core.lives();
         let used = core.table().used();
         for (name, value) in
@@ -263,14 +297,9 @@ impl Lab {
         {
             trial.count(name, value);
         }
-        // The wake descriptors go with the core. A thread of the scenario that has said all that it had to say may not
-        // have let go of it yet.
-        let end = Instant::now() + patience();
-        while Arc::strong_count(&core) > 1 && Instant::now() < end {
-            std::thread::sleep(Duration::from_micros(200));
-        }
+        let activity = core.activity();
         drop(core);
-        ended.map_err(|death| Failure::Wrong(death.to_string()))?;
+        ended?;
         trial.check_eq("registrations left after the stop", 0, used, "L8");
         trial.check_eq(
             "lives closed or handed back",
@@ -279,6 +308,12 @@ impl Lab {
             "S4, L4",
         );
         trial.check_eq("closes of a number that was not open", 0, lives.close_errors, "S4");
+        if !expects_errors {
+            let sum =
+                |of: fn(&ActivitySnapshot) -> u64| activity.0.iter().map(|(_, counters)| of(counters)).sum();
+            trial.check_eq("waits that failed", 0, sum(|counters| counters.poll_error), "L10");
+            trial.check_eq("changes that the kernel refused", 0, sum(|counters| counters.poll_refused), "L1");
+        }
         let mut open_after = descriptors::open();
         open_after.retain(|fd| !kept.contains(fd));
         trial.check_eq(

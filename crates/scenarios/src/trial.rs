@@ -40,6 +40,11 @@ pub fn set_patience(patience: Duration) {
     PATIENCE_MS.store(milliseconds, Ordering::Relaxed);
 }
 
+/// How many times slower than an ordinary machine this one is said to be: for what is done many times over.
+pub(crate) fn slowness() -> u32 {
+    SLOWNESS.load(Ordering::Relaxed).max(1)
+}
+
 /// How long to wait for something that must happen.
 pub(crate) fn patience() -> Duration {
     let patience = Duration::from_millis(PATIENCE_MS.load(Ordering::Relaxed));

@@ -14,8 +14,9 @@ impl FdTable {
     /// Takes every reference, lock, running bit and list position from the threads that exist no longer. `me` is the worker
     /// that goes on, if one does; it holds no pin. Returns the registrations that have no user left and must be closed.
     ///
-    /// A slot that was changing hands is free afterwards; the owner of an unfinished insertion leaks. A registration that was
-    /// being moved stays with its old group.
+    /// A slot that was changing hands is free afterwards. What a lost thread had on its stack leaks: the handler and the
+    /// descriptor of an insertion that was not finished, and those of a registration that had ended and was to be closed. A
+    /// registration that was being moved stays with its old group.
     ///
     /// To be called by the only thread of the process.
     pub(crate) fn after_fork(

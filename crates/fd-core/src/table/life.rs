@@ -64,6 +64,7 @@ impl FdTable {
             entry.group.free();
             return Err((InsertRefused::Stopping, handler));
         }
+        hit(Point::InsertClaimed, fd);
         if invariants::checked() {
             let polled = self.polled[fd as usize].load();
             assert_eq!(entry.running.load(Ordering::Acquire), 0, "S10: fd {fd} is running before its life");

@@ -52,14 +52,14 @@ impl Case {
 }
 
 /// Events that the threads' pollers reported for nobody.
-pub(super) fn for_nobody(lab: &Lab, before: &[ActivitySnapshot]) -> u64 {
+pub(crate) fn for_nobody(lab: &Lab, before: &[ActivitySnapshot]) -> u64 {
     let since =
         lab.threads().into_iter().zip(before).map(|(thread, before)| lab.activity(thread).since(before));
     since.map(|activity| activity.poll_drop + activity.poll_skip).sum()
 }
 
 /// Every thread's counters.
-pub(super) fn snapshots(lab: &Lab) -> Vec<ActivitySnapshot> {
+pub(crate) fn snapshots(lab: &Lab) -> Vec<ActivitySnapshot> {
     lab.threads().into_iter().map(|thread| lab.activity(thread)).collect()
 }
 

@@ -3,16 +3,22 @@
 //! 5, epoll; suspect 17).
 //!
 //! That is so for the thread that closes. What others poll is removed before the close.
+//!
+//! A child between fork and exec has a copy as well, for a moment. So a process without children replaces the poller at once,
+//! and one with a child when the copy has outlived an exec, by a clock that only this scenario advances.
 
 use std::io::Write;
 use std::sync::Arc;
+use std::time::Duration;
 
 use fd_core::poller::Trigger;
 
+use super::children::BeforeExec;
 use super::cloned::{for_nobody, snapshots};
 use super::watch::Watch;
 use crate::catalogue::{Layer, Scenario};
 use crate::lab::Lab;
+use crate::still_clock::StillClock;
 use crate::transport::{Far, pair};
 use crate::trial::{Failure, Trial};
 
@@ -33,20 +39,45 @@ enum By {
     Poller,
 }
 
+/// Which other processes there are.
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Beside {
+    Nobody,
+    /// A child that has exec'ed, and has no copy.
+    Child,
+}
+
+/// A copy that lives longer belongs to no child on its way to an exec.
+const EXEC: Duration = Duration::from_secs(1);
+
 /// How often one thread may hear of it in a row before its poller is replaced. Few: each is a turn without sleep.
 const BOUND: u64 = 16;
 
 fn run(trial: &mut Trial) -> Result<(), Failure> {
-    let mut lab = Lab::start(trial)?;
+    let clock = StillClock::new();
+    let mut lab = Lab::start_with(trial, |builder| builder.clock(clock.given()), |_| Ok(()))?;
     for by in [By::Outsider, By::Poller] {
-        deleted(trial, &mut lab, by)?;
+        deleted(trial, &mut lab, &clock, by, Beside::Nobody)?;
         trial.all_hold()?;
+    }
+    match BeforeExec::start()?.exec()? {
+        Some(child) => {
+            deleted(trial, &mut lab, &clock, By::Poller, Beside::Child)?;
+            drop(child);
+        }
+        None => trial.note("not tried beside a child: there is no program to exec"),
     }
     lab.finish(trial, &[])
 }
 
-fn deleted(trial: &mut Trial, lab: &mut Lab, by: By) -> Result<(), Failure> {
-    let about = |what: &str| format!("deleted by {by:?}: {what}");
+fn deleted(
+    trial: &mut Trial,
+    lab: &mut Lab,
+    clock: &StillClock,
+    by: By,
+    beside: Beside,
+) -> Result<(), Failure> {
+    let about = |what: &str| format!("deleted by {by:?} beside {beside:?}: {what}");
     let threads = lab.threads();
     let thread = threads[0];
     let everybody = lab.core().table().threads(thread.group());
@@ -86,11 +117,18 @@ fn deleted(trial: &mut Trial, lab: &mut Lab, by: By) -> Result<(), Failure> {
     let ghosts = !lab.core().backend().capabilities().close_forgets && by == By::Poller;
     let level = trial.params.trigger == Trigger::Level;
     let replaced = u64::from(ghosts && level);
+    if beside == Beside::Child && replaced > 0 {
+        let reports = for_nobody(lab, &before) + 3;
+        lab.wait_until(&about("reports of the copy"), || for_nobody(lab, &before) >= reports)?;
+        trial.check_eq(about("pollers replaced before an exec takes too long"), 0, rebuilt(lab), "core 2");
+        clock.advance(EXEC);
+    }
     lab.wait_until(&about("the poller is replaced"), || rebuilt(lab) >= replaced)?;
     lab.fence_all()?;
     let dropped = for_nobody(lab, &before);
     let allowed = match (ghosts, level) {
         (false, _) => 0..=0,
+        (true, true) if beside == Beside::Child => 1..=u64::MAX,
         (true, true) => 1..=BOUND,
         // One edge, which is not missed.
         (true, false) => 1..=1,

@@ -14,6 +14,7 @@ pub(crate) mod takeover_refused_shared;
 pub(crate) mod takeover_refused_wrong_owner;
 pub(crate) mod takeover_storm;
 pub(crate) mod takeover_unread_data;
+pub(crate) mod update_overtaken;
 
 use std::io::Write;
 use std::os::fd::OwnedFd;

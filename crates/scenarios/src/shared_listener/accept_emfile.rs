@@ -4,7 +4,6 @@
 //! once, to every thread: a server that only logs the error spins on all of them. The handler stops the listener, which
 //! costs each poller one more report (lazily, L6), and somebody starts it again when there is room.
 
-use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, Weak};
@@ -13,14 +12,12 @@ use std::time::Duration;
 use fd_core::poller::Trigger;
 use fd_core::{Context, FdHandle, Handler, Ready};
 use nix::errno::Errno;
-use nix::fcntl::{FcntlArg, fcntl};
-use nix::sys::resource::{Resource, getrlimit, rlim_t, setrlimit};
 
 use super::acceptor::{accept_some, greet, lock};
 use super::calls::{greeting, numbers};
 use super::field::{Action, Caller, Field};
 use crate::catalogue::{Layer, Scenario};
-use crate::descriptors;
+use crate::scarcity::Scarcity;
 use crate::trial::{Failure, Trial};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
@@ -146,36 +143,4 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
     trial.count("restarts", restarts);
     lock(&server.connections).clear();
     field.lab.finish(trial, &[])
-}
-
-/// A process with few descriptors left.
-struct Scarcity {
-    limits: (rlim_t, rlim_t),
-    _fillers: Vec<OwnedFd>,
-}
-
-impl Scarcity {
-    /// Leaves `room` descriptors.
-    fn new(room: usize) -> io::Result<Self> {
-        let limits = getrlimit(Resource::RLIMIT_NOFILE)?;
-        let mut fillers = vec![OwnedFd::from(std::fs::File::open("/dev/null")?)];
-        let highest = descriptors::open().last().copied().unwrap_or(0);
-        // Room for at least that many numbers, whatever holes there are below.
-        setrlimit(Resource::RLIMIT_NOFILE, (highest as usize + 1 + room) as rlim_t, limits.1)?;
-        loop {
-            match fcntl(&fillers[0], FcntlArg::F_DUPFD_CLOEXEC(0)) {
-                // SAFETY: fcntl has just made it, and nobody else knows it.
-                Ok(fd) => fillers.push(unsafe { std::os::fd::FromRawFd::from_raw_fd(fd) }),
-                Err(Errno::EMFILE) => break,
-                Err(error) => return Err(error.into()),
-            }
-        }
-        fillers.truncate(fillers.len() - room);
-        Ok(Self { limits, _fillers: fillers })
-    }
-
-    /// Back to plenty.
-    fn end(self) -> io::Result<()> {
-        Ok(setrlimit(Resource::RLIMIT_NOFILE, self.limits.0, self.limits.1)?)
-    }
 }

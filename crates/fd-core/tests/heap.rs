@@ -1,0 +1,74 @@
+//! What a runtime has allocated is given back when it has stopped, to the byte. Alone in its process, because it counts what
+//! the whole process allocates.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicIsize, Ordering};
+use std::time::Duration;
+
+use fd_core::ids::ThreadMask;
+use fd_core::{InsertOptions, Ready, Runtime};
+
+struct Counting;
+
+static ALLOCATED: AtomicIsize = AtomicIsize::new(0);
+
+// SAFETY: the system's allocator does it all.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ALLOCATED.fetch_add(layout.size() as isize, Ordering::SeqCst);
+        // SAFETY: the caller's promise.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        ALLOCATED.fetch_sub(layout.size() as isize, Ordering::SeqCst);
+        // SAFETY: the caller's promise.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// A runtime with something of every kind that it must give back: run, not run, and too late.
+fn one(stops: bool) {
+    let runtime = Runtime::builder().group(2).group(1).capacity(256).start(poller_poll::backend).unwrap();
+    let core = Arc::clone(runtime.core());
+    for thread in core.threads() {
+        let (reader, mut writer) = std::io::pipe().unwrap();
+        let held = Arc::clone(&core);
+        let handler = move |ready: &Ready<'_>| {
+            let _ = (ready.fd().stop_recv(), &held);
+        };
+        let (group, options) = (thread.group(), InsertOptions::default());
+        let handle =
+            core.insert(OwnedFd::from(reader), Arc::new(handler), group, ThreadMask::ALL, options).unwrap();
+        core.fd(handle).want_recv().unwrap();
+        std::io::Write::write_all(&mut writer, b"x").unwrap();
+        let (in_task, in_timer) = (Arc::clone(&core), Arc::clone(&core));
+        core.post(thread, move |_| drop(in_task));
+        core.post(thread, move |context| context.after(Duration::from_secs(3600), move |_| drop(in_timer)));
+    }
+    if stops {
+        runtime.stop().unwrap();
+    } else {
+        drop(runtime);
+    }
+    for thread in core.threads() {
+        let held = Arc::clone(&core);
+        assert!(!core.post(thread, move |_| drop(held)));
+    }
+}
+
+#[test]
+fn a_runtime_that_has_stopped_has_given_back_every_byte() {
+    // What is allocated once, by the standard library too, is there after this.
+    (0..10).for_each(|round| one(round % 2 == 0));
+    let before = ALLOCATED.load(Ordering::SeqCst);
+    for round in 0..200 {
+        one(round % 2 == 0);
+    }
+    assert_eq!(ALLOCATED.load(Ordering::SeqCst) - before, 0, "bytes more after 200 runtimes");
+}

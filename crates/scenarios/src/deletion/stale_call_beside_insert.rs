@@ -1,0 +1,125 @@
+//! Calls with a stale handle beside the next life of the number. Each used to take its reference before it looked: enough of
+//! them held up an insertion (1.6 s and 14.4 s, beside 8 callers), and the end of a registration, which wait until
+//! nobody has a reference. HAProxy's `fd_grab_tgid` does the same.
+
+use std::sync::Arc;
+use std::sync::mpsc::channel;
+
+use fd_core::checkpoint::Point;
+use fd_core::{FdCore, FdHandle};
+
+use super::watch::Watch;
+use crate::catalogue::{Layer, Scenario};
+use crate::hold::{Checkpoints, Held};
+use crate::lab::Lab;
+use crate::recorder::Recorder;
+use crate::transport::{at_number, pair};
+use crate::trial::{Failure, Trial, patience};
+
+pub(crate) const SCENARIO: Scenario = Scenario {
+    id: "deletion/stale-call-beside-insert",
+    title: "A call with a stale handle, held where it is refused, holds up neither the number's next life nor its end",
+    layer: Layer::Contract,
+    clauses: &["L7", "L9", "core 10"],
+    run,
+};
+
+/// A call with a handle, and whether it was refused.
+type Call = (&'static str, fn(&FdCore, FdHandle) -> bool);
+
+const CALLS: [Call; 6] = [
+    ("want", |core, handle| core.fd(handle).want_recv().is_err()),
+    ("stop", |core, handle| core.fd(handle).stop_recv().is_err()),
+    ("delete", |core, handle| core.fd(handle).delete().is_err()),
+    ("disown", |core, handle| core.fd(handle).disown().is_err()),
+    ("duplicate", |core, handle| core.fd(handle).duplicate().is_err()),
+    ("entry", |core, handle| core.entry(handle).is_err()),
+];
+
+/// Stale calls that are held at the place where they are refused, and what they will answer.
+struct Callers {
+    held: Vec<Held>,
+    answers: std::sync::mpsc::Receiver<(&'static str, bool)>,
+}
+
+impl Callers {
+    fn start(lab: &Lab, points: &Checkpoints, stale: FdHandle, when: &str) -> Result<Self, Failure> {
+        let (tell, answers) = channel();
+        let mut held = Vec::new();
+        for (name, call) in CALLS {
+            let thread = format!("{name} {when}");
+            held.push(points.hold_thread(&thread, Point::PinRefused, stale.number()));
+            let (core, tell) = (Arc::clone(lab.core()), tell.clone());
+            let caller = std::thread::Builder::new().name(thread).spawn(move || {
+                let refused = call(&core, stale);
+                // Before the answer: the lab's end looks for what the core has open.
+                drop(core);
+                let _ = tell.send((name, refused));
+            });
+            caller.map_err(Failure::broken)?;
+        }
+        held.iter().try_for_each(Held::reached)?;
+        Ok(Self { held, answers })
+    }
+
+    /// Lets them go: each is refused.
+    fn end(self, trial: &mut Trial) -> Result<(), Failure> {
+        let Self { held, answers } = self;
+        held.iter().for_each(Held::release);
+        for _ in CALLS {
+            let (name, refused) = answers.recv_timeout(patience()).map_err(Failure::broken)?;
+            trial.check_eq(format!("{name} with the stale handle is refused"), true, refused, "S7");
+        }
+        Ok(())
+    }
+}
+
+/// Runs `action` on a thread of its own, because it may be held up.
+fn in_time<R: Send + 'static>(what: &str, action: impl FnOnce() -> R + Send + 'static) -> Result<R, Failure> {
+    let (tell, told) = channel();
+    std::thread::spawn(move || {
+        let _ = tell.send(action());
+    });
+    let held_up = |_| Failure::Wrong(format!("{what} is held up by calls with a stale handle (L7)"));
+    told.recv_timeout(patience()).map_err(held_up)
+}
+
+fn run(trial: &mut Trial) -> Result<(), Failure> {
+    let mut lab = Lab::start(trial)?;
+    let points = Checkpoints::watch();
+    let thread = lab.thread(0);
+    let [first, second] = [pair(trial.params.transport), pair(trial.params.transport)];
+    let (first, mut second) = (first.map_err(Failure::broken)?, second.map_err(Failure::broken)?);
+    let stale = lab.insert(first.near, Recorder::new(), thread)?;
+    lab.core().fd(stale).delete().map_err(Failure::broken)?;
+    let near = at_number(second.near, stale.number()).map_err(Failure::broken)?;
+
+    let watch = Watch::new(&near);
+    let before = Callers::start(&lab, &points, stale, "before the insertion")?;
+    let (core, handler, options) = (Arc::clone(lab.core()), watch.recording(), lab.options());
+    let handle = in_time("an insertion", move || {
+        let inserted = core.insert(near, handler, thread.group(), thread.mask(), options);
+        drop(core);
+        inserted.map_err(|refused| refused.reason)
+    })?;
+    let handle = handle.map_err(Failure::broken)?;
+    let meanwhile = Callers::start(&lab, &points, stale, "beside the registration")?;
+    let references = lab.entry(handle)?.references;
+    trial.check_eq("references of the stale calls", 0, references, "L7, core 10");
+    lab.core().fd(handle).want_recv().map_err(Failure::broken)?;
+    std::io::Write::write_all(&mut second.far, b"next").map_err(Failure::broken)?;
+    lab.wait_until("the next life's data", || watch.text() == "next")?;
+    let core = Arc::clone(lab.core());
+    let deleted = in_time("the end of a registration", move || {
+        let deleted = core.fd(handle).delete();
+        drop(core);
+        deleted
+    })?;
+    deleted.map_err(Failure::broken)?;
+    lab.wait_until("the peer sees the end", || second.far.ended())?;
+    before.end(trial)?;
+    meanwhile.end(trial)?;
+    lab.fence_all()?;
+    drop((points, first.far, second.far));
+    lab.finish(trial, &[])
+}

@@ -1,0 +1,281 @@
+//! A runtime stops while threads are in the middle of calls: each of its threads, and threads that are none of them.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::channel;
+use std::time::Duration;
+
+use fastrand::Rng;
+use fd_core::checkpoint::Point;
+use fd_core::ids::ThreadId;
+use fd_core::{Context, FdCore, FdHandle, InsertOptions, OwnerId, Runtime};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
+use super::{Tally, both_ends, idle, stopped};
+use crate::catalogue::{Layer, Scenario};
+use crate::hold::Checkpoints;
+use crate::lab::Lab;
+use crate::recorder::Recorder;
+use crate::transport::Far;
+use crate::trial::{Failure, Trial, patience};
+
+pub(crate) const SCENARIO: Scenario = Scenario {
+    id: "lifecycle/calls-beside-stop",
+    title: "A stop at any step of a call, a report or a way to sleep ends the runtime, and the call comes to its end",
+    layer: Layer::Contract,
+    clauses: &["S4", "L2", "L8", "L9", "core 6", "core 8"],
+    run,
+};
+
+/// Who is in the middle of what, and what brings it there.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Call {
+    /// By a thread of no group.
+    Want,
+    Delete,
+    /// By a worker thread.
+    OwnDelete,
+    Migrate,
+    Takeover,
+    Report,
+    Update,
+    Sleep,
+}
+
+/// Each is held over the stop.
+const STEPS: [(Call, Point); 20] = [
+    (Call::Want, Point::UpdateBitsSet),
+    (Call::Delete, Point::DeleteTokenSet),
+    (Call::Delete, Point::DeleteMaskCleared),
+    (Call::Delete, Point::RetiredBeforeClose),
+    (Call::Delete, Point::Closed),
+    (Call::OwnDelete, Point::DeleteTokenSet),
+    (Call::OwnDelete, Point::DeleteMaskCleared),
+    (Call::OwnDelete, Point::RetiredBeforeClose),
+    (Call::Migrate, Point::MoveLocked),
+    (Call::Migrate, Point::MoveDone),
+    (Call::Takeover, Point::TakeoverRunningSet),
+    (Call::Takeover, Point::TakeoverMaskSet),
+    (Call::Report, Point::ReportBeforeRunning),
+    (Call::Report, Point::ReportRunningSet),
+    (Call::Report, Point::ReportHandlerDone),
+    (Call::Report, Point::LeaveRunningCleared),
+    (Call::Update, Point::ApplyBegun),
+    (Call::Sleep, Point::TurnDone),
+    (Call::Sleep, Point::SleepAnnounced),
+    (Call::Sleep, Point::BeforeWait),
+];
+
+/// Runtimes that are stopped while threads call.
+const ROUNDS: usize = 40;
+/// Threads of no group that do.
+const CALLERS: usize = 2;
+/// Descriptors under all these calls.
+const DESCRIPTORS: usize = 8;
+
+fn run(trial: &mut Trial) -> Result<(), Failure> {
+    for (call, point) in STEPS {
+        forced(trial, call, point)?;
+        trial.held_so_far()?;
+    }
+    let mut random = Rng::with_seed(trial.seed);
+    for _ in 0..ROUNDS {
+        unforced(trial, &mut random)?;
+        trial.held_so_far()?;
+    }
+    Ok(())
+}
+
+/// Whatever a call answers: the runtime may be gone by then.
+fn ignored<T>(_: T) {}
+
+/// A thread is in the middle of the call when the stop begins, and goes on during the stop.
+fn forced(trial: &mut Trial, call: Call, point: Point) -> Result<(), Failure> {
+    let about = |what: &str| format!("stop while {call:?} is at {point:?}: {what}");
+    let mut lab = Lab::start(trial)?;
+    let (owner, other) = (lab.thread(0), lab.thread(1));
+    let (near, mut far) = both_ends(trial)?;
+    let recorder = Recorder::new();
+    let id = recorder.id();
+    let handle = lab.insert(near, recorder, owner)?;
+    lab.core().fd(handle).want_recv().map_err(Failure::broken)?;
+    lab.fence_all()?;
+    let points = Checkpoints::watch();
+    let fd = if call == Call::Sleep { -1 } else { handle.number() };
+    let caller = match call {
+        Call::Want | Call::Delete | Call::Migrate => "caller".to_owned(),
+        Call::Takeover => format!("worker {other}"),
+        _ => format!("worker {owner}"),
+    };
+    let held = points.hold_thread(&caller, point, fd);
+    let (tell, told) = channel();
+    let outside = |action: fn(&FdCore, FdHandle, ThreadId)| {
+        let (core, tell) = (Arc::clone(lab.core()), tell.clone());
+        let named = std::thread::Builder::new().name("caller".into());
+        let spawned = named.spawn(move || {
+            action(&core, handle, other);
+            drop(core);
+            let _ = tell.send(());
+        });
+        spawned.map(drop).map_err(Failure::broken)
+    };
+    match call {
+        Call::Want => outside(|core, handle, _| ignored(core.fd(handle).want_send()))?,
+        Call::Delete => outside(|core, handle, _| ignored(core.fd(handle).delete()))?,
+        Call::Migrate => outside(|core, handle, to| ignored(core.fd(handle).migrate_on(to)))?,
+        Call::OwnDelete => {
+            ignored(lab.core().post(owner, move |context| ignored(context.fd(handle).delete())))
+        }
+        Call::Takeover => {
+            ignored(lab.core().post(other, move |context| ignored(context.takeover(handle, id))))
+        }
+        Call::Update => {
+            ignored(lab.core().post(owner, move |context| ignored(context.fd(handle).want_send())))
+        }
+        Call::Report => std::io::Write::write_all(&mut far, b"x").map_err(Failure::broken)?,
+        Call::Sleep => lab.core().wake(owner),
+    }
+    held.reached()?;
+    lab.finish_by(trial, &[], |trial, runtime| {
+        let core = Arc::clone(runtime.core());
+        let stopping = stop_elsewhere(runtime);
+        Lab::wait(&core, &about("the stop begins"), || core.is_stopping())?;
+        held.release();
+        let ended = stopping.recv_timeout(patience());
+        ended.map_err(|_| Failure::Wrong(about("the stop does not end")))??;
+        if matches!(call, Call::Want | Call::Delete | Call::Migrate) {
+            let returned = told.recv_timeout(patience());
+            returned.map_err(|_| Failure::Wrong(about("the call does not return")))?;
+        }
+        trial.check_eq(about("the peer sees the end"), true, far.ended(), "L8");
+        drop((far, points));
+        Ok(())
+    })
+}
+
+fn stop_elsewhere(runtime: Runtime) -> std::sync::mpsc::Receiver<Result<(), Failure>> {
+    let (tell, told) = channel();
+    std::thread::spawn(move || {
+        let _ = tell.send(stopped(runtime));
+    });
+    told
+}
+
+/// What the callers of one round share.
+struct Field {
+    core: Arc<FdCore>,
+    handles: Vec<(FdHandle, OwnerId)>,
+    over: AtomicBool,
+    tally: Tally,
+    transport: crate::Transport,
+}
+
+impl Field {
+    /// One call, whatever comes of it. Returns how many tokens it has given away.
+    fn step(&self, context: Option<&Context>, random: &mut Rng) -> usize {
+        let threads: Vec<_> = self.core.threads().collect();
+        let thread = threads[random.usize(..threads.len())];
+        let (handle, owner) = self.handles[random.usize(..self.handles.len())];
+        let fd = context.map_or_else(|| self.core.fd(handle), |context| context.fd(handle));
+        match random.u32(..9) {
+            0 => ignored(fd.want_recv()),
+            1 => ignored(fd.want_send().and_then(|()| fd.stop_send())),
+            2 => ignored(fd.migrate_on(thread)),
+            3 => ignored(context.map(|context| context.takeover(handle, owner))),
+            4 if random.u32(..8) == 0 => ignored(fd.delete()),
+            5 => ignored(fd.duplicate()),
+            6 => {
+                if let Ok(ends) = crate::transport::pair(self.transport) {
+                    let (group, mask) = (thread.group(), thread.mask());
+                    if let Ok(handle) =
+                        self.core.insert(ends.near, idle(), group, mask, InsertOptions::default())
+                    {
+                        let _ = self.core.fd(handle).delete();
+                    }
+                }
+            }
+            7 => {
+                let token = self.tally.token();
+                self.core.post(thread, move |_| drop(token));
+                return 1;
+            }
+            8 => {
+                if let Some(context) = context {
+                    let token = self.tally.token();
+                    context.after(Duration::from_micros(random.u64(..500)), move |_| drop(token));
+                    return 1;
+                }
+                let _ = kill(Pid::this(), Signal::SIGUSR1);
+            }
+            _ => {}
+        }
+        0
+    }
+}
+
+/// A worker's part: a few calls, and then again in its next iteration.
+fn again(context: &Context, field: Arc<Field>, given: Arc<std::sync::atomic::AtomicUsize>, mut random: Rng) {
+    for _ in 0..10 {
+        given.fetch_add(field.step(Some(context), &mut random), Ordering::SeqCst);
+    }
+    if !field.over.load(Ordering::SeqCst) {
+        let core = Arc::clone(context.core());
+        core.post(context.id(), move |context| again(context, field, given, random));
+    }
+}
+
+/// All kinds of calls at random, by worker threads and by others, and a stop at some moment.
+fn unforced(trial: &mut Trial, random: &mut Rng) -> Result<(), Failure> {
+    // A signal that comes later than the runtime ends has nobody to handle it, and must not end the process.
+    let lab = Lab::start_with(trial, |builder| builder.signal(Signal::SIGUSR1 as i32, |_| ()), |_| Ok(()))?;
+    let (mut handles, mut peers): (Vec<(FdHandle, OwnerId)>, Vec<Far>) = Default::default();
+    for index in 0..DESCRIPTORS {
+        let (near, far) = both_ends(trial)?;
+        let recorder = Recorder::new();
+        handles.push((lab.insert(near, recorder.clone(), lab.thread(index))?, recorder.id()));
+        peers.push(far);
+    }
+    let field = Arc::new(Field {
+        core: Arc::clone(lab.core()),
+        handles,
+        over: AtomicBool::new(false),
+        tally: Tally::default(),
+        transport: trial.params.transport,
+    });
+    let given = Arc::new(std::sync::atomic::AtomicUsize::new(0));
+    for thread in lab.threads() {
+        let (field, given, random) = (Arc::clone(&field), Arc::clone(&given), random.fork());
+        lab.core().post(thread, move |context| again(context, field, given, random));
+    }
+    let callers: Vec<_> = (0..CALLERS)
+        .map(|_| {
+            let (field, mut random) = (Arc::clone(&field), random.fork());
+            std::thread::spawn(move || {
+                let mut given = 0;
+                while !field.over.load(Ordering::SeqCst) {
+                    given += field.step(None, &mut random);
+                }
+                given
+            })
+        })
+        .collect();
+    let pause = random.u64(..2_000);
+    lab.finish_by(trial, &[], |trial, runtime| {
+        std::thread::sleep(Duration::from_micros(pause));
+        let stopping = stop_elsewhere(runtime);
+        let ended = stopping.recv_timeout(patience());
+        ended.map_err(|_| Failure::Wrong("the stop does not end".into()))??;
+        field.over.store(true, Ordering::SeqCst);
+        let mut tokens = given.load(Ordering::SeqCst);
+        for caller in callers {
+            tokens += caller.join().map_err(|_| Failure::Broken("a caller panicked".into()))?;
+        }
+        let open = peers.iter().filter(|far| !far.ended()).count();
+        trial.check_eq("peers that do not see the end", 0, open, "L8");
+        trial.check_eq("tasks and timers dropped, run or not", tokens, field.tally.dropped(), "core 6");
+        trial.count("tasks and timers in the last round", tokens as u64);
+        drop((field, peers));
+        Ok(())
+    })
+}

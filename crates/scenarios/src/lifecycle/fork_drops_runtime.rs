@@ -1,0 +1,85 @@
+//! A thread that is none of the runtime's forks, and the child stops the runtime or drops it. There are no threads to wait for,
+//! and what they were in the middle of ends nevertheless.
+
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+
+use fd_core::error::InsertRefused;
+use fd_core::{InsertOptions, Runtime};
+
+use super::child::{Child, Report};
+use super::held_at_fork::{Place, Scene};
+use super::{both_ends, idle};
+use crate::catalogue::{Layer, Scenario};
+use crate::descriptors;
+use crate::hold::Checkpoints;
+use crate::lab::Lab;
+use crate::trial::{Failure, Trial};
+
+pub(crate) const SCENARIO: Scenario = Scenario {
+    id: "lifecycle/fork-drops-runtime",
+    title: "A forked child that stops its parent's runtime ends every registration, and its parent's goes on",
+    layer: Layer::Contract,
+    clauses: &["S4", "L8", "L9", "core 11"],
+    run,
+};
+
+fn run(trial: &mut Trial) -> Result<(), Failure> {
+    let mut lab = Some(Lab::start(trial)?);
+    let points = Checkpoints::watch();
+    for place in Place::ALL {
+        for stops in [true, false] {
+            beside_a_held_thread(trial, &mut lab, &points, place, stops)?;
+        }
+    }
+    drop(points);
+    lab.take().map_or(Ok(()), |lab| lab.finish(trial, &[]))
+}
+
+fn beside_a_held_thread(
+    trial: &mut Trial,
+    lab: &mut Option<Lab>,
+    points: &Checkpoints,
+    place: Place,
+    stops: bool,
+) -> Result<(), Failure> {
+    let running = lab.as_mut().ok_or_else(|| Failure::Broken("no lab".into()))?;
+    let when = format!("{place:?}, {}", if stops { "stopped" } else { "dropped" });
+    let (first, other) = (running.thread(0), running.thread(1));
+    let mut numbers: Vec<_> = running.core().entries().0.iter().map(|entry| entry.handle.number()).collect();
+    let scene = Scene::set(trial, running, points, place, other, first)?;
+    numbers.retain(|number| *number != scene.number);
+    let (spare, spare_far) = both_ends(trial)?;
+    let mut spare = Some(spare);
+    let woken = running.activity(first).wake_thread;
+    let mut child = Child::fork(|report| {
+        let (Some(lab), Some(spare)) = (lab.take(), spare.take()) else { return };
+        in_the_child(report, lab.into_runtime(), stops, spare);
+        report.eq("the number is open", place.leaves_number(), descriptors::is_open(scene.number));
+        let open = numbers.iter().filter(|number| descriptors::is_open(**number)).count();
+        report.eq("other numbers of the table that are open", 0, open);
+    })?;
+    child.record(trial, &when, "core 11")?;
+    drop((child, spare, spare_far));
+    let running = lab.as_mut().ok_or_else(|| Failure::Broken("no lab".into()))?;
+    running.fence(first)?;
+    let wakes = running.activity(first).wake_thread - woken;
+    trial.check_eq(format!("{when}: wake-ups of the parent's thread"), 0, wakes, "core 16");
+    scene.end(running, &when)?;
+    running.fence_all()
+}
+
+fn in_the_child(report: Report, runtime: Runtime, stops: bool, spare: OwnedFd) {
+    let core = Arc::clone(runtime.core());
+    let thread = core.threads().next().expect("a thread");
+    if stops {
+        report.eq("stop", "Ok(())".to_owned(), format!("{:?}", runtime.stop()));
+    } else {
+        drop(runtime);
+    }
+    report.eq("registrations", 0, core.table().used());
+    let inserted = core.insert(spare, idle(), thread.group(), thread.mask(), InsertOptions::default());
+    let inserted = inserted.map_err(|refused| refused.reason).map(|_| ());
+    report.eq("an insertion", Err(InsertRefused::Stopping), inserted);
+    report.eq("a task is accepted", false, core.post(thread, |_| ()));
+}

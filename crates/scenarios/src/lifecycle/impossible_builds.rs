@@ -1,0 +1,60 @@
+//! Runtimes that cannot be: each answers with an error that says so, and leaves nothing. Some signals that cannot be caught
+//! made the start panic.
+
+use fd_core::error::StartError;
+use fd_core::{Builder, Runtime};
+use nix::libc;
+
+use super::{builder, stopped};
+use crate::catalogue::{Layer, Scenario};
+use crate::descriptors;
+use crate::trial::{Failure, Trial};
+
+pub(crate) const SCENARIO: Scenario = Scenario {
+    id: "lifecycle/impossible-builds",
+    title: "A start with a signal, a capacity or a shape that cannot be is refused, and the next start works",
+    layer: Layer::Contract,
+    clauses: &["core 13"],
+    run,
+};
+
+fn run(trial: &mut Trial) -> Result<(), Failure> {
+    let before = descriptors::open();
+    let signals =
+        [0, -1, 65, i32::MAX, libc::SIGKILL, libc::SIGSTOP, libc::SIGSEGV, libc::SIGILL, libc::SIGFPE];
+    for signal in signals {
+        let build = builder(trial).signal(signal, |_| ());
+        refused(trial, &format!("signal {signal}"), "signal", build);
+    }
+    for capacity in [0, i32::MAX as usize, usize::MAX] {
+        let build = builder(trial).capacity(capacity);
+        refused(trial, &format!("capacity {capacity}"), "descriptors", build);
+    }
+    for (name, build) in [
+        ("no group", Runtime::builder()),
+        ("a group of no thread", Runtime::builder().group(1).group(0)),
+        ("a group of 65 threads", Runtime::builder().group(65)),
+    ] {
+        refused(trial, name, "threads", build);
+    }
+    trial.held_so_far()?;
+    let runtime = builder(trial).signal(libc::SIGUSR1, |_| ()).capacity(512).start(trial.make);
+    stopped(runtime.map_err(Failure::from_start)?)?;
+    trial.check_eq(
+        "open descriptors",
+        format!("{before:?}"),
+        format!("{:?}", descriptors::open()),
+        "core 13",
+    );
+    Ok(())
+}
+
+/// `says` is in the message.
+fn refused(trial: &mut Trial, what: &str, says: &str, build: Builder) {
+    let answer = match build.start(trial.make) {
+        Ok(runtime) => stopped(runtime).map_or_else(|failure| failure.to_string(), |()| "started".into()),
+        Err(StartError::Shape(text)) if text.contains(says) => "refused".into(),
+        Err(other) => format!("{other:?}"),
+    };
+    trial.check_eq(what, "refused".into(), answer, "core 13");
+}

@@ -1,0 +1,69 @@
+//! Runtimes that start, stop, are dropped, fork, and panic.
+
+pub(crate) mod child;
+mod held_at_fork;
+
+pub(crate) mod calls_beside_stop;
+pub(crate) mod fork_drops_runtime;
+pub(crate) mod fork_goes_on;
+pub(crate) mod impossible_builds;
+pub(crate) mod insert_beside_stop;
+pub(crate) mod internal_handles;
+pub(crate) mod panics;
+pub(crate) mod start_stop_often;
+pub(crate) mod stopped_from_inside;
+pub(crate) mod tasks_at_stop;
+pub(crate) mod two_runtimes;
+
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use fd_core::{Builder, Handler, Ready, Runtime};
+
+use crate::trial::{Failure, Trial};
+
+/// A runtime without a lab: the cell's threads and groups.
+fn builder(trial: &Trial) -> Builder {
+    let (threads, groups) = (trial.params.threads, trial.params.groups);
+    let of = |group| threads / groups + usize::from(group < threads % groups);
+    (0..groups).fold(Runtime::builder(), |builder, group| builder.group(of(group)))
+}
+
+fn stopped(runtime: Runtime) -> Result<(), Failure> {
+    runtime.stop().map_err(|death| Failure::Wrong(death.to_string()))
+}
+
+/// A handler that does nothing.
+fn idle() -> Arc<dyn Handler> {
+    Arc::new(|_: &Ready<'_>| {})
+}
+
+/// Counts how often clones of it were dropped, in all.
+#[derive(Default)]
+struct Tally(Arc<AtomicUsize>);
+
+/// Counts for its tally when it is dropped.
+struct Tallied(Arc<AtomicUsize>);
+
+impl Tally {
+    fn token(&self) -> Tallied {
+        Tallied(Arc::clone(&self.0))
+    }
+
+    fn dropped(&self) -> usize {
+        self.0.load(Ordering::SeqCst)
+    }
+}
+
+impl Drop for Tallied {
+    fn drop(&mut self) {
+        self.0.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+/// Whether the write end of a pipe sees that its reader is gone, and so on: the peer of a registration that has ended.
+fn both_ends(trial: &Trial) -> Result<(OwnedFd, crate::transport::Far), Failure> {
+    let ends = crate::transport::pair(trial.params.transport).map_err(Failure::broken)?;
+    Ok((ends.near, ends.far))
+}

@@ -1,0 +1,267 @@
+//! Something that belongs to the user panics, wherever the core runs it or drops it. The panic of a handler that had deleted
+//! its own descriptor was lost.
+
+use std::io::Write;
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+use std::time::Duration;
+
+use fd_core::{Context, Death, FdHandle, Handler, Ready, Runtime};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
+use super::{Tallied, Tally, both_ends};
+use crate::catalogue::{Layer, Scenario};
+use crate::lab::Lab;
+use crate::transport::Far;
+use crate::trial::{Failure, Trial};
+
+pub(crate) const SCENARIO: Scenario = Scenario {
+    id: "lifecycle/panics",
+    title: "A panic of a handler, task or timer, run or dropped, ends the runtime, is reported, and leaves nothing behind",
+    layer: Layer::Contract,
+    clauses: &["S4", "L8", "L9", "core 7", "core 17"],
+    run,
+};
+
+/// What every panic here says first.
+const ON_PURPOSE: &str = "on purpose: ";
+
+/// What panics.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Panics {
+    Handler,
+    /// And it has deleted its own descriptor before.
+    HandlerThatDeleted,
+    HandlerThatDisowned,
+    /// The handler, which has deleted its own descriptor, and then its drop.
+    HandlerAndItsDrop,
+    HandlerDrop,
+    Released,
+    /// The drop of the handler, too.
+    ReleasedAndDrop,
+    Entered,
+    /// And it has deleted the descriptor before.
+    EnteredAndDeleted,
+    Task,
+    Timer,
+    SignalAction,
+    /// When the runtime stops.
+    TaskDroppedAtStop,
+    TimerDroppedAtStop,
+    HandlerDroppedAtStop,
+}
+
+impl Panics {
+    const ALL: [Self; 15] = [
+        Self::Handler,
+        Self::HandlerThatDeleted,
+        Self::HandlerThatDisowned,
+        Self::HandlerAndItsDrop,
+        Self::HandlerDrop,
+        Self::Released,
+        Self::ReleasedAndDrop,
+        Self::Entered,
+        Self::EnteredAndDeleted,
+        Self::Task,
+        Self::Timer,
+        Self::SignalAction,
+        Self::TaskDroppedAtStop,
+        Self::TimerDroppedAtStop,
+        Self::HandlerDroppedAtStop,
+    ];
+
+    fn in_ready(self) -> bool {
+        use Panics::{Handler, HandlerAndItsDrop, HandlerThatDeleted, HandlerThatDisowned};
+        matches!(self, Handler | HandlerThatDeleted | HandlerThatDisowned | HandlerAndItsDrop)
+    }
+
+    fn in_drop(self) -> bool {
+        use Panics::{HandlerAndItsDrop, HandlerDrop, HandlerDroppedAtStop, ReleasedAndDrop};
+        matches!(self, HandlerAndItsDrop | HandlerDrop | HandlerDroppedAtStop | ReleasedAndDrop)
+    }
+
+    /// What panics first.
+    fn first(self) -> &'static str {
+        match self {
+            _ if self.in_ready() => "ready",
+            Self::Released | Self::ReleasedAndDrop => "released",
+            Self::HandlerDrop | Self::HandlerDroppedAtStop => "drop",
+            Self::Entered | Self::EnteredAndDeleted => "entered",
+            Self::TaskDroppedAtStop | Self::TimerDroppedAtStop => "dropped unrun",
+            _ => "run",
+        }
+    }
+
+    fn at_stop(self) -> bool {
+        matches!(self, Self::TaskDroppedAtStop | Self::TimerDroppedAtStop | Self::HandlerDroppedAtStop)
+    }
+}
+
+fn panic_on_purpose(what: &str) -> ! {
+    std::panic::panic_any(format!("{ON_PURPOSE}{what}"))
+}
+
+/// A cell ends with any panic but these.
+fn expect_panics() {
+    let print = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        let text = panic.payload().downcast_ref::<String>();
+        if !text.is_some_and(|text| text.starts_with(ON_PURPOSE)) {
+            print(panic);
+        }
+    }));
+}
+
+struct Panicking {
+    what: Panics,
+    _token: Tallied,
+}
+
+impl Handler for Panicking {
+    fn ready(&self, ready: &Ready<'_>) {
+        let _ = match self.what {
+            Panics::HandlerThatDisowned | Panics::Released | Panics::ReleasedAndDrop => ready.fd().disown(),
+            Panics::Handler => Ok(()),
+            _ => ready.fd().delete(),
+        };
+        if self.what.in_ready() {
+            panic_on_purpose("ready");
+        }
+    }
+
+    fn released(&self, fd: OwnedFd) {
+        drop(fd);
+        if matches!(self.what, Panics::Released | Panics::ReleasedAndDrop) {
+            panic_on_purpose("released");
+        }
+    }
+}
+
+impl Drop for Panicking {
+    fn drop(&mut self) {
+        if self.what.in_drop() {
+            panic_on_purpose("drop");
+        }
+    }
+}
+
+/// A task or timer that was not run.
+struct Unrun {
+    _token: Tallied,
+}
+
+impl Drop for Unrun {
+    fn drop(&mut self) {
+        panic_on_purpose("dropped unrun");
+    }
+}
+
+fn run(trial: &mut Trial) -> Result<(), Failure> {
+    expect_panics();
+    for what in Panics::ALL {
+        panics(trial, what)?;
+        trial.held_so_far()?;
+    }
+    Ok(())
+}
+
+fn panics(trial: &mut Trial, what: Panics) -> Result<(), Failure> {
+    let about = |of: &str| format!("{what:?} panics: {of}");
+    let tally = Tally::default();
+    let action = |_: &Context| panic_on_purpose("run");
+    let mut lab =
+        Lab::start_with(trial, |builder| builder.signal(Signal::SIGUSR1 as i32, action), |_| Ok(()))?;
+    // Signals are the first thread's.
+    let thread = lab.thread(0);
+    let (near, mut far) = both_ends(trial)?;
+    let panicking = Panicking { what, _token: tally.token() };
+    let handle = lab.insert(near, Arc::new(panicking), thread)?;
+    lab.core().fd(handle).want_recv().map_err(Failure::broken)?;
+    let mut peers = Vec::new();
+    for thread in lab.threads() {
+        let (near, far) = both_ends(trial)?;
+        let token = tally.token();
+        let handler = move |_: &Ready<'_>| {
+            let _ = &token;
+        };
+        lab.insert(near, Arc::new(handler), thread)?;
+        peers.push(far);
+    }
+    lab.fence_all()?;
+    let tokens = 1 + lab.threads().len() + usize::from(matches!(what.first(), "dropped unrun"));
+    lab.finish_by(trial, &[], |trial, runtime| {
+        trigger(&runtime, what, handle, &mut far, &tally)?;
+        let core = Arc::clone(runtime.core());
+        if !what.at_stop() {
+            Lab::wait(&core, &about("the runtime stops"), || core.is_stopping())?;
+        }
+        let expected = format!("{thread}: {ON_PURPOSE}{}", what.first());
+        let death = match runtime.stop() {
+            Ok(()) => "none".to_owned(),
+            Err(Death::Poller { thread, source }) => format!("{thread}: {source}"),
+            Err(Death::Panic { thread, panic }) => {
+                format!("{thread}: {}", panic.downcast_ref::<String>().map_or("no text", String::as_str))
+            }
+        };
+        // Which thread leaves last, and drops the handlers, is chance.
+        let same = match what {
+            Panics::HandlerDroppedAtStop => death.ends_with(&format!("{ON_PURPOSE}drop")),
+            _ => death == expected,
+        };
+        trial.check(about("the death"), expected, death, "core 7", same);
+        let ended = far.ended() && peers.iter().all(Far::ended);
+        trial.check_eq(about("every peer sees the end"), true, ended, "L8");
+        trial.check_eq(about("handlers, tasks and timers dropped"), tokens, tally.dropped(), "S4, L8");
+        drop((far, peers));
+        Ok(())
+    })
+}
+
+/// Makes it panic, or puts it where it will.
+fn trigger(
+    runtime: &Runtime,
+    what: Panics,
+    handle: FdHandle,
+    far: &mut Far,
+    tally: &Tally,
+) -> Result<(), Failure> {
+    let core = runtime.core();
+    let thread = core.threads().next().ok_or_else(|| Failure::Broken("no thread".into()))?;
+    let unrun = |tally: &Tally| Unrun { _token: tally.token() };
+    match what {
+        Panics::Entered | Panics::EnteredAndDeleted => {
+            core.post(thread, move |context| {
+                let _ = context.enter(handle, |ready| {
+                    if what == Panics::EnteredAndDeleted {
+                        let _ = ready.fd().delete();
+                    }
+                    panic_on_purpose("entered")
+                });
+            });
+        }
+        Panics::Task => drop(core.post(thread, |_| panic_on_purpose("run"))),
+        Panics::Timer => {
+            core.post(thread, |context| context.after(Duration::ZERO, |_| panic_on_purpose("run")));
+        }
+        Panics::SignalAction => kill(Pid::this(), Signal::SIGUSR1).map_err(Failure::broken)?,
+        Panics::TaskDroppedAtStop => {
+            let unrun = unrun(tally);
+            core.post(thread, move |context| {
+                // Behind this one in the queue; the loop does not come to it any more.
+                context.core().post(context.id(), move |_| std::mem::forget(unrun));
+                context.core().request_stop();
+            });
+        }
+        Panics::TimerDroppedAtStop => {
+            let unrun = unrun(tally);
+            core.post(thread, move |context| {
+                context.after(Duration::from_secs(3600), move |_| std::mem::forget(unrun));
+                context.core().request_stop();
+            });
+        }
+        Panics::HandlerDroppedAtStop => {}
+        _ => far.write_all(b"x").map_err(Failure::broken)?,
+    }
+    Ok(())
+}

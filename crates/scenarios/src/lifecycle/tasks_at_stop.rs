@@ -1,0 +1,129 @@
+//! Tasks that a runtime does not come to before it stops, and tasks that are posted later. They stayed with the core; one that
+//! holds the core is a cycle, so 200 starts and stops left 806 descriptors and 380 MB of address space.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use fd_core::FdCore;
+use fd_core::ids::ThreadId;
+
+use super::{Tallied, Tally, builder, stopped};
+use crate::catalogue::{Layer, Scenario};
+use crate::descriptors;
+use crate::lab::Lab;
+use crate::trial::{Failure, Trial};
+
+pub(crate) const SCENARIO: Scenario = Scenario {
+    id: "lifecycle/tasks-at-stop",
+    title: "Tasks and timers that have not run when a runtime stops are dropped, and so are tasks that come later",
+    layer: Layer::Contract,
+    clauses: &["L8", "core 6"],
+    run,
+};
+
+/// On each thread.
+const TASKS: usize = 20;
+/// Runtimes whose tasks hold them.
+const ROUNDS: usize = 200;
+
+fn run(trial: &mut Trial) -> Result<(), Failure> {
+    pending_and_late(trial)?;
+    trial.held_so_far()?;
+    let before = descriptors::open();
+    for _ in 0..ROUNDS {
+        task_holds_the_core(trial)?;
+    }
+    let what = format!("open descriptors after {ROUNDS} runtimes");
+    trial.check_eq(what, format!("{before:?}"), format!("{:?}", descriptors::open()), "core 6");
+    Ok(())
+}
+
+/// Posts again when it is dropped.
+struct Again {
+    core: Arc<FdCore>,
+    thread: ThreadId,
+    accepted: Arc<AtomicUsize>,
+    _token: Tallied,
+}
+
+impl Drop for Again {
+    fn drop(&mut self) {
+        let posted = self.core.post(self.thread, |_| ());
+        self.accepted.fetch_add(usize::from(posted), Ordering::SeqCst);
+    }
+}
+
+fn pending_and_late(trial: &mut Trial) -> Result<(), Failure> {
+    let lab = Lab::start(trial)?;
+    let (tasks, timers, ran) = (Tally::default(), Tally::default(), Arc::new(AtomicUsize::new(0)));
+    let accepted = Arc::new(AtomicUsize::new(0));
+    let threads = lab.threads();
+    let gates = threads.iter().map(|thread| lab.hold(*thread)).collect::<Result<Vec<_>, _>>()?;
+    for thread in &threads {
+        for _ in 0..TASKS {
+            let (token, ran) = (tasks.token(), Arc::clone(&ran));
+            lab.core().post(*thread, move |_| {
+                ran.fetch_add(1, Ordering::SeqCst);
+                drop(token);
+            });
+        }
+        let (core, accepted) = (Arc::clone(lab.core()), Arc::clone(&accepted));
+        let again = Again { core, thread: *thread, accepted, _token: tasks.token() };
+        lab.core().post(*thread, move |_| drop(again));
+    }
+    let (core, count) = (Arc::clone(lab.core()), threads.len() * (TASKS + 1));
+    lab.finish_by(trial, &[], |trial, runtime| {
+        // Before the threads can come to their tasks.
+        core.request_stop();
+        gates.iter().for_each(crate::Gate::open);
+        stopped(runtime)?;
+        trial.check_eq("tasks run after the stop", 0, ran.load(Ordering::SeqCst), "L8");
+        trial.check_eq("tasks dropped", count, tasks.dropped(), "core 6");
+        trial.check_eq(
+            "tasks accepted from a task that is dropped",
+            0,
+            accepted.load(Ordering::SeqCst),
+            "core 6",
+        );
+        for thread in &threads {
+            let token = tasks.token();
+            let posted = core.post(*thread, move |_| drop(token));
+            trial.check_eq("a task after the stop is accepted", false, posted, "core 6");
+        }
+        trial.check_eq("tasks dropped, later ones too", count + threads.len(), tasks.dropped(), "core 6");
+        drop(core);
+        Ok(())
+    })?;
+    trial.held_so_far()?;
+
+    let lab = Lab::start(trial)?;
+    for thread in &threads {
+        let token = timers.token();
+        lab.on(*thread, move |context| context.after(Duration::from_secs(3600), move |_| drop(token)))?;
+    }
+    lab.finish(trial, &[])?;
+    trial.check_eq("timers dropped", threads.len(), timers.dropped(), "core 6");
+    Ok(())
+}
+
+/// The core holds the task, and the task holds the core.
+fn task_holds_the_core(trial: &Trial) -> Result<(), Failure> {
+    let runtime = builder(trial).start(trial.make).map_err(Failure::from_start)?;
+    let core = Arc::clone(runtime.core());
+    for thread in core.threads() {
+        let held = Arc::clone(&core);
+        core.post(thread, move |context| {
+            context.core().request_stop();
+            drop(held);
+        });
+        let held = Arc::clone(&core);
+        core.post(thread, move |_| drop(held));
+    }
+    stopped(runtime)?;
+    for thread in core.threads() {
+        let held = Arc::clone(&core);
+        core.post(thread, move |_| drop(held));
+    }
+    Ok(())
+}

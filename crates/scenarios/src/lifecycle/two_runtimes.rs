@@ -1,0 +1,115 @@
+//! Two runtimes in one process. Handles carried no table: a stale handle of one runtime deleted a live descriptor of the
+//! other, where number and generation were the same.
+
+use std::sync::mpsc::channel;
+use std::sync::{Arc, Mutex};
+
+use fd_core::{FdCore, FdHandle, InsertOptions, OwnerId, Runtime};
+
+use super::{both_ends, builder, idle, stopped};
+use crate::catalogue::{Layer, Scenario};
+use crate::deletion::life::unpoisoned;
+use crate::deletion::watch::Watch;
+use crate::lab::Lab;
+use crate::transport::at_number;
+use crate::trial::{Failure, Trial, patience};
+
+pub(crate) const SCENARIO: Scenario = Scenario {
+    id: "lifecycle/two-runtimes",
+    title: "A handle of another runtime is refused everywhere, and a runtime may end in a handler of another one",
+    layer: Layer::Contract,
+    clauses: &["S7", "L8", "core 15"],
+    run,
+};
+
+fn run(trial: &mut Trial) -> Result<(), Failure> {
+    let mut lab = Lab::start(trial)?;
+    let other = builder(trial).start(trial.make).map_err(Failure::from_start)?;
+    exchanged(trial, &lab, &other)?;
+    ended_in_a_handler(trial, &mut lab, other)?;
+    lab.finish(trial, &[])
+}
+
+/// The same number in the same generation, in one table and then in the other.
+fn exchanged(trial: &mut Trial, lab: &Lab, other: &Runtime) -> Result<(), Failure> {
+    let thread = lab.thread(0);
+    let (first, _first_far) = both_ends(trial)?;
+    let (second, mut far) = both_ends(trial)?;
+    let foreign = other.core().insert(first, idle(), thread.group(), thread.mask(), InsertOptions::default());
+    let foreign = foreign.map_err(Failure::broken)?;
+    other.core().fd(foreign).delete().map_err(Failure::broken)?;
+    let near = at_number(second, foreign.number()).map_err(Failure::broken)?;
+    let watch = Watch::new(&near);
+    let handler = watch.recording();
+    let owner = OwnerId::of(&handler);
+    let handle = lab.insert(near, handler, thread)?;
+    lab.core().fd(handle).want_recv().map_err(Failure::broken)?;
+    trial.check_eq(
+        "number and generation",
+        format!("{} {}", foreign.number(), foreign.generation()),
+        format!("{} {}", handle.number(), handle.generation()),
+        "otherwise nothing is tried",
+    );
+    refused(trial, "its own table", other.core(), foreign);
+    refused(trial, "the other's table", lab.core(), foreign);
+    refused(trial, "the other's table, the other way round", other.core(), handle);
+    let answers = lab.on(thread, move |context| {
+        [
+            ("takeover", context.takeover(foreign, owner).is_err()),
+            ("enter", context.enter(foreign, |_| ()).is_err()),
+            ("delete", context.fd(foreign).delete().is_err()),
+        ]
+    })?;
+    for (what, answer) in answers {
+        trial.check_eq(format!("{what} on a worker thread is refused"), true, answer, "core 15");
+    }
+    trial.held_so_far()?;
+    std::io::Write::write_all(&mut far, b"mine").map_err(Failure::broken)?;
+    lab.wait_until("the data", || watch.text() == "mine")?;
+    lab.core().fd(handle).delete().map_err(Failure::broken)?;
+    lab.wait_until("the peer sees the end", || far.ended())
+}
+
+fn refused(trial: &mut Trial, by: &str, core: &FdCore, handle: FdHandle) {
+    let (fd, threads) = (core.fd(handle), core.threads());
+    let answers = [
+        ("entry", core.entry(handle).is_err()),
+        ("want_recv", fd.want_recv().is_err()),
+        ("stop_recv", fd.stop_recv().is_err()),
+        ("mark_cloned", fd.mark_cloned().is_err()),
+        ("duplicate", fd.duplicate().is_err()),
+        ("migrate_on", threads.map(|thread| fd.migrate_on(thread)).all(|answer| answer.is_err())),
+        ("disown", fd.disown().is_err()),
+        ("delete", fd.delete().is_err()),
+    ];
+    for (what, answer) in answers {
+        trial.check_eq(format!("{what} by {by} is refused"), true, answer, "S7, core 15");
+    }
+}
+
+/// One runtime ends on a thread of another one, which goes on.
+fn ended_in_a_handler(trial: &mut Trial, lab: &mut Lab, other: Runtime) -> Result<(), Failure> {
+    let thread = lab.thread(0);
+    let core = Arc::clone(other.core());
+    let (near, mut far) = both_ends(trial)?;
+    let (of_other, others_far) = both_ends(trial)?;
+    let theirs = core.insert(of_other, idle(), thread.group(), thread.mask(), InsertOptions::default());
+    core.fd(theirs.map_err(Failure::broken)?).want_recv().map_err(Failure::broken)?;
+    let (tell, told) = channel();
+    let other = Mutex::new(Some(other));
+    let watch = Watch::new(&near);
+    let handler = watch.doing(move |ready| {
+        if let Some(other) = unpoisoned(&other).take() {
+            let _ = tell.send(stopped(other));
+        }
+        let _ = ready.fd().delete();
+    });
+    let handle = lab.insert(near, handler, thread)?;
+    lab.core().fd(handle).want_recv().map_err(Failure::broken)?;
+    std::io::Write::write_all(&mut far, b"x").map_err(Failure::broken)?;
+    told.recv_timeout(patience()).map_err(|_| Failure::Wrong("the other runtime does not stop".into()))??;
+    trial.check_eq("registrations of the runtime that was stopped", 0, core.table().used(), "L8");
+    trial.check_eq("its peer sees the end", true, others_far.ended(), "L8");
+    lab.wait_until("the peer of the handler sees the end", || far.ended())?;
+    lab.fence_all()
+}
