@@ -24,6 +24,7 @@ pub mod fault;
 mod group_word;
 mod handler;
 pub mod ids;
+pub mod inject;
 pub mod interest;
 pub mod invariants;
 #[cfg(all(test, any(loom, shuttle)))]
