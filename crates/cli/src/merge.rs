@@ -123,7 +123,7 @@ fn summary(results: &Results, dir: &Path) -> String {
         };
         let _ = writeln!(out, "\nIn full: pollmatrix show '{}' --target {}{place}", first.id, first.target);
     }
-    let fault = results.fault().map(|fault| format!(" (fault {fault})")).unwrap_or_default();
+    let fault = results.disturbance().map(|disturbance| format!(" (with {disturbance})")).unwrap_or_default();
     let runs = format!("{} runs of {} targets", results.runs.len(), results.targets().len());
     for (index, line) in results.totals_lines().into_iter().enumerate() {
         let _ = match index {

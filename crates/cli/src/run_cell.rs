@@ -26,6 +26,12 @@ pub fn run(matrix: Option<&Path>, args: &RunCellArgs) -> Result<ExitCode, Error>
     if let Some(fault) = fault {
         faults::enable(fault);
     }
+    if let Some(one_in) = args.inject.one_in.map(faults::injectable).transpose()? {
+        if scenarios::find(&cell.id.scenario).is_none() {
+            return Err(Error::NothingToFault(cell.id.to_string()));
+        }
+        faults::inject(args.seed, one_in);
+    }
     let slow = args.slow.factor().get();
     let patience = args.patience_ms.map(Duration::from_millis);
     scenarios::set_slowness(slow);
@@ -44,6 +50,7 @@ pub fn run(matrix: Option<&Path>, args: &RunCellArgs) -> Result<ExitCode, Error>
         reason: ran.reason,
         seed: args.seed,
         fault: fault.map(|fault| fault.name().to_owned()),
+        inject_errors: args.inject.one_in,
         duration_ms,
         checks: ran.checks,
         counters: ran.counters,

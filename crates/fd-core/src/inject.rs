@@ -80,8 +80,10 @@ const fn excluded(errno: Errno, why: &'static str) -> Failure {
     Failure { errno, effect: Effect::Excluded(why) }
 }
 
-const UNPOLLABLE: &str = "a property of the file: the backend believes it and reports the file itself from then on";
-const ABSENT: &str = "a statement about the kernel's own table: the backend believes it and forgets the registration";
+const UNPOLLABLE: &str =
+    "a property of the file: the backend believes it and reports the file itself from then on";
+const ABSENT: &str =
+    "a statement about the kernel's own table: the backend believes it and forgets the registration";
 const NOT_OPEN: &str = "the very question that the backend asks to check another EBADF";
 const OTHER_FILTER: &str = "of filters that the backend does not use";
 const OF_CHANGES: &str = "of changes, and there are none";
@@ -129,7 +131,6 @@ const KEVENT_WAIT: &[Failure] = &[
 ];
 const FCNTL_GETFD: &[Failure] = &[excluded(EBADF, NOT_OPEN)];
 const FCNTL_SETFD: &[Failure] = &[fails(EBADF)];
-
 
 impl Call {
     /// Every call.

@@ -37,7 +37,16 @@ pub(crate) struct PollPoller {
 
 impl PollPoller {
     pub(crate) fn new(thread: ThreadId, interest: Arc<GroupInterest>) -> Self {
-        Self { thread, interest, slots: Vec::new(), generations: Vec::new(), invalid: Vec::new(), turn: 0, parts: Parts::default(), in_parts: false }
+        Self {
+            thread,
+            interest,
+            slots: Vec::new(),
+            generations: Vec::new(),
+            invalid: Vec::new(),
+            turn: 0,
+            parts: Parts::default(),
+            in_parts: false,
+        }
     }
 
     /// Fills the arrays with what the group wants and `permission` lets this thread poll.
@@ -137,7 +146,8 @@ impl Poller for PollPoller {
     }
 
     fn degraded(&self) -> Option<&'static str> {
-        self.in_parts.then_some("poll(2) takes fewer descriptors than this thread polls: it looks at them in parts")
+        self.in_parts
+            .then_some("poll(2) takes fewer descriptors than this thread polls: it looks at them in parts")
     }
 }
 

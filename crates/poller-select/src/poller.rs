@@ -74,7 +74,12 @@ impl SelectPoller {
             Seen::Nothing => {}
             Seen::BadDescriptor if fault::on(Fault::SelectBadfFatal) => {}
             Seen::Events => {
-                self.collect(permission, life, |fd| translate(read.contains(fd), write.contains(fd)), harvest);
+                self.collect(
+                    permission,
+                    life,
+                    |fd| translate(read.contains(fd), write.contains(fd)),
+                    harvest,
+                );
             }
             Seen::BadDescriptor => {
                 return self.search(permission, life, sys::is_open, was_unexplained, harvest);

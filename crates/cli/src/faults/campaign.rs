@@ -381,6 +381,7 @@ impl<'a> Campaign<'a> {
             cell: id,
             seed,
             fault,
+            inject_errors: None,
             limit: patience.map_or(cell.timeout, |patience| (patience * LIMIT_TIMES).min(cell.timeout)),
             slow: self.slow,
             patience,
