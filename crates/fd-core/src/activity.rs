@@ -58,6 +58,14 @@ counters! {
     poll_inval,
     /// Times the kernel poller was replaced, because a registration in it could not be removed.
     poll_rebuild,
+    /// Times the kernel poller could not be replaced, and the old one was kept.
+    poll_rebuild_fail,
+    /// Waits that failed; the thread paused and went on.
+    poll_error,
+    /// Changes that the kernel did not take. They are tried again.
+    poll_refused,
+    /// Waits in which the backend could not wait as it should; see [`Poller::is_degraded`](crate::poller::Poller::is_degraded).
+    poll_degraded,
     /// Changes given to the backend.
     poll_update,
     /// Handler calls.

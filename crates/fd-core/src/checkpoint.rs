@@ -46,8 +46,12 @@ points! {
     MoveLocked,
     /// A change of group, or a push, has changed everything and is about to unlock the entry.
     MoveDone,
+    /// An insertion has found the table open and is about to take its slot.
+    InsertBeforeClaim,
     /// Somebody wants to look at an entry that is locked, and is about to wait.
     PinWaits,
+    /// A call has found that its registration is not the one that it wants, and is about to give up.
+    PinRefused,
     /// A delete has set its token and not cleared the thread mask.
     DeleteTokenSet,
     /// A delete has cleared the thread mask and not looked who is running.

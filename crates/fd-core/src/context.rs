@@ -13,6 +13,7 @@ use crate::core::{FdCore, SharedThread};
 use crate::entry::Entry;
 use crate::error::{EnterError, MoveError};
 use crate::fault::{self, Fault};
+use crate::guarded::Guarded;
 use crate::handler::OwnerId;
 use crate::ids::ThreadId;
 use crate::poller::{Event, Events, Interest};
@@ -61,6 +62,9 @@ impl Ord for Timer {
     }
 }
 
+/// What user code panicked with.
+type Panic = Box<dyn std::any::Any + Send>;
+
 /// What became of a report: `FD_UPDT_DONE`, `FD_UPDT_CLOSED`, `FD_UPDT_MIGRATED`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Reported {
@@ -107,10 +111,11 @@ impl Context {
         Fd { core: &self.core, caller: Some(self), handle, entered: None }
     }
 
-    /// Runs `action` on this thread after `delay`.
+    /// Runs `action` on this thread after `delay`, never early. Timers run in the order in which they are due. A delay of more
+    /// than a hundred years counts as a hundred years.
     pub fn after(&self, delay: Duration, action: impl FnOnce(&Self) + 'static) {
         let order = self.timers_set.replace(self.timers_set.get() + 1);
-        let due = Instant::now() + delay;
+        let due = self.core.clock.after(delay);
         self.timers.borrow_mut().push(Reverse(Timer { due, order, run: Box::new(action) }));
     }
 
@@ -164,10 +169,23 @@ impl Context {
         let result = catch_unwind(AssertUnwindSafe(|| {
             action(&Ready { context: self, entry, handle, events: Events::NONE })
         }));
-        if let Ok(pin) = self.core.table().pin(handle) {
-            self.end_if_last(pin.leave(self.id.mask()));
-        }
+        let _ = self.exit(handle, result.as_ref().err());
         result.or_else(|panic| resume_unwind(panic))
+    }
+
+    /// Gives up the running bit after the user's code has run, and ends the registration if that makes this thread its last
+    /// user. The handler's own drop may panic then: if the user's code has panicked already, that first panic counts.
+    fn exit(&self, handle: FdHandle, first: Option<&Panic>) -> Option<Pin<'_>> {
+        // The running bit has kept the life, so this finds it.
+        let pin = self.core.table().pin(handle).expect("S5: a life ended under its runner");
+        let left = pin.leave(self.id.mask());
+        if first.is_none() {
+            return self.end_if_last(left);
+        }
+        let mut guarded = Guarded::default();
+        let mut kept = None;
+        guarded.run(|| kept = self.end_if_last(left));
+        kept
     }
 
     /// After an entry that was denied: gives up the running bit if it had been set.
@@ -177,13 +195,35 @@ impl Context {
         }
     }
 
-    /// For the child of a fork that goes on with this thread's loop: the kernel poller is replaced before the next
-    /// wait, and everything is registered again. The other threads do not exist here.
+    /// For the child of a fork that goes on with this thread's loop, before it does anything else: the kernel poller is
+    /// replaced before the next wait, and everything is registered again. The other threads do not exist here: what they were
+    /// using, moving or closing at the fork is free again, or closed. Does nothing in the process that started the runtime.
     pub fn forked(&self) {
-        for thread in self.core.threads().filter(|thread| *thread != self.id) {
-            self.core.table().disable(thread);
+        if self.core.is_inherited() {
+            self.core.adopt(Some(self.id));
+            self.forked.set(true);
         }
+    }
+
+    /// What [`Context::forked`] does to the worker, in a test that cannot fork.
+    #[cfg(all(test, not(any(loom, shuttle))))]
+    pub(crate) fn pretend_forked(&self) {
         self.forked.set(true);
+    }
+
+    /// The time that this thread's timers go by.
+    pub(crate) fn now(&self) -> Instant {
+        self.core.clock.now()
+    }
+
+    /// Drops the timers that have not run.
+    pub(crate) fn end_timers(&self) -> Guarded {
+        let mut guarded = Guarded::default();
+        // Out of the cell first: what a timer holds may set another one as it is dropped.
+        while let Some(timer) = { self.timers.borrow_mut().pop() } {
+            guarded.run(|| drop(timer));
+        }
+        guarded
     }
 
     pub(crate) fn take_forked(&self) -> bool {
@@ -199,7 +239,7 @@ impl Context {
         if fault::on(Fault::PrivateListBounded) && private.len() >= 8 {
             return;
         }
-        private.push(Update { fd: handle.fd, generation: handle.generation, force });
+        private.push(Update { handle, force });
     }
 
     /// Exchanges the private list for an empty one that has room already.
@@ -233,7 +273,11 @@ impl Context {
     }
 
     /// Runs what is due.
-    pub(crate) fn run_timers(&self, now: Instant) {
+    pub(crate) fn run_timers(&self) {
+        if self.timers.borrow().is_empty() {
+            return;
+        }
+        let now = self.now();
         loop {
             let due = {
                 let mut timers = self.timers.borrow_mut();
@@ -253,7 +297,7 @@ impl Context {
 
     /// Reports an event to the descriptor's owner (2.6 of the protocol).
     pub(crate) fn report(&self, event: Event) -> Reported {
-        let handle = FdHandle { fd: event.fd, generation: event.generation };
+        let handle = self.core.table().handle(event.fd, event.generation);
         let me = self.id.mask();
         if fault::on(Fault::LockPassesForGroup) && self.core.table().is_locked(event.fd) {
             self.activity().poll_drop.bump();
@@ -293,17 +337,17 @@ impl Context {
         drop(pin);
         let (ran, must_stop) = self.run_handler(entry, handle, event.events);
         hit(Point::ReportHandlerDone, event.fd);
-        // The running bit has kept the life, so this finds it.
-        let pin = self.core.table().pin(handle).expect("S5: a life ended under its runner");
-        let Some(pin) = self.end_if_last(pin.leave(me)) else {
-            return Reported::Closed;
-        };
-        self.stop_unwanted(&pin, must_stop, event.events);
-        if let Err(panic) = ran {
-            drop(pin);
+        let pin = self.exit(handle, ran.as_ref().err());
+        let reported = if pin.is_some() { Reported::Done } else { Reported::Closed };
+        if let Some(pin) = pin {
+            self.stop_unwanted(&pin, must_stop, event.events);
+        }
+        if let Err(panic) = ran
+            && (reported == Reported::Done || !fault::on(Fault::PanicLostWithRegistration))
+        {
             resume_unwind(panic);
         }
-        Reported::Done
+        reported
     }
 
     /// With the running bit set: applies the event to the state and runs the handler if a direction is wanted.
@@ -312,7 +356,7 @@ impl Context {
         entry: &Entry,
         handle: FdHandle,
         mut events: Events,
-    ) -> (std::thread::Result<()>, Interest) {
+    ) -> (Result<(), Panic>, Interest) {
         let older = fault::on(Fault::StatePlainStore).then(|| entry.state.load(Ordering::SeqCst));
         hit(Point::ReportEntered, handle.fd);
         if events.intersects(Events::INVALID) {

@@ -2,28 +2,27 @@
 
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, IntoRawFd, OwnedFd, RawFd};
 use std::sync::Arc;
-use std::sync::Mutex;
 use std::sync::atomic::AtomicUsize;
 
 use nix::sys::socket::{setsockopt, sockopt};
 
 use crate::activity::{Activity, ActivityTable};
 use crate::checkpoint::{Point, hit};
+use crate::clock::Clock;
 use crate::context::Context;
-use crate::error::{InsertError, InsertRefused, MoveError};
+use crate::error::{InsertError, MoveError};
 use crate::fault::{self, Fault};
+use crate::guarded::Guarded;
 use crate::handler::{Handler, OwnerId};
 use crate::ids::{GroupId, ThreadId, ThreadMask};
 use crate::poller::{Backend, Leave, Trigger};
 use crate::ready::Fd;
 use crate::state;
-use crate::sync::{AtomicBool, AtomicU64, Ordering, count};
-use crate::table::{FdHandle, FdTable, Orphan, Pin, Scheduled};
+use crate::sync::{AtomicU64, Ordering, count};
+use crate::table::{FdHandle, FdTable, Orphan, Pin, Retired, Scheduled};
+use crate::task_queue::TaskQueue;
 use crate::wake::Sleep;
 use crate::weak::{self, Weak};
-
-/// Something to be run on a worker thread.
-pub(crate) type Task = Box<dyn FnOnce(&Context) + Send>;
 
 /// The shared FD core of one runtime. Every method may be called from any thread; a call from outside the worker
 /// threads counts as one from a foreign group.
@@ -32,7 +31,11 @@ pub struct FdCore {
     backend: Box<dyn Backend>,
     /// Per group, per thread.
     threads: Box<[Box<[SharedThread]>]>,
-    stopping: AtomicBool,
+    pub(crate) clock: Clock,
+    /// The process whose core this is. A forked child has a copy.
+    process: count::AtomicU32,
+    /// How many worker threads have been started and have not ended.
+    working: count::AtomicU32,
     /// Chooses which of several sleeping threads to wake.
     pick: AtomicUsize,
     totals: Totals,
@@ -43,9 +46,7 @@ pub struct FdCore {
 pub(crate) struct SharedThread {
     pub(crate) sleep: Sleep,
     pub(crate) activity: Activity,
-    /// Whether `tasks` is worth locking.
-    has_tasks: AtomicBool,
-    tasks: Mutex<Vec<Task>>,
+    pub(crate) tasks: TaskQueue,
     /// Signals that were caught and not handled, bit n − 1 for signal n.
     pub(crate) signals: AtomicU64,
 }
@@ -136,12 +137,11 @@ impl InsertOptions {
 }
 
 impl FdCore {
-    pub(crate) fn new(table: FdTable, backend: Box<dyn Backend>) -> Self {
+    pub(crate) fn new(table: FdTable, backend: Box<dyn Backend>, clock: Clock) -> Self {
         let thread = |_| SharedThread {
             sleep: Sleep::new(),
             activity: Activity::default(),
-            has_tasks: AtomicBool::new(false),
-            tasks: Mutex::new(Vec::new()),
+            tasks: TaskQueue::new(),
             signals: AtomicU64::new(0),
         };
         let threads =
@@ -150,7 +150,9 @@ impl FdCore {
             table,
             backend,
             threads,
-            stopping: AtomicBool::new(false),
+            clock,
+            process: count::AtomicU32::new(std::process::id()),
+            working: count::AtomicU32::new(0),
             pick: AtomicUsize::new(0),
             totals: Totals::default(),
         }
@@ -192,22 +194,20 @@ impl FdCore {
         options: InsertOptions,
     ) -> Result<FdHandle, InsertError> {
         let Descriptor { fd, cloned } = fd.into();
-        let options = InsertOptions { cloned: options.cloned || cloned, ..options };
-        if self.is_stopping() {
-            return Err(InsertError { reason: InsertRefused::Stopping, fd, handler });
-        }
-        self.register(fd, handler, group, threads, options)
+        let cloned = if cloned { state::CLONED } else { 0 };
+        self.register(fd, handler, group, threads, options.flags() | cloned)
     }
 
+    /// [`FdCore::insert`] with the state bits as they are.
     pub(crate) fn register(
         &self,
         fd: OwnedFd,
         handler: Arc<dyn Handler>,
         group: GroupId,
         threads: ThreadMask,
-        options: InsertOptions,
+        flags: u32,
     ) -> Result<FdHandle, InsertError> {
-        match self.table.insert(fd.as_raw_fd(), handler, group, threads, options.flags()) {
+        match self.table.insert(fd.as_raw_fd(), handler, group, threads, flags) {
             Ok(handle) => {
                 // The table's from now on; `finish` makes it an OwnedFd again.
                 let _ = fd.into_raw_fd();
@@ -223,26 +223,21 @@ impl FdCore {
         Fd { core: self, caller: None, handle, entered: None }
     }
 
-    /// Runs `task` on a worker thread, soon. Tasks of one caller run in order. Dropped unrun if the thread stops
-    /// first.
+    /// Runs `task` on a worker thread, soon. Tasks of one caller run in order. A task that its thread does not come to before
+    /// it ends is dropped then.
     ///
-    /// Returns whether there is such a thread.
+    /// Returns false if there is no such thread, or if it has ended; the task is dropped.
     pub fn post(&self, thread: ThreadId, task: impl FnOnce(&Context) + Send + 'static) -> bool {
         let Some(shared) = self.thread(thread) else { return false };
         if weak::on(Weak::WakeBeforePost) {
             shared.sleep.wake();
         }
-        {
-            let mut tasks = shared.tasks.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-            tasks.push(Box::new(task));
-        }
         // Published before the wake-up (L2): the sleeper looks at this after it has announced its sleep.
-        // A read-modify-write, as the sleeper's is: loom knows an order between those only.
-        shared.has_tasks.swap(true, Ordering::SeqCst);
+        let posted = shared.tasks.push(Box::new(task));
         if !weak::on(Weak::WakeBeforePost) {
             shared.sleep.wake();
         }
-        true
+        posted.is_ok()
     }
 
     /// Makes a worker thread go round its loop. Async-signal-safe.
@@ -255,26 +250,63 @@ impl FdCore {
     /// Whether some thread has something to run: what no thread should ask, but one did (bug 7).
     pub(crate) fn anybody_has_work(&self) -> bool {
         let has_work =
-            |thread: &SharedThread| thread.has_tasks() || thread.signals.load(Ordering::SeqCst) != 0;
+            |thread: &SharedThread| !thread.tasks.is_empty() || thread.signals.load(Ordering::SeqCst) != 0;
         self.threads().filter_map(|id| self.thread(id)).any(has_work)
     }
 
     /// Whether the worker threads have been told to stop.
     pub fn is_stopping(&self) -> bool {
-        self.stopping.load(Ordering::SeqCst)
+        self.table.is_closed()
     }
 
-    /// Tells the worker threads to stop, without waiting for them.
+    /// Tells the worker threads to stop, without waiting for them. Nothing can be registered any more. The last thread to
+    /// leave ends the registrations that are left.
     pub fn request_stop(&self) {
         let wake = || self.threads().for_each(|thread| self.wake(thread));
         if weak::on(Weak::WakeBeforeStop) {
             wake();
         }
         // Published before the wake-up (L2, L8).
-        self.stopping.store(true, Ordering::SeqCst);
+        self.table.close();
         if !fault::on(Fault::StopWithoutWake) && !weak::on(Weak::WakeBeforeStop) {
             wake();
         }
+    }
+
+    /// Counts a worker thread that is about to start.
+    pub(crate) fn begin_work(&self) {
+        self.working.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Counts a worker thread that ends. Returns whether it is the last one: AcqRel, so that it sees what the others did.
+    pub(crate) fn end_work(&self) -> bool {
+        self.working.fetch_sub(1, Ordering::AcqRel) == 1
+    }
+
+    /// Whether this process is a forked child that has not made the core its own.
+    pub(crate) fn is_inherited(&self) -> bool {
+        self.process.load(Ordering::Relaxed) != std::process::id()
+    }
+
+    /// Makes the core this forked child's own: what the threads that do not exist here held or had begun is undone or
+    /// finished. `me` is the worker thread that goes on, if one does.
+    ///
+    /// To be called by the only thread of the process.
+    pub(crate) fn adopt(&self, me: Option<ThreadId>) {
+        self.process.store(std::process::id(), Ordering::Relaxed);
+        self.working.store(u32::from(me.is_some()), Ordering::Relaxed);
+        for thread in self.threads().filter(|thread| Some(*thread) != me) {
+            self.table.disable(thread);
+            // Not dropped: what a task holds may wait for a thread that does not exist here.
+            std::mem::forget(self.thread(thread).map(|shared| shared.tasks.close()));
+        }
+        if fault::on(Fault::ForkKeepsUsers) {
+            return;
+        }
+        let ended = self.table.after_fork(me, |fd, group, recv, send, leave| {
+            self.backend.forget(fd, group, recv, send, leave);
+        });
+        ended.into_iter().for_each(|retired| self.end(retired));
     }
 
     /// To be called before the process forks: every descriptor's open file will have a second owner, so none of
@@ -361,8 +393,13 @@ impl FdCore {
         if let Some(context) = caller {
             context.activity().fd_close.bump();
         }
-        // SAFETY: the number was an OwnedFd when it was inserted, this life is over, and retire() lets exactly one
-        // caller get here for it (S4).
+        self.end(retired);
+    }
+
+    /// Closes what a registration left, or hands it back, and drops its handler.
+    fn end(&self, retired: Retired) {
+        // SAFETY: the number was an OwnedFd when it was inserted, this life is over, and its end leads exactly one caller
+        // here for it (S4).
         let fd = unsafe { OwnedFd::from_raw_fd(retired.fd) };
         if retired.state & state::DISOWN != 0 && !fault::on(Fault::DisownCloses) {
             self.totals.released.fetch_add(1, Ordering::SeqCst);
@@ -402,34 +439,37 @@ impl FdCore {
         }
     }
 
-    /// Ends every life. For when no worker thread is left.
-    pub(crate) fn clear(&self) {
-        for pin in self.table.pin_each() {
+    /// Ends every registration and refuses every task, of a core that is stopping and has no worker thread left. What the
+    /// handlers and tasks panic with while they end is left to the caller: nothing else is left out for it.
+    pub(crate) fn clear(&self) -> Guarded {
+        let mut guarded = Guarded::default();
+        for pin in self.table.pin_all() {
             if let Ok(Some(orphan)) = pin.delete(false) {
-                self.finish(orphan, None);
+                guarded.run(|| self.finish(orphan, None));
             }
         }
+        for shared in self.threads.iter().flatten() {
+            guarded.merge(shared.end_tasks());
+        }
+        guarded
     }
 }
 
 impl SharedThread {
-    /// Takes what there is to run.
-    pub(crate) fn take_tasks(&self, into: &mut Vec<Task>) {
-        if self.has_tasks.swap(false, Ordering::SeqCst) {
-            let mut tasks = self.tasks.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-            into.append(&mut tasks);
+    /// Refuses tasks from now on, and drops those that nobody has taken.
+    pub(crate) fn end_tasks(&self) -> Guarded {
+        let mut guarded = Guarded::default();
+        if !fault::on(Fault::TasksOutliveStop) {
+            self.tasks.close().into_iter().for_each(|task| guarded.run(|| drop(task)));
         }
-    }
-
-    /// Whether there is something to run.
-    pub(crate) fn has_tasks(&self) -> bool {
-        self.has_tasks.load(weak::acquire(Weak::FlagsRelaxed, Ordering::SeqCst))
+        guarded
     }
 }
 
 impl Drop for FdCore {
     fn drop(&mut self) {
-        // Inserted by an outsider while the runtime stopped.
-        self.clear();
+        // Of a runtime that was never started, or whose threads could not be.
+        self.table.close();
+        let _ = self.clear();
     }
 }

@@ -9,13 +9,14 @@ use crate::handler::OwnerId;
 use crate::ids::{GroupId, ThreadMask};
 use crate::state;
 use crate::sync::{Backoff, Ordering};
-use crate::table::{FdHandle, Pin};
+use crate::table::{FdHandle, Pin, TableId};
 
 /// One entry as it was at one moment. The fields are read one after the other under one pin: they belong to the same
 /// life, but other threads may change them in between.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct EntryInfo {
-    /// Number and life.
+    /// Number and registration. Of a descriptor that is the runtime's own ([`state::INTERNAL`]), a handle that is refused
+    /// everywhere.
     pub handle: FdHandle,
     /// The group that the masks are about.
     pub group: GroupId,
@@ -43,8 +44,10 @@ impl EntryInfo {
     fn read(pin: &Pin<'_>) -> Self {
         let entry = pin.entry();
         let (recv, send) = pin.polled().load();
+        let handle = pin.handle();
+        let is_internal = pin.state() & state::INTERNAL != 0 && !fault::on(Fault::WakePipeExposed);
         Self {
-            handle: pin.handle(),
+            handle: if is_internal { FdHandle { table: TableId::default(), ..handle } } else { handle },
             group: pin.group(),
             state: pin.state(),
             thread_mask: pin.thread_mask(),

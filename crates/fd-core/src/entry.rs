@@ -137,6 +137,17 @@ impl Polled {
         }
     }
 
+    /// Replaces both masks by `mask` or nothing. Returns the bits that either had.
+    ///
+    /// For interest that is shared: several threads may be at it, and each bit is taken out by one of them.
+    pub(crate) fn replace(&self, mask: u64, recv: bool, send: bool) -> u64 {
+        let second = if !recv && !send && fault::on(Fault::SendBitStays) { &self.recv } else { &self.send };
+        [(&self.recv, recv), (second, send)]
+            .map(|(word, set)| word.swap(if set { mask } else { 0 }, Ordering::SeqCst))
+            .into_iter()
+            .fold(0, |all, word| all | word)
+    }
+
     /// Both masks.
     pub(crate) fn load(&self) -> (u64, u64) {
         (self.recv.load(Ordering::Relaxed), self.send.load(Ordering::Relaxed))

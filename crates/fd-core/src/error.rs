@@ -8,9 +8,9 @@ use crate::handler::Handler;
 use crate::ids::GroupId;
 use crate::poller::{BackendError, Generation};
 
-/// The handle names a life that is over, or a number that never was in this table.
+/// The handle names a registration that has ended, or one of another table.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("fd {fd} generation {generation} is not registered any more")]
+#[error("fd {fd} generation {generation} is not registered in this table, or not any more")]
 pub struct Stale {
     /// The number.
     pub fd: RawFd,
@@ -57,7 +57,7 @@ pub enum InsertRefused {
         /// The target group.
         group: GroupId,
     },
-    /// The runtime is stopping: nobody would ever delete it.
+    /// The runtime is stopping: nothing would delete it.
     #[error("the runtime is stopping")]
     Stopping,
 }

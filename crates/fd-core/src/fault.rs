@@ -228,6 +228,38 @@ faults! {
     /// The scan at the start of a thread ends one number short.
     BootScanShort = "boot-scan-short", "suspect 14";
 
+    // At the edges of the runtime.
+    /// epoll: a registration that is reported again after its close costs its poller at once, children or not.
+    StaleAtSecondReport = "stale-at-second-report", "this core; deletion/closes-beside-children";
+    /// A poller that cannot be replaced ends its thread.
+    RebuildFailureFatal = "rebuild-failure-fatal", "this core";
+    /// A wait that fails ends its thread.
+    FailedWaitFatal = "failed-wait-fatal", "this core";
+    /// The wait is computed from the time at which the iteration began.
+    StaleClock = "stale-clock", "this core";
+    /// poll, select: an update that was overtaken by a takeover names the former owner as the one who polls.
+    AppliedForFormerOwner = "applied-for-former-owner", "this core";
+    /// Tasks that were not run, or come later, stay with a runtime that has stopped.
+    TasksOutliveStop = "tasks-outlive-stop", "this core";
+    /// The panic of a handler that has ended its own registration is lost.
+    PanicLostWithRegistration = "panic-lost-with-registration", "this core";
+    /// An insertion looks whether the runtime stops before it takes its slot, and not after.
+    InsertOutlivesStop = "insert-outlives-stop", "this core";
+    /// A stale call takes its reference first and then looks.
+    StaleCallTakesReference = "stale-call-takes-reference", "this core; HAProxy's fd_grab_tgid";
+    /// A forked child keeps the users that its parent's threads were.
+    ForkKeepsUsers = "fork-keeps-users", "this core";
+    /// The handle of a wake descriptor can be used like any other.
+    WakePipeExposed = "wake-pipe-exposed", "this core";
+    /// A signal that cannot be caught is taken for one that can.
+    ForbiddenSignalTaken = "forbidden-signal-taken", "signal-hook's FORBIDDEN";
+    /// A timer's delay is added to the time whatever it is.
+    DelayOverflows = "delay-overflows", "std's Instant";
+    /// A runtime that is stopped on one of its own threads waits for that thread.
+    RuntimeJoinsItself = "runtime-joins-itself", "this core";
+    /// A handle is taken for one of whatever table it is given to.
+    HandleFitsAnyTable = "handle-fits-any-table", "this core";
+
     // The seeds.
     /// Takeover stores the thread mask whatever it is, even that of a deleted descriptor.
     TakeoverStoresMask = "takeover-stores-mask", "seed 9836dba82, 2.4 step 4; design 4.1 (ii)";

@@ -12,6 +12,8 @@
 //! gets as far as a mask. The lock is held for a constant number of steps, by insert, by a change of group and
 //! by the end of a life; who finds it waits, because failing would lose an event or an update.
 
+use crate::checkpoint::Point;
+use crate::fault::{self, Fault};
 use crate::ids::{GroupId, MAX_GROUPS};
 use crate::invariants::invariant;
 use crate::poller::Generation;
@@ -23,6 +25,7 @@ const REFERENCE: u64 = 1 << 16;
 const REFERENCES: u64 = 0xffff << 16;
 const LOCK: u64 = 1 << 15;
 const GROUP: u64 = LOCK - 1;
+const NEXT_GENERATION: u64 = 1 << GENERATION_SHIFT;
 
 const _: () = assert!(MAX_GROUPS as u64 <= GROUP);
 
@@ -58,6 +61,15 @@ pub(crate) enum LockRefused {
     Busy,
 }
 
+/// Why a slot could not be claimed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum ClaimRefused {
+    /// A registration has it, or is about to.
+    InUse,
+    /// A visitor of an earlier registration has not left yet.
+    Visited,
+}
+
 pub(crate) struct GroupWord(AtomicU64);
 
 impl GroupWord {
@@ -75,33 +87,41 @@ impl GroupWord {
 
     /// Takes a reference and returns the word that it pins, if `wanted` accepts it.
     ///
-    /// Waits while the entry is changing groups, unless `wanted` already rules the word out as it is. A caller
-    /// that wants a certain group must therefore accept every group while the word is locked. `waits` is called
-    /// before the first wait.
+    /// Looks before it adds: a stale call leaves no trace, so stale calls cannot hold up the end of a registration or the next
+    /// insertion, however many there are (L7). A caller that looked in time and adds too late does so once.
+    ///
+    /// Waits while the entry is changing groups, unless `wanted` already rules the word out as it is. A caller that wants a
+    /// certain group must therefore accept every group while the word is locked. `at` is called before the first wait, and
+    /// when the call is refused.
     #[inline]
-    pub(crate) fn pin(&self, wanted: impl Fn(Word) -> bool, waits: impl FnOnce()) -> Option<Word> {
+    pub(crate) fn pin(&self, wanted: impl Fn(Word) -> bool, at: impl Fn(Point)) -> Option<Word> {
+        let fits = |word: Word| word.group().is_some() && wanted(word);
+        if !fits(self.peek()) && !fault::on(Fault::StaleCallTakesReference) {
+            at(Point::PinRefused);
+            return None;
+        }
         // Acquire pairs with the Release of publish and of the last change of group. The addition precedes
         // every look at a mask, and the end of a life waits for it to be taken back (S5, S9).
         let order = weak::ordering(Weak::PinRelaxed, Ordering::AcqRel);
         let mut word = Word(self.0.fetch_add(REFERENCE, order));
         invariant!(word.references() < 0xffff, "the reference count of a group word overflows");
         let mut backoff = Backoff::default();
-        let mut waits = Some(waits);
         loop {
             // Nobody's: free, about to be published, or about to be closed by somebody who waits for this very
             // reference to go away. Only a change of group is worth waiting for.
-            if word.group().is_none() || !wanted(word) {
+            if !fits(word) {
                 break;
             }
             if !word.is_locked() || weak::on(Weak::PinIgnoresLock) {
                 return Some(word);
             }
-            if let Some(waits) = waits.take() {
-                waits();
+            if backoff.rounds() == 0 {
+                at(Point::PinWaits);
             }
             backoff.wait();
             word = self.peek();
         }
+        at(Point::PinRefused);
         self.unpin();
         None
     }
@@ -120,23 +140,36 @@ impl GroupWord {
         self.0.fetch_add(REFERENCE, Ordering::AcqRel);
     }
 
-    /// Takes a free slot for a new life: locks it once the late visitors have left. Fails if the slot is not
-    /// free. Returns the generation of the life to come.
+    /// Takes a free slot for a new registration: locks it once the visitors of the last one have left. Fails if the slot is
+    /// not free. Returns the generation of the registration to come.
     pub(crate) fn claim(&self) -> Option<Generation> {
         let mut backoff = Backoff::default();
         loop {
-            let word = self.peek();
-            if word.group().is_some() || word.is_locked() {
-                return None;
+            match self.try_claim() {
+                Ok(generation) => return Some(generation),
+                Err(ClaimRefused::InUse) => return None,
+                Err(ClaimRefused::Visited) => backoff.wait(),
             }
-            // A late visitor of an earlier life is about to leave again.
-            if word.references() == 0
-                && self.0.compare_exchange(word.0, word.0 | LOCK, Ordering::AcqRel, Ordering::Relaxed).is_ok()
-            {
-                return Some(word.generation());
-            }
-            backoff.wait();
         }
+    }
+
+    pub(crate) fn try_claim(&self) -> Result<Generation, ClaimRefused> {
+        let word = self.peek();
+        if word.group().is_some() || word.is_locked() {
+            return Err(ClaimRefused::InUse);
+        }
+        if word.references() != 0 {
+            return Err(ClaimRefused::Visited);
+        }
+        // SeqCst: the write of the pair with the end of all registrations; the caller's fence follows.
+        let claimed = self.0.compare_exchange(word.0, word.0 | LOCK, Ordering::SeqCst, Ordering::Relaxed);
+        claimed.map(|_| word.generation()).map_err(|_| ClaimRefused::Visited)
+    }
+
+    /// Whether the slot is being given to a registration or taken from one.
+    pub(crate) fn is_changing_hands(&self) -> bool {
+        let word = Word(self.0.load(Ordering::SeqCst));
+        word.group().is_none() && word.is_locked()
     }
 
     /// Ends a claim by giving the slot to `group`. Everything about the new life is written before this, so a
@@ -177,29 +210,34 @@ impl GroupWord {
         invariant!(word.is_locked() && word.group() == Some(from));
     }
 
-    /// Ends the life: the next generation begins, nobody's and locked, and the caller's own reference is given
-    /// back. From here on no pin succeeds. Returns once the last of the others has left: then the caller is
-    /// alone with the entry.
-    pub(crate) fn retire(&self) {
-        let mut word = self.peek();
-        loop {
-            invariant!(!word.is_locked() && word.references() > 0, "S4: a life is ended twice");
-            let next = Word(
-                (u64::from(word.generation().wrapping_add(1)) << GENERATION_SHIFT)
-                    | LOCK
-                    | ((word.0 & REFERENCES) - REFERENCE),
-            );
-            match self.0.compare_exchange(word.0, next.0, Ordering::AcqRel, Ordering::Acquire) {
-                Ok(_) => break,
-                Err(now) => word = Word(now),
-            }
-        }
+    /// Ends the registration of `group`: the next generation begins, nobody's and locked, and the caller's own reference is
+    /// given back. From here on no pin succeeds. Returns once the last of the others has left: then the caller is alone with
+    /// the entry.
+    pub(crate) fn retire(&self, group: GroupId) {
+        // The caller's reference keeps lock and group as they are, so one addition changes everything, whatever other callers
+        // do to the count meanwhile. The generation is on top and wraps.
+        let delta = NEXT_GENERATION.wrapping_add(LOCK).wrapping_sub(REFERENCE).wrapping_sub(group.bits());
+        let word = Word(self.0.fetch_add(delta, Ordering::AcqRel));
+        invariant!(!word.is_locked() && word.references() > 0, "S4: a life is ended twice");
+        invariant!(word.group() == Some(group), "S9: a life is ended in another group");
         let mut backoff = Backoff::default();
         // Acquire pairs with the Release of every unpin.
         let order = weak::ordering(Weak::DrainRelaxed, Ordering::Acquire);
         while Word(self.0.load(order)).references() != 0 {
             backoff.wait();
         }
+    }
+
+    /// Ends a registration, or what was left of one, whatever the threads were doing that the fork left behind. The slot is
+    /// locked and nobody's, as after [`GroupWord::retire`]. For the only thread of a forked child.
+    pub(crate) fn retire_after_fork(&self) {
+        let generation = u64::from(self.peek().generation().wrapping_add(1));
+        self.0.store(generation << GENERATION_SHIFT | LOCK, Ordering::Relaxed);
+    }
+
+    /// Drops the references and the lock of the threads that a fork left behind. For the only thread of a forked child.
+    pub(crate) fn release_after_fork(&self) {
+        self.0.store(self.peek().0 & !(REFERENCES | LOCK), Ordering::Relaxed);
     }
 
     /// Makes a retired slot free for the next life.
@@ -228,7 +266,7 @@ mod tests {
     #[test]
     fn a_free_slot_cannot_be_pinned_and_can_be_claimed_once() {
         let word = GroupWord::new();
-        assert!(word.pin(|_| true, || ()).is_none());
+        assert!(word.pin(|_| true, |_| ()).is_none());
         assert_eq!(word.claim(), Some(0));
         assert_eq!(word.claim(), None, "claimed twice");
         word.publish(group(3));
@@ -240,9 +278,9 @@ mod tests {
     #[test]
     fn a_refused_pin_leaves_no_reference() {
         let word = live(1);
-        assert!(word.pin(|w| w.generation() == 7, || ()).is_none());
+        assert!(word.pin(|w| w.generation() == 7, |_| ()).is_none());
         assert_eq!(word.peek().references(), 0, "S12, bug 57");
-        assert!(word.pin(|w| w.generation() == 0, || ()).is_some());
+        assert!(word.pin(|w| w.generation() == 0, |_| ()).is_some());
         assert_eq!(word.peek().references(), 1);
         word.unpin();
     }
@@ -250,7 +288,7 @@ mod tests {
     #[test]
     fn the_lock_is_refused_under_a_reference_and_for_another_life() {
         let word = live(1);
-        word.pin(|_| true, || ()).unwrap();
+        word.pin(|_| true, |_| ()).unwrap();
         assert_eq!(word.lock(0).err(), Some(LockRefused::Busy));
         word.unpin();
         assert_eq!(word.lock(1).err(), Some(LockRefused::Stale));
@@ -273,9 +311,9 @@ mod tests {
     #[test]
     fn a_life_ends_with_the_next_generation() {
         let word = live(1);
-        word.pin(|_| true, || ()).unwrap();
-        word.retire();
-        assert!(word.pin(|w| w.generation() == 0, || ()).is_none());
+        word.pin(|_| true, |_| ()).unwrap();
+        word.retire(group(1));
+        assert!(word.pin(|w| w.generation() == 0, |_| ()).is_none());
         assert_eq!(word.claim(), None, "the number is still open");
         word.free();
         assert_eq!(word.claim(), Some(1));

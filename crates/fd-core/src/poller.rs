@@ -249,6 +249,11 @@ pub trait Poller: Send {
     /// pauses briefly and waits again.
     fn wait(&mut self, table: &FdTable, timeout: Duration, harvest: &mut Vec<Event>) -> io::Result<()>;
 
+    /// Whether the last wait was less than it should have been, because of a limit: shorter, or deaf to some descriptors.
+    fn is_degraded(&self) -> bool {
+        false
+    }
+
     /// Replaces the kernel object by an empty one; the core then registers everything again. After a fork
     /// the child must not share the parent's (`forked`), or, for kqueue, does not even have it.
     ///

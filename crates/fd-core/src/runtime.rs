@@ -3,22 +3,25 @@
 use std::any::Any;
 use std::io;
 use std::os::raw::c_int;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
+use std::time::Instant;
 
 use nix::sys::resource::{Resource, getrlimit};
 
 use crate::checkpoint::{Point, hit};
+use crate::clock::Clock;
 use crate::context::Context;
-use crate::core::{FdCore, InsertOptions};
+use crate::core::FdCore;
 use crate::error::StartError;
 use crate::fault::{self, Fault};
+use crate::guarded::Guarded;
 use crate::handler::Handler;
 use crate::ids::{MAX_GROUPS, THREADS_PER_GROUP, ThreadId};
 use crate::poller::{Limits, MakeBackend, Poller};
-use crate::signals::{Action, Caught, Signals};
+use crate::signals::{self, Action, Caught, Signals};
+use crate::state;
 use crate::table::FdTable;
 use crate::wake::{drain_wake_pipe, wake_pipe};
 use crate::worker::Worker;
@@ -27,12 +30,16 @@ use crate::worker::Worker;
 /// "infinite", or a billion.
 const LARGEST_DEFAULT_CAPACITY: usize = 1 << 20;
 
+/// A place in the shared list is written as a number plus one.
+const LARGEST_CAPACITY: usize = i32::MAX as usize - 1;
+
 /// How a runtime is to be.
 #[derive(Default)]
 pub struct Builder {
     groups: Vec<usize>,
     capacity: Option<usize>,
     signals: Vec<(c_int, Action)>,
+    clock: Clock,
 }
 
 impl Builder {
@@ -58,6 +65,14 @@ impl Builder {
         self
     }
 
+    /// Takes the time from `now` in place of [`Instant::now`]: what [`Context::after`] counts from and is due by. For tests. It
+    /// must not go back; the threads wait in real time.
+    #[must_use]
+    pub fn clock(mut self, now: impl Fn() -> Instant + Send + Sync + 'static) -> Self {
+        self.clock = Clock::Given(Arc::new(now));
+        self
+    }
+
     /// Makes the table and every thread's poller; the threads are started by [`Prepared::start`]. What is inserted
     /// between the two is registered when they start.
     ///
@@ -71,8 +86,11 @@ impl Builder {
             let rule = format!("1 to {MAX_GROUPS} groups of 1 to {THREADS_PER_GROUP} threads are possible");
             return Err(StartError::Shape(format!("{rule}; asked for {shape:?}")));
         }
-        if let Some((signal, _)) = self.signals.iter().find(|(signal, _)| !(1..=64).contains(signal)) {
-            return Err(StartError::Shape(format!("{signal} is not a signal number")));
+        for (signal, _) in &self.signals {
+            signals::check(*signal).map_err(StartError::Shape)?;
+        }
+        if self.capacity.is_some_and(|capacity| !(1..=LARGEST_CAPACITY).contains(&capacity)) {
+            return Err(StartError::Shape(format!("a table has room for 1 to {LARGEST_CAPACITY} descriptors")));
         }
         let threads = shape.iter().copied().max().unwrap_or(0);
         let limits = |capacity| Limits { capacity, groups: shape.len(), threads };
@@ -91,7 +109,7 @@ impl Builder {
         };
         let system = |what| move |source| StartError::System { what, source };
         let table = FdTable::new(capacity, shape).map_err(system("mapping the table"))?;
-        let core = Arc::new(FdCore::new(table, backend));
+        let core = Arc::new(FdCore::new(table, backend, self.clock));
         let mut pollers = Vec::new();
         for id in core.threads() {
             let poller = core.backend().poller(id).map_err(system("making a thread's poller"))?;
@@ -133,7 +151,7 @@ fn equip_with_waker(core: &Arc<FdCore>, id: ThreadId) -> io::Result<()> {
     let (waker, reader) = wake_pipe()?;
     let handler: Arc<dyn Handler> = Arc::new(drain_wake_pipe);
     let handle = core
-        .register(reader, handler, id.group(), id.mask(), InsertOptions::default())
+        .register(reader, handler, id.group(), id.mask(), state::INTERNAL)
         .map_err(|error| io::Error::other(error.reason))?;
     shared.sleep.set_waker(waker);
     core.fd(handle).want_recv().map_err(io::Error::other)
@@ -171,13 +189,17 @@ impl Prepared {
         for (id, poller) in self.pollers.drain(..) {
             let (core, gate, ended) = (Arc::clone(&self.core), Arc::clone(&gate), ended.clone());
             let signals = (Some(id) == first).then(|| Arc::clone(&self.signals));
+            self.core.begin_work();
             let spawned = std::thread::Builder::new()
                 .name(format!("worker {id}"))
                 .spawn(move || work(core, id, poller, signals, &gate, &ended));
             match spawned {
                 Ok(thread) => runtime.threads.push(thread),
                 // Dropping the runtime stops and joins those that did start.
-                Err(source) => return Err(StartError::System { what: "starting a thread", source }),
+                Err(source) => {
+                    self.core.end_work();
+                    return Err(StartError::System { what: "starting a thread", source });
+                }
             }
         }
         if let Some(first) = first {
@@ -195,7 +217,7 @@ impl Drop for Prepared {
         // Started, the threads look after what is in the table.
         if !self.pollers.is_empty() {
             self.core.request_stop();
-            self.core.clear();
+            let _ = self.core.clear();
         }
     }
 }
@@ -258,22 +280,29 @@ fn work(
 ) {
     let context = Context::new(core, id);
     let core = Arc::clone(context.core());
-    context.register_all();
-    hit(Point::ThreadRegistered, -1);
-    if gate.pass() {
-        let mut worker = Worker::new(&context, poller, signals);
-        let died = match catch_unwind(AssertUnwindSafe(|| worker.run())) {
-            Ok(Ok(())) => None,
-            Ok(Err(source)) => Some(Death::Poller { thread: id, source }),
-            Err(panic) => Some(Death::Panic { thread: id, panic }),
-        };
-        if let Some(death) = died {
-            // One thread less is a runtime that cannot keep its promises: it stops as a whole.
-            let _ = ended.send(death);
-            core.request_stop();
+    let mut worker = Worker::new(&context, poller, signals);
+    let mut guarded = Guarded::default();
+    guarded.run(|| {
+        context.register_all();
+        hit(Point::ThreadRegistered, -1);
+        if gate.pass()
+            && let Err(source) = worker.run()
+        {
+            let _ = ended.send(Death::Poller { thread: id, source });
         }
-    }
+    });
+    guarded.merge(worker.end());
+    // One thread less is a runtime that cannot keep its promises: it stops as a whole.
+    core.request_stop();
     core.table().disable(id);
+    guarded.merge(context.shared().end_tasks());
+    guarded.merge(context.end_timers());
+    if core.end_work() {
+        guarded.merge(core.clear());
+    }
+    if let Some(panic) = guarded.panic() {
+        let _ = ended.send(Death::Panic { thread: id, panic });
+    }
 }
 
 /// Why a worker thread ended before it was told to.
@@ -335,11 +364,15 @@ impl Runtime {
         &self.core
     }
 
-    /// Stops: every thread leaves its wait and its loop, every registration ends and is closed. Prompt: a sleeping
-    /// thread is woken. The wake descriptors go with the last reference to the core.
+    /// Stops: every thread leaves its wait and its loop, every registration ends and is closed, every task and timer that has
+    /// not run is dropped. Prompt: a sleeping thread is woken. The wake descriptors go with the last reference to the core.
+    ///
+    /// One of the runtime's own threads cannot wait for itself: called there, in a handler, task or timer, this returns at
+    /// once, and the last thread to leave ends what is left. So does dropping the runtime there. In a forked child there are
+    /// no threads to wait for; what is left is ended at once.
     ///
     /// # Errors
-    /// [`Death`] of the first thread that had ended by itself.
+    /// [`Death`] of the first thread that had ended by itself, or in which a handler, task or timer panicked as it was dropped.
     pub fn stop(mut self) -> Result<(), Death> {
         self.shut_down();
         self.deaths.try_recv().map_or(Ok(()), Err)
@@ -349,12 +382,22 @@ impl Runtime {
         // No signal handler may touch the threads any more.
         self.caught = None;
         self.core.request_stop();
+        if self.core.is_inherited() {
+            self.threads.drain(..).for_each(std::mem::forget);
+            self.core.adopt(None);
+        }
         self.gate.abandon();
+        let me = std::thread::current().id();
+        let is_own = self.threads.iter().any(|thread| thread.thread().id() == me);
+        if is_own && !fault::on(Fault::RuntimeJoinsItself) {
+            return;
+        }
         for thread in self.threads.drain(..) {
             // Panics were caught inside; see `work`.
             let _ = thread.join();
         }
-        self.core.clear();
+        // Threads that could not be started have left this to be done.
+        let _ = self.core.clear();
     }
 }
 

@@ -8,12 +8,25 @@ use signal_hook::SigId;
 
 use crate::context::Context;
 use crate::core::FdCore;
+use crate::fault::{self, Fault};
 use crate::ids::ThreadId;
 use crate::sync::Ordering;
 use crate::weak::{self, Weak};
 
 /// What to run for a signal.
 pub(crate) type Action = Box<dyn Fn(&Context) + Send + Sync>;
+
+/// Refuses a number that is no signal, or a signal that no program can catch and survive, with the reason.
+pub(crate) fn check(signal: c_int) -> Result<(), String> {
+    if !(1..=64).contains(&signal) {
+        return Err(format!("{signal} is not a signal number from 1 to 64"));
+    }
+    // signal-hook panics on these.
+    if signal_hook::consts::FORBIDDEN.contains(&signal) && !fault::on(Fault::ForbiddenSignalTaken) {
+        return Err(format!("signal {signal} cannot be caught, or not be returned from"));
+    }
+    Ok(())
+}
 
 /// The signals that a runtime handles.
 pub(crate) struct Signals {

@@ -42,6 +42,9 @@ pub const DELETED: u32 = 1 << 24;
 /// (suspect 10). Consumed by the owner's next update.
 pub const REARM: u32 = 1 << 25;
 
+/// The runtime's own descriptor, which wakes a thread. Its handle is refused everywhere.
+pub const INTERNAL: u32 = 1 << 26;
+
 /// Both directions wanted.
 pub const ACTIVE: u32 = ACTIVE_R | ACTIVE_W;
 /// Both directions ready.
@@ -104,7 +107,7 @@ pub(crate) const fn some_inactive(state: u32, directions: Interest) -> bool {
     (directions.recv && state & ACTIVE_R == 0) || (directions.send && state & ACTIVE_W == 0)
 }
 
-/// The letters of `show fd`: one per flag, in the order C L E D X T R, `-` where unset.
+/// The letters of `show fd`: one per flag, in the order C L E D X T R I, `-` where unset.
 pub(crate) fn letters(state: u32) -> String {
     let flags = [
         (CLONED, 'C'),
@@ -114,6 +117,7 @@ pub(crate) fn letters(state: u32) -> String {
         (EXPORTED, 'X'),
         (MUST_CLOSE, 'T'),
         (REARM, 'R'),
+        (INTERNAL, 'I'),
     ];
     flags.iter().map(|&(bit, letter)| if state & bit != 0 { letter } else { '-' }).collect()
 }

@@ -2,17 +2,17 @@
 
 #[cfg(loom)]
 pub(crate) use loom::{
-    sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64},
+    sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU32, AtomicU64, fence},
     thread::yield_now,
 };
 #[cfg(all(shuttle, not(loom)))]
 pub(crate) use shuttle::{
-    sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64},
+    sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU32, AtomicU64, fence},
     thread::yield_now,
 };
 #[cfg(not(any(loom, shuttle)))]
 pub(crate) use std::{
-    sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64},
+    sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU32, AtomicU64, fence},
     thread::yield_now,
 };
 
@@ -25,16 +25,21 @@ pub(crate) mod count {
 
 use crate::weak::{self, Weak};
 
-/// Stands between the write and the read of a Dekker pair (write mine, then read yours, on both sides). `side` is what a
-/// model leaves out to see the pair fail.
+/// The fence of a Dekker pair: both sides write their own word, fence, then read the other side's word, and at least one of
+/// them sees the other. The write must be a read-modify-write. `side` names the pair's side, which a model can leave out.
 ///
-/// Every access of such a pair is `SeqCst`, which is enough by itself. loom treats `SeqCst` accesses as
-/// `AcqRel` and honours fences only, so a model needs the fence that the real build does not.
+/// x86 needs no instruction here: a locked read-modify-write orders earlier stores before later loads (Intel SDM, volume 3,
+/// 9.2.3.9; AMD64 APM, volume 2, 7.4.2). Everywhere else, and in the models, it is a sequentially consistent fence:
+/// `docs/protocol.md` lists the pairs and what proves each.
 #[inline(always)]
-pub(crate) fn dekker(side: Weak) {
-    if !weak::on(side) {
-        #[cfg(loom)]
-        loom::sync::atomic::fence(Ordering::SeqCst);
+pub(crate) fn fence_after_rmw(side: Weak) {
+    if weak::on(side) {
+        return;
+    }
+    if cfg!(all(any(target_arch = "x86", target_arch = "x86_64"), not(any(loom, shuttle)))) {
+        std::sync::atomic::compiler_fence(Ordering::SeqCst);
+    } else {
+        fence(Ordering::SeqCst);
     }
 }
 

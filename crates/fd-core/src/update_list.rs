@@ -67,6 +67,17 @@ impl Link {
         self.0.store(to.pack(), weak::ordering(Weak::LinkRelaxed, Ordering::Release));
     }
 
+    /// Unlinks a link that this thread has locked. A read-modify-write, so that the caller's fence can follow it.
+    fn unlink(&self) {
+        let order = weak::ordering(Weak::LinkRelaxed, Ordering::AcqRel);
+        self.0.swap(Halves { next: UNLINKED, prev: FIRST }.pack(), order);
+    }
+
+    /// Forgets the list that the entry was in. For the only thread of a forked child.
+    pub(crate) fn reset(&self) {
+        self.0.store(0, Ordering::Relaxed);
+    }
+
     /// Replaces `next` if it is `from`, whatever happens to `prev` meanwhile. Returns whether it did.
     fn swap_next(&self, from: i32, to: i32) -> bool {
         self.update(|now| (now.next == from).then_some(Halves { next: to, ..now }))
@@ -240,7 +251,13 @@ impl UpdateList {
             let freed = links.link(descriptor(now.next)).swap_prev(locked, now.prev);
             invariant!(freed, "S13: the successor of {fd} was not locked");
         }
-        link.store(Halves { next: UNLINKED, prev: FIRST });
+        link.unlink();
+    }
+
+    /// Empties the list without a look at its links. For the only thread of a forked child, which resets those, too.
+    pub(crate) fn reset(&self) {
+        self.first.store(FIRST, Ordering::Relaxed);
+        self.last.store(FIRST, Ordering::Relaxed);
     }
 
     /// Where a walk starts.

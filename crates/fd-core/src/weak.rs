@@ -37,6 +37,13 @@ rules! {
     /// An entry's removal from the shared list is not ordered before the look at its update bits.
     UnlistFence = "unlist-fence";
 
+    /// An insertion does not order its slot before its look whether the table is closed.
+    InsertFence = "insert-fence";
+    /// Closing the table is not ordered before the look at its slots.
+    CloseFence = "close-fence";
+    /// Where interest is shared, what was applied is not ordered before the second look at state and mask.
+    ApplyFence = "apply-fence";
+
     /// A pin is relaxed.
     PinRelaxed = "pin-relaxed";
     /// Giving a pin back is relaxed.

@@ -1,19 +1,24 @@
 //! The loop of a worker thread: tasks, timers, signals, one pass over the updates, one wait, dispatch.
 
-use std::os::fd::RawFd;
+use std::collections::VecDeque;
+use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use nix::errno::Errno;
+
 use crate::checkpoint::{Point, hit};
 use crate::context::{Context, Reported};
-use crate::core::Task;
 use crate::fault::{self, Fault};
+use crate::guarded::Guarded;
 use crate::ids::{ThreadId, ThreadMask};
-use crate::poller::{Capabilities, Change, Event, Generation, Interest, Poller, Trigger};
+use crate::poller::{Capabilities, Change, Event, Interest, Poller, Trigger};
 use crate::signals::Signals;
+use crate::stale::{StaleRegistrations, has_children};
 use crate::state;
-use crate::sync::Ordering;
+use crate::sync::{Ordering, fence_after_rmw};
 use crate::table::{FdHandle, Pin, Update};
+use crate::task_queue::Task;
 use crate::weak::{self, Weak};
 
 /// The longest wait: a thread looks around at least this often.
@@ -25,32 +30,37 @@ const HARVEST: usize = 256;
 /// How many changes may be queued, and their entries pinned, before they are submitted.
 const QUEUE: usize = 64;
 
-/// In how many consecutive passes a registration of a dead life may be reported before the poller is replaced. A
-/// batch that was harvested before the life ended accounts for one.
-const GHOST_PASSES: u32 = 2;
+/// How long what the system refused is left alone.
+const RETRY: Duration = Duration::from_millis(10);
+
+/// How long a thread pauses that would only hear of stale registrations.
+const PAUSE: Duration = Duration::from_millis(1);
+
+/// How many waits in a row may fail with an error that says that the poller itself is gone.
+const LOST: u32 = 100;
 
 pub(crate) struct Worker<'c> {
     context: &'c Context,
     poller: Box<dyn Poller>,
     signals: Option<Arc<Signals>>,
     kernel_state: bool,
-    /// Whether the kernel may report a life for ever that is over.
-    has_ghosts: bool,
+    /// Whether the kernel may go on reporting a registration whose descriptor is closed.
+    has_stale: bool,
     harvest: Vec<Event>,
     updates: Vec<Update>,
-    tasks: Vec<Task>,
-    /// Entries with queued changes: pinned, so that the changes cannot reach another file.
-    queued: Vec<Pin<'c>>,
-    ghosts: Vec<Ghost>,
-    pass: u64,
-}
-
-/// A registration in this thread's kernel poller of a life that is over.
-struct Ghost {
-    fd: RawFd,
-    generation: Generation,
-    passes: u32,
-    last: u64,
+    tasks: VecDeque<Task>,
+    /// Entries with queued changes, and what is wanted of each: pinned, so that the changes cannot reach another file.
+    queued: Vec<(Pin<'c>, Interest)>,
+    stale: StaleRegistrations,
+    /// The events of the last batch whose registrations had ended.
+    stale_events: Vec<Event>,
+    refused: Refused,
+    /// When a poller that could not be replaced is tried again.
+    rebuild_at: Option<Instant>,
+    /// This is a forked child, and the poller still its parent's.
+    inherited: bool,
+    /// How many waits in a row have failed.
+    failed_waits: u32,
 }
 
 impl<'c> Worker<'c> {
@@ -61,13 +71,17 @@ impl<'c> Worker<'c> {
             poller,
             signals,
             kernel_state,
-            has_ghosts: kernel_state && (!close_forgets || fault::on(Fault::KqueueClosingIsGhost)),
+            has_stale: kernel_state && (!close_forgets || fault::on(Fault::KqueueClosingIsGhost)),
             harvest: Vec::with_capacity(HARVEST),
             updates: Vec::with_capacity(HARVEST),
-            tasks: Vec::new(),
+            tasks: VecDeque::new(),
             queued: Vec::with_capacity(QUEUE),
-            ghosts: Vec::new(),
-            pass: 0,
+            stale: StaleRegistrations::default(),
+            stale_events: Vec::new(),
+            refused: Refused::default(),
+            rebuild_at: None,
+            inherited: false,
+            failed_waits: 0,
         }
     }
 
@@ -75,25 +89,32 @@ impl<'c> Worker<'c> {
     ///
     /// # Errors
     /// What made the poller unusable.
-    pub(crate) fn run(&mut self) -> std::io::Result<()> {
+    pub(crate) fn run(&mut self) -> io::Result<()> {
         while !self.context.core().is_stopping() {
             self.turn()?;
         }
         Ok(())
     }
 
+    /// Ends the worker, and drops the tasks that it has taken and not run.
+    pub(crate) fn end(self) -> Guarded {
+        let mut guarded = Guarded::default();
+        self.tasks.into_iter().for_each(|task| guarded.run(|| drop(task)));
+        guarded
+    }
+
     /// One turn of the loop: with one wait, and what it leads to.
-    pub(crate) fn turn(&mut self) -> std::io::Result<()> {
+    pub(crate) fn turn(&mut self) -> io::Result<()> {
         let context = self.context;
         let shared = context.shared();
-        let activity = context.activity();
-        activity.loops.bump();
-        self.pass += 1;
+        context.activity().loops.bump();
+        let stale_now = fault::on(Fault::StaleClock).then(|| context.now());
         self.run_tasks();
-        let now = Instant::now();
-        context.run_timers(now);
-        if context.take_forked() && !fault::on(Fault::ForkKeepsPoller) {
-            self.rebuild(true)?;
+        context.run_timers();
+        self.inherited |= context.take_forked() && !fault::on(Fault::ForkKeepsPoller);
+        if self.inherited && !self.leave_parents_poller() {
+            std::thread::sleep(self.timeout(None).min(RETRY));
+            return Ok(());
         }
 
         hit(Point::TurnDone, -1);
@@ -101,21 +122,19 @@ impl<'c> Worker<'c> {
         shared.sleep.announce();
         hit(Point::SleepAnnounced, -1);
         let busy = looked.unwrap_or_else(|| self.has_work());
+        self.refused.retry(context);
         self.apply_updates();
-        let timeout = if busy || context.has_updates() { Duration::ZERO } else { self.timeout(now) };
+        let timeout = if busy || context.has_updates() { Duration::ZERO } else { self.timeout(stale_now) };
         if fault::on(Fault::SleepingClearedEarly) {
             shared.sleep.end();
         }
         hit(Point::BeforeWait, -1);
         let waited = self.poller.wait(context.core().table(), timeout, &mut self.harvest);
         shared.sleep.end();
-        waited?;
+        self.judge_wait(waited)?;
         hit(Point::AfterWait, -1);
         self.dispatch();
-        if self.ghosts.iter().any(|ghost| ghost.passes > GHOST_PASSES) {
-            activity.poll_rebuild.bump();
-            self.rebuild(false)?;
-        }
+        self.end_stale();
         Ok(())
     }
 
@@ -125,7 +144,7 @@ impl<'c> Worker<'c> {
         if fault::on(Fault::NoLookBeforeSleep) {
             return false;
         }
-        let tasks = shared.has_tasks()
+        let tasks = !shared.tasks.is_empty()
             || fault::on(Fault::WorkIsEverybodys) && self.context.core().anybody_has_work();
         let signals = self.signals.is_some() && shared.signals.load(Ordering::SeqCst) != 0;
         if tasks {
@@ -141,17 +160,48 @@ impl<'c> Worker<'c> {
         if let Some(signals) = &self.signals {
             signals.handle(self.context);
         }
-        self.context.shared().take_tasks(&mut self.tasks);
-        for task in self.tasks.drain(..) {
+        self.context.shared().tasks.take(&mut self.tasks);
+        // One by one: if a task panics, the rest is still here to be dropped in order.
+        while let Some(task) = self.tasks.pop_front() {
             self.context.activity().tasks.bump();
             task(self.context);
         }
     }
 
-    /// How long to wait: until the next timer, bounded.
-    fn timeout(&self, now: Instant) -> Duration {
-        let left = self.context.next_timer().map(|due| due.saturating_duration_since(now));
-        left.map_or(LONGEST_WAIT, |left| left.min(LONGEST_WAIT))
+    /// How long to wait: until the next timer or retry, bounded. Reads the clock as late as possible, because everything that
+    /// ran in this turn has taken time.
+    fn timeout(&self, stale_now: Option<Instant>) -> Duration {
+        let due = [self.context.next_timer(), self.refused.retry_at].into_iter().flatten().min();
+        due.map_or(LONGEST_WAIT, |due| {
+            let now = stale_now.unwrap_or_else(|| self.context.now());
+            due.saturating_duration_since(now).min(LONGEST_WAIT)
+        })
+    }
+
+    /// Judges what a wait answered. A worker that can wait again goes on: it counts the failure and pauses.
+    ///
+    /// # Errors
+    /// What the poller goes on answering although it is gone.
+    fn judge_wait(&mut self, waited: io::Result<()>) -> io::Result<()> {
+        let activity = self.context.activity();
+        if self.poller.is_degraded() {
+            activity.poll_degraded.bump();
+        }
+        let Err(error) = waited else {
+            self.failed_waits = 0;
+            return Ok(());
+        };
+        activity.poll_error.bump();
+        self.failed_waits += 1;
+        let lost = matches!(
+            error.raw_os_error().map(Errno::from_raw),
+            Some(Errno::EBADF | Errno::EINVAL | Errno::EFAULT | Errno::ENOSYS)
+        );
+        if lost && self.failed_waits >= LOST || fault::on(Fault::FailedWaitFatal) {
+            return Err(error);
+        }
+        std::thread::sleep(PAUSE * self.failed_waits.min(10));
+        Ok(())
     }
 
     /// One pass over what this thread's poller owes: its private list, then the group's shared one.
@@ -162,7 +212,7 @@ impl<'c> Worker<'c> {
         let mut updates = std::mem::take(&mut self.updates);
         context.swap_updates(&mut updates);
         for update in updates.drain(..) {
-            let Ok(pin) = table.pin(FdHandle { fd: update.fd, generation: update.generation }) else {
+            let Ok(pin) = table.pin(update.handle) else {
                 context.activity().poll_drop.bump();
                 continue;
             };
@@ -203,7 +253,7 @@ impl<'c> Worker<'c> {
             self.apply_for_all(&pin);
             return;
         }
-        if self.queued.iter().any(|queued| queued.fd() == pin.fd()) {
+        if self.queued.iter().any(|(queued, _)| queued.fd() == pin.fd()) {
             // The polled masks do not know yet what an earlier change of this pass will have led to.
             self.flush();
         }
@@ -251,9 +301,9 @@ impl<'c> Worker<'c> {
         }
         self.context.activity().poll_update.bump();
         match self.poller.update(&change) {
-            Some(holds) => settle(&pin, self.context, holds),
+            Some(holds) => self.refused.settle(self.context, &pin, wanted, holds),
             None => {
-                self.queued.push(pin);
+                self.queued.push((pin, wanted));
                 if self.poller.queued() >= QUEUE {
                     self.flush();
                 }
@@ -263,39 +313,47 @@ impl<'c> Worker<'c> {
 
     /// Submits what is queued, notes what the poller holds, and lets go of the entries.
     fn flush(&mut self) {
-        let (queued, context) = (&self.queued, self.context);
-        self.poller.flush(&mut |fd, holds| {
-            if let Some(pin) = queued.iter().find(|pin| pin.fd() == fd) {
-                settle(pin, context, holds);
+        let Self { poller, queued, refused, context, .. } = self;
+        poller.flush(&mut |fd, holds| {
+            if let Some((pin, wanted)) = queued.iter().find(|(pin, _)| pin.fd() == fd) {
+                refused.settle(context, pin, *wanted, holds);
             }
         });
-        self.queued.clear();
+        queued.clear();
     }
 
     /// For backends that keep the interest in memory shared by the group: the first thread to see an update
     /// applies it for all.
+    ///
+    /// The polled masks name every thread that may be asleep with the descriptor in its arrays: they are written before the
+    /// interest, and who takes a thread out of them ends its wait.
     fn apply_for_all(&mut self, pin: &Pin<'c>) {
+        let mut allowed = pin.thread_mask();
+        let mut before = pin.state();
         loop {
-            let before = pin.state();
-            let allowed = pin.thread_mask();
             let (recv, send) = pin.polled().load();
             let known = Interest { recv: recv != 0, send: send != 0 };
             let wanted = if allowed.is_empty() { Interest::NONE } else { state::wanted(before) };
             hit(Point::ApplyBegun, pin.fd());
             self.context.activity().poll_update.bump();
             let holds = self.poller.update(&change(pin, known, wanted, true)).unwrap_or(wanted);
-            pin.polled().clear();
-            pin.polled().set(allowed.bits(), holds.recv, holds.send);
+            let replaced = pin.polled().replace(allowed.bits(), holds.recv, holds.send);
+            // Pairs with the takeover: polled, then mask; mask, then polled. SeqCst read-modify-writes on both sides.
+            fence_after_rmw(Weak::ApplyFence);
+            // Two threads may apply at once, and the one that read the older state or mask may write last. It looks again
+            // after it has written: so the last write is always of the last state and the last mask (L1, L5).
+            let (now, owners) = (pin.state(), pin.thread_mask());
+            let unchanged = state::wanted(now) == state::wanted(before)
+                && (owners == allowed || fault::on(Fault::AppliedForFormerOwner));
             // Those that sleep with it in their arrays.
             let keep = if holds.is_none() { ThreadMask::NONE } else { allowed };
-            let lost = ThreadMask::from_bits(recv | send).without(keep.or(self.context.id().mask()));
+            let lost = ThreadMask::from_bits(replaced).without(keep.or(self.context.id().mask()));
             self.context.core().end_waits(pin.group(), lost);
-            // Two threads may apply at once, and the one that read the older state may write last. It looks again
-            // after it has written: so the last write is always of the last state (L1).
-            if weak::on(Weak::AppliedOnce) || state::wanted(pin.state()) == state::wanted(before) {
+            if weak::on(Weak::AppliedOnce) || unchanged {
                 pin.entry().state.fetch_and(!state::REARM, Ordering::SeqCst);
                 return;
             }
+            (before, allowed) = (now, owners);
         }
     }
 
@@ -309,41 +367,85 @@ impl<'c> Worker<'c> {
         }
         for index in 0..self.harvest.len() {
             let event = self.harvest[index];
-            if self.context.report(event) == Reported::Closed && self.has_ghosts {
-                self.note_ghost(event);
+            if self.context.report(event) == Reported::Closed && self.has_stale {
+                self.stale_events.push(event);
             }
         }
+    }
+
+    /// Replaces the poller if it holds registrations of closed descriptors that do not end by themselves.
+    ///
+    /// epoll forgets a closed descriptor by itself, unless a copy of it keeps the open file. kqueue goes by the number: an
+    /// event of a registration that has ended means that its close is still to come, however long that takes.
+    fn end_stale(&mut self) {
+        let only_stale = self.stale_events.len() == self.harvest.len();
         self.harvest.clear();
-        let pass = self.pass;
-        self.ghosts.retain(|ghost| ghost.last == pass);
+        if self.stale_events.is_empty() {
+            return;
+        }
+        let now = self.context.now();
+        self.stale.note(&self.stale_events, now);
+        self.stale_events.clear();
+        if self.stale.need_new_poller(now, has_children) && self.rebuild_at.is_none_or(|at| at <= now) {
+            self.rebuild_at = if self.rebuild(false) { None } else { Some(now + RETRY) };
+        } else if only_stale {
+            // The next wait would not block.
+            std::thread::sleep(PAUSE);
+        }
     }
 
-    /// Remembers an event of a dead life. epoll forgets a closed descriptor by itself, unless its open file lives on in a
-    /// copy that nobody declared: then it reports it for ever, and no number is left to remove it by. kqueue goes by the
-    /// number: an event of a dead life means that its close is still to come, however long that takes.
-    fn note_ghost(&mut self, event: Event) {
-        let pass = self.pass;
-        match self
-            .ghosts
-            .iter_mut()
-            .find(|ghost| (ghost.fd, ghost.generation) == (event.fd, event.generation))
-        {
-            Some(ghost) if ghost.last == pass => {}
-            Some(ghost) => {
-                ghost.passes += 1;
-                ghost.last = pass;
-            }
-            None => {
-                self.ghosts.push(Ghost { fd: event.fd, generation: event.generation, passes: 1, last: pass });
+    /// In a forked child: makes a poller of its own, and registers everything with it. Returns whether there is one.
+    fn leave_parents_poller(&mut self) -> bool {
+        self.inherited = !self.rebuild(true);
+        !self.inherited
+    }
+
+    /// Replaces the poller. If the system refuses, the old one stays, and the failure is counted.
+    fn rebuild(&mut self, forked: bool) -> bool {
+        let activity = self.context.activity();
+        if !forked {
+            activity.poll_rebuild.bump();
+        }
+        if let Err(error) = self.poller.rebuild(forked) {
+            activity.poll_rebuild_fail.bump();
+            assert!(!fault::on(Fault::RebuildFailureFatal), "the poller cannot be replaced: {error}");
+            return false;
+        }
+        self.stale.clear();
+        self.context.register_all();
+        true
+    }
+}
+
+/// What the kernel refused to hold, for lack of memory or of room in one of its tables.
+#[derive(Default)]
+struct Refused {
+    handles: Vec<FdHandle>,
+    /// When they are tried again.
+    retry_at: Option<Instant>,
+}
+
+impl Refused {
+    /// Notes what this thread's poller holds, if the entry is of its group, and whether it refused what is wanted.
+    fn settle(&mut self, context: &Context, pin: &Pin<'_>, wanted: Interest, holds: Interest) {
+        if pin.group() == context.id().group() {
+            pin.polled().set(context.id().mask().bits(), holds.recv, holds.send);
+        }
+        if holds != wanted {
+            context.activity().poll_refused.bump();
+            self.handles.push(pin.handle());
+            if self.retry_at.is_none() {
+                self.retry_at = Some(context.now() + RETRY);
             }
         }
     }
 
-    fn rebuild(&mut self, forked: bool) -> std::io::Result<()> {
-        self.poller.rebuild(forked)?;
-        self.ghosts.clear();
-        self.context.register_all();
-        Ok(())
+    /// Schedules what was refused a while ago.
+    fn retry(&mut self, context: &Context) {
+        if self.retry_at.is_some_and(|at| at <= context.now()) {
+            self.retry_at = None;
+            self.handles.drain(..).for_each(|handle| context.push_update(handle, false));
+        }
     }
 }
 
@@ -352,169 +454,5 @@ fn change(pin: &Pin<'_>, known: Interest, wanted: Interest, force: bool) -> Chan
     Change { fd: pin.fd(), generation: pin.generation(), known, wanted, trigger, force }
 }
 
-/// Notes what this thread's poller holds, if the entry is of its group.
-fn settle(pin: &Pin<'_>, context: &Context, holds: Interest) {
-    if pin.group() == context.id().group() {
-        pin.polled().set(context.id().mask().bits(), holds.recv, holds.send);
-    }
-}
-
 #[cfg(all(test, not(any(loom, shuttle))))]
-mod tests {
-    use std::io;
-    use std::os::fd::OwnedFd;
-    use std::sync::Mutex;
-    use std::sync::atomic::AtomicUsize;
-
-    use super::*;
-    use crate::core::{FdCore, InsertOptions};
-    use crate::ids::{GroupId, ThreadId};
-    use crate::poller::{Backend, Events, Leave, Wake};
-    use crate::ready::Ready;
-    use crate::table::FdTable;
-
-    /// A kernel that holds one registration, and a poller that queues, as kqueue's does.
-    #[derive(Default)]
-    struct Kernel {
-        holds: Mutex<Interest>,
-    }
-
-    struct Queueing {
-        capabilities: Capabilities,
-    }
-
-    impl Backend for Queueing {
-        fn name(&self) -> &'static str {
-            "queueing"
-        }
-
-        fn capabilities(&self) -> Capabilities {
-            self.capabilities
-        }
-
-        fn poller(&self, _: ThreadId) -> io::Result<Box<dyn Poller>> {
-            Err(io::ErrorKind::Unsupported.into())
-        }
-
-        fn waker(&self, _: ThreadId) -> Option<Arc<dyn Wake>> {
-            None
-        }
-
-        fn forget(&self, _: RawFd, _: GroupId, _: ThreadMask, _: ThreadMask, _: Leave) {}
-    }
-
-    /// Calls `meddle` in the middle of a pass, after the first change is queued.
-    struct QueueingPoller<F> {
-        kernel: Arc<Kernel>,
-        changes: Vec<Change>,
-        meddle: Option<F>,
-    }
-
-    impl<F: FnOnce() + Send> Poller for QueueingPoller<F> {
-        fn update(&mut self, change: &Change) -> Option<Interest> {
-            self.changes.push(*change);
-            if let Some(meddle) = self.meddle.take() {
-                meddle();
-            }
-            None
-        }
-
-        fn queued(&self) -> usize {
-            self.changes.len()
-        }
-
-        fn flush(&mut self, settled: &mut dyn FnMut(RawFd, Interest)) {
-            for change in self.changes.drain(..) {
-                *self.kernel.holds.lock().unwrap() = change.wanted;
-                settled(change.fd, change.wanted);
-            }
-        }
-
-        fn wait(&mut self, _: &FdTable, _: Duration, _: &mut Vec<Event>) -> io::Result<()> {
-            Ok(())
-        }
-
-        fn rebuild(&mut self, _: bool) -> io::Result<()> {
-            Ok(())
-        }
-    }
-
-    /// L1: a removal is queued by the private list; before it is submitted, another thread wants the direction again,
-    /// and the shared list, which comes later in the same pass, finds a mask that still says "registered".
-    #[test]
-    fn a_want_between_a_queued_removal_and_its_submission_is_not_lost() {
-        let kernel = Arc::new(Kernel::default());
-        let table = FdTable::new(64, &[2]).unwrap();
-        let core = Arc::new(FdCore::new(table, Box::new(Queueing { capabilities: Capabilities::ALL })));
-        let group = GroupId::new(1).unwrap();
-        let fd: OwnedFd = std::fs::File::open("/dev/null").unwrap().into();
-        let handler = Arc::new(|_: &Ready<'_>| {});
-        let handle = core.insert(fd, handler, group, ThreadMask::ALL, InsertOptions::default()).unwrap();
-
-        // Registered for receiving, and then stopped: the next pass removes it.
-        let id = ThreadId::new(group, 0).unwrap();
-        let context = Context::new(core.clone(), id);
-        core.table().pin(handle).unwrap().polled().set(id.mask().bits(), true, false);
-        *kernel.holds.lock().unwrap() = Interest::RECV;
-        context.push_update(handle, false);
-
-        let other = core.clone();
-        let meddle = move || other.fd(handle).want_recv().unwrap();
-        let poller = QueueingPoller { kernel: kernel.clone(), changes: vec![], meddle: Some(meddle) };
-        Worker::new(&context, Box::new(poller), None).apply_updates();
-        assert_eq!(*kernel.holds.lock().unwrap(), Interest::RECV, "wanted, and nobody polls it");
-        assert!(core.entry(handle).unwrap().polled_recv.contains(id.mask()), "S11");
-    }
-
-    /// Reports a dead life in every wait, as a kernel does until its number is closed, or for ever.
-    struct Haunted {
-        dead: Event,
-        rebuilt: Arc<AtomicUsize>,
-    }
-
-    impl Poller for Haunted {
-        fn update(&mut self, change: &Change) -> Option<Interest> {
-            Some(change.wanted)
-        }
-
-        fn wait(&mut self, _: &FdTable, _: Duration, harvest: &mut Vec<Event>) -> io::Result<()> {
-            harvest.push(self.dead);
-            Ok(())
-        }
-
-        fn rebuild(&mut self, _: bool) -> io::Result<()> {
-            self.rebuilt.fetch_add(1, Ordering::SeqCst);
-            Ok(())
-        }
-    }
-
-    /// How often the poller of a backend with these capabilities is replaced in `turns` turns that each hear of a dead life.
-    fn rebuilt_in(turns: usize, capabilities: Capabilities) -> usize {
-        let core =
-            Arc::new(FdCore::new(FdTable::new(64, &[1]).unwrap(), Box::new(Queueing { capabilities })));
-        let group = GroupId::new(1).unwrap();
-        let context = Context::new(core.clone(), ThreadId::new(group, 0).unwrap());
-        let fd: OwnedFd = std::fs::File::open("/dev/null").unwrap().into();
-        let handler = Arc::new(|_: &Ready<'_>| {});
-        let handle = core.insert(fd, handler, group, ThreadMask::ALL, InsertOptions::default()).unwrap();
-        core.fd(handle).delete().unwrap();
-        let dead = Event { fd: handle.number(), generation: handle.generation(), events: Events::READY_R };
-        let rebuilt = Arc::new(AtomicUsize::new(0));
-        let mut worker = Worker::new(&context, Box::new(Haunted { dead, rebuilt: rebuilt.clone() }), None);
-        for _ in 0..turns {
-            worker.turn().unwrap();
-        }
-        rebuilt.load(Ordering::SeqCst)
-    }
-
-    #[test]
-    fn a_life_that_is_reported_after_its_end_costs_the_poller_only_if_a_close_does_not_end_it() {
-        let once = GHOST_PASSES as usize + 1;
-        let epoll = Capabilities { close_forgets: false, ..Capabilities::ALL };
-        assert_eq!(rebuilt_in(once - 1, epoll), 0, "a batch that was harvested before the end is none");
-        assert_eq!(rebuilt_in(2 * once, epoll), 2, "suspect 17");
-        assert_eq!(rebuilt_in(20 * once, Capabilities::ALL), 0, "kqueue's goes when the number is closed");
-        let poll = Capabilities { kernel_state: false, close_forgets: false, ..Capabilities::ALL };
-        assert_eq!(rebuilt_in(20 * once, poll), 0, "there is nothing in the kernel");
-    }
-}
+mod tests;

@@ -8,7 +8,6 @@ use super::{Bound, model};
 use crate::context::Reported;
 use crate::error::MoveError;
 use crate::ids::ThreadId;
-use crate::table::FdHandle;
 
 /// M1: report ∥ takeover by another thread of the group. S1, S2, S3, L9.
 #[test]
@@ -290,7 +289,7 @@ fn m6_insert_and_scan() {
     model("m6_insert_and_scan", 2, Bound::NONE).check(|| {
         let world = World::new(1, &[1]);
         let early = super::world::Life {
-            handle: FdHandle { fd: 0, generation: 0 },
+            handle: world.core.table().handle(0, 0),
             owner: crate::handler::OwnerId::of(&nobody()),
             seen: Arc::default(),
         };

@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use crate::clock::Clock;
 use crate::context::{Context, Reported};
 use crate::core::FdCore;
 use crate::handler::{Handler, OwnerId};
@@ -275,7 +276,8 @@ impl World {
     pub(super) fn with(capacity: usize, threads: &[usize], kernel_state: bool) -> Arc<Self> {
         let kernel = Arc::new(Kernel::default());
         let backend = ModelBackend { kernel: kernel.clone(), kernel_state };
-        let core = FdCore::new(FdTable::new(capacity, threads).unwrap(), Box::new(backend));
+        let table = FdTable::new(capacity, threads).unwrap();
+        let core = FdCore::new(table, Box::new(backend), Clock::System);
         for id in core.threads().collect::<Vec<_>>() {
             let waker = ModelWake { thread: id, kernel: kernel.clone() };
             core.thread(id).unwrap().sleep.set_waker(Arc::new(waker));

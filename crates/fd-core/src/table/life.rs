@@ -12,7 +12,7 @@ use crate::ids::{GroupId, ThreadMask};
 use crate::invariants::{self, invariant};
 use crate::poller::Leave;
 use crate::state;
-use crate::sync::{Backoff, Ordering, dekker};
+use crate::sync::{Backoff, Ordering, fence_after_rmw};
 use crate::weak::{self, Weak};
 
 impl FdTable {
@@ -46,12 +46,24 @@ impl FdTable {
         if threads.is_empty() {
             return Err((InsertRefused::NoThread { group }, handler));
         }
+        // Before the slot is taken: `pin_all` looks below this bound only.
+        self.high_water.fetch_max(fd as u32 + 1, Ordering::SeqCst);
+        if fault::on(Fault::InsertOutlivesStop) && self.is_closed() {
+            return Err((InsertRefused::Stopping, handler));
+        }
+        hit(Point::InsertBeforeClaim, fd);
         let Some(generation) = entry.group.claim() else {
             if fault::on(Fault::InsertOverLife) {
-                return Ok(FdHandle { fd, generation: entry.group.peek().generation() });
+                return Ok(self.handle(fd, entry.group.peek().generation()));
             }
             return Err((InsertRefused::InUse { fd }, handler));
         };
+        // Pairs with `FdTable::close`: slot, then closed; closed, then slots.
+        fence_after_rmw(Weak::InsertFence);
+        if self.is_closed() && !fault::on(Fault::InsertOutlivesStop) {
+            entry.group.free();
+            return Err((InsertRefused::Stopping, handler));
+        }
         if invariants::checked() {
             let polled = self.polled[fd as usize].load();
             assert_eq!(entry.running.load(Ordering::SeqCst), 0, "S10: fd {fd} is running before its life");
@@ -73,12 +85,11 @@ impl FdTable {
         entry.state.store(state::READY | flags, Ordering::SeqCst);
         entry.takeovers.store(0, Ordering::Relaxed);
         entry.thread_mask.store(threads.bits(), Ordering::SeqCst);
-        self.high_water.fetch_max(fd as u32 + 1, Ordering::SeqCst);
         self.used.fetch_add(1, Ordering::Relaxed);
         if !weak::on(Weak::PublishEarly) {
             entry.group.publish(group);
         }
-        Ok(FdHandle { fd, generation })
+        Ok(self.handle(fd, generation))
     }
 }
 
@@ -106,7 +117,7 @@ impl<'t> Pin<'t> {
         // := X, running := 0): set mine, then look.
         let before = entry.running.fetch_or(me.bits(), Ordering::SeqCst);
         invariant!(before & me.bits() == 0, "S9: fd {} is entered twice by {me:?}", self.fd());
-        dekker(Weak::EnterFence);
+        fence_after_rmw(Weak::EnterFence);
         hit(Point::ReportRunningSet, self.fd());
         let mut backoff = Backoff::default();
         loop {
@@ -145,7 +156,7 @@ impl<'t> Pin<'t> {
         // (a) Release: what the handler did is over before anybody sees the bit gone.
         let before = self.entry().running.fetch_and(!me.bits(), Ordering::SeqCst);
         invariant!(before & me.bits() != 0, "fd {} is left by {me:?}, which had not entered", self.fd());
-        dekker(Weak::LeaveFence);
+        fence_after_rmw(Weak::LeaveFence);
         hit(Point::LeaveRunningCleared, self.fd());
         if weak::on(Weak::ExitUnpinned) {
             self.entry().group.repin();
@@ -199,7 +210,7 @@ impl<'t> Pin<'t> {
         hit(Point::DeleteTokenSet, self.fd());
         // Dekker with `enter` and `leave`: a full barrier between this and the read of running (suspect 2).
         entry.thread_mask.swap(0, Ordering::SeqCst);
-        dekker(Weak::DeleteFence);
+        fence_after_rmw(Weak::DeleteFence);
         hit(Point::DeleteMaskCleared, self.fd());
         if fault::on(Fault::WaitOnDelete) {
             let mut backoff = Backoff::default();
@@ -236,13 +247,26 @@ impl Orphan<'_> {
     ) -> Retired {
         let (table, fd, group) = self.pin.into_raw();
         let entry = &table.entries[fd as usize];
-        let polled = &table.polled[fd as usize];
         if weak::on(Weak::WipeBeforeDrain) {
             entry.update_mask.store(0, Ordering::SeqCst);
-            polled.clear();
+            table.polled[fd as usize].clear();
         }
-        entry.group.retire();
-        // Alone from here on. Bits set by late reports until just now go, too: that is why it is now (bug 65).
+        entry.group.retire(group);
+        table.finish_retired(fd, group, forget)
+    }
+}
+
+impl FdTable {
+    /// The rest of [`Orphan::retire`], for the thread that is alone with the entry.
+    pub(super) fn finish_retired(
+        &self,
+        fd: RawFd,
+        group: GroupId,
+        forget: impl FnOnce(RawFd, GroupId, ThreadMask, ThreadMask, Leave),
+    ) -> Retired {
+        let entry = &self.entries[fd as usize];
+        let polled = &self.polled[fd as usize];
+        // Bits set by late reports until just now go, too: that is why it is now (bug 65).
         let state = entry.state.load(Ordering::SeqCst);
         if invariants::checked() {
             assert_eq!(entry.running.load(Ordering::SeqCst), 0, "S5: fd {fd} closes under a user");
@@ -250,7 +274,7 @@ impl Orphan<'_> {
             assert_eq!(state & state::MUST_CLOSE, 0, "S14: fd {fd} closes with its token");
         }
         if !fault::on(Fault::OrphanStaysListed) {
-            table.updates(group).remove(table, fd as usize);
+            self.updates(group).remove(self, fd as usize);
         }
         if !fault::on(Fault::OrphanKeepsUpdateBit) && !weak::on(Weak::WipeBeforeDrain) {
             entry.update_mask.store(0, Ordering::SeqCst);
@@ -269,7 +293,7 @@ impl Orphan<'_> {
         entry.state.store(0, Ordering::SeqCst);
         // SAFETY: retired above; there is one orphan per life, and it is consumed here.
         let owner = unsafe { entry.take_owner() };
-        table.used.fetch_sub(1, Ordering::Relaxed);
+        self.used.fetch_sub(1, Ordering::Relaxed);
         entry.group.free();
         hit(Point::RetiredBeforeClose, fd);
         Retired { fd, owner, state }

@@ -4,6 +4,7 @@
 //! Every operation pins the group word, which validates the generation; then it acts on the masks. Four steps
 //! give up the use of an entry and may have to end its life, always in the order of [`Pin::close_if_last`].
 
+mod fork;
 mod life;
 mod moving;
 mod pin;
@@ -12,7 +13,7 @@ mod update;
 #[cfg(all(test, not(any(loom, shuttle))))]
 mod tests;
 
-pub(crate) use life::{Denied, Orphan};
+pub(crate) use life::{Denied, Orphan, Retired};
 pub(crate) use pin::Pin;
 pub(crate) use update::{Scheduled, Update};
 
@@ -23,18 +24,32 @@ use crate::entry::{Entry, Polled};
 use crate::error::Stale;
 use crate::ids::{GroupId, MAX_GROUPS, THREADS_PER_GROUP, ThreadId, ThreadMask};
 use crate::poller::Generation;
-use crate::sync::{AtomicU32, AtomicU64, Ordering, count};
+use crate::sync::{AtomicBool, AtomicU32, AtomicU64, Ordering, count, fence_after_rmw};
 use crate::update_list::{Link, Links, UpdateList};
+use crate::weak::Weak;
 use crate::zeroed::ZeroedArray;
 
-/// One registration of one descriptor: the number and which of its lives.
+/// One registration of one descriptor: the table, the number, and which registration of the number.
 ///
-/// A handle may be kept for ever. Once its life is over it is refused everywhere, even when the number lives
-/// again. It belongs to the table that gave it.
+/// A handle can be kept without limit. Once its registration has ended it is refused everywhere, even when the number is
+/// registered again; so is a handle of another table.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct FdHandle {
     pub(crate) fd: RawFd,
     pub(crate) generation: Generation,
+    pub(crate) table: TableId,
+}
+
+/// Tells tables apart. No table has the default: a handle with it is refused everywhere.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub(crate) struct TableId(u32);
+
+impl TableId {
+    /// An id that no other table of this process has, until 2³² tables have been made.
+    fn next() -> Self {
+        static LAST: count::AtomicU32 = count::AtomicU32::new(0);
+        Self(LAST.fetch_add(1, Ordering::Relaxed).wrapping_add(1).max(1))
+    }
 }
 
 impl FdHandle {
@@ -43,7 +58,7 @@ impl FdHandle {
         self.fd
     }
 
-    /// Which life of the number.
+    /// Which registration of the number.
     pub fn generation(self) -> Generation {
         self.generation
     }
@@ -55,6 +70,9 @@ impl FdHandle {
 
 /// The FD table.
 pub struct FdTable {
+    id: TableId,
+    /// No registration begins any more.
+    closed: AtomicBool,
     entries: ZeroedArray<Entry>,
     polled: ZeroedArray<Polled>,
     groups: Box<[Group]>,
@@ -97,12 +115,31 @@ impl FdTable {
             updates: UpdateList::new(index),
         };
         Ok(Self {
+            id: TableId::next(),
+            closed: AtomicBool::new(false),
             entries: ZeroedArray::new(capacity)?,
             polled: ZeroedArray::new(capacity)?,
             groups: threads.iter().enumerate().map(group).collect(),
             high_water: AtomicU32::new(0),
             used: count::AtomicU64::new(0),
         })
+    }
+
+    /// Refuses registrations from now on. Those that were admitted before are found by [`FdTable::pin_all`].
+    pub(crate) fn close(&self) {
+        // Pairs with `insert`: closed, then slots; slot, then closed.
+        self.closed.swap(true, Ordering::SeqCst);
+        fence_after_rmw(Weak::CloseFence);
+    }
+
+    /// Whether registrations are refused.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.closed.load(Ordering::SeqCst)
+    }
+
+    /// The handle of the registration of `fd` in that generation.
+    pub(crate) fn handle(&self, fd: RawFd, generation: Generation) -> FdHandle {
+        FdHandle { fd, generation, table: self.id }
     }
 
     /// Numbers must be below this.

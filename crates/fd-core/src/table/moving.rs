@@ -171,6 +171,7 @@ impl FdTable {
     }
 
     fn lock(&self, handle: FdHandle) -> Result<Locked<'_>, MoveError> {
+        self.check_table(handle)?;
         let entry = self.entry(handle.fd).ok_or(handle.stale())?;
         let mut backoff = Backoff::default();
         loop {

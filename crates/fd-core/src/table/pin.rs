@@ -3,7 +3,7 @@
 use std::os::fd::RawFd;
 
 use super::{FdHandle, FdTable};
-use crate::checkpoint::{Point, hit};
+use crate::checkpoint::hit;
 use crate::entry::{Entry, Polled};
 use crate::error::Stale;
 use crate::fault::{self, Fault};
@@ -11,7 +11,7 @@ use crate::group_word::Word;
 use crate::handler::OwnerId;
 use crate::ids::{GroupId, ThreadMask};
 use crate::poller::Generation;
-use crate::sync::Ordering;
+use crate::sync::{Backoff, Ordering};
 use crate::weak::{self, Weak};
 
 /// A reference on a live entry's group word: while it exists, group and generation stay, so masks mean what they
@@ -47,7 +47,7 @@ impl<'t> Pin<'t> {
     }
 
     pub(crate) fn handle(&self) -> FdHandle {
-        FdHandle { fd: self.fd, generation: self.generation() }
+        self.table.handle(self.fd, self.generation())
     }
 
     pub(crate) fn entry(&self) -> &'t Entry {
@@ -94,9 +94,16 @@ impl FdTable {
     /// Pins the life that `handle` names.
     #[inline]
     pub(crate) fn pin(&self, handle: FdHandle) -> Result<Pin<'_>, Stale> {
-        let stale = handle.stale();
+        self.check_table(handle)?;
         let any_life = fault::on(Fault::StaleHandleAccepted);
-        self.pin_if(handle.fd, |word| any_life || word.generation() == handle.generation).ok_or(stale)
+        self.pin_if(handle.fd, |word| any_life || word.generation() == handle.generation).ok_or(handle.stale())
+    }
+
+    /// Refuses a handle of another table.
+    #[inline]
+    pub(super) fn check_table(&self, handle: FdHandle) -> Result<(), Stale> {
+        let is_own = handle.table == self.id || fault::on(Fault::HandleFitsAnyTable);
+        if is_own { Ok(()) } else { Err(handle.stale()) }
     }
 
     /// Pins whatever life of `fd` belongs to `group`.
@@ -112,7 +119,7 @@ impl FdTable {
 
     #[inline]
     fn pin_if(&self, fd: RawFd, wanted: impl Fn(Word) -> bool) -> Option<Pin<'_>> {
-        let word = self.entry(fd)?.group.pin(wanted, || hit(Point::PinWaits, fd))?;
+        let word = self.entry(fd)?.group.pin(wanted, |point| hit(point, fd))?;
         // pin() returns live words only.
         let group = word.group()?;
         Some(Pin { table: self, fd, word, group })
@@ -122,5 +129,17 @@ impl FdTable {
     pub(crate) fn pin_each(&self) -> impl Iterator<Item = Pin<'_>> {
         let short = RawFd::from(fault::on(Fault::BootScanShort));
         (0..self.high_water() as RawFd - short).filter_map(|fd| self.pin_any(fd))
+    }
+
+    /// Pins every registration of a closed table in turn, those that are just beginning or ending too.
+    pub(crate) fn pin_all(&self) -> impl Iterator<Item = Pin<'_>> {
+        (0..self.high_water() as RawFd).filter_map(|fd| {
+            let mut backoff = Backoff::default();
+            // A slot changes hands within a constant number of steps of its thread (L7).
+            while !fault::on(Fault::InsertOutlivesStop) && self.entries[fd as usize].group.is_changing_hands() {
+                backoff.wait();
+            }
+            self.pin_any(fd)
+        })
     }
 }

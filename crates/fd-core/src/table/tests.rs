@@ -290,7 +290,7 @@ fn a_move_that_fails_leaves_the_entry_as_it_was() {
     table.pin(handle).unwrap().enter(thread(1, 0).mask()).unwrap();
     assert_eq!(attempt(thread(2, 0), Some(owner)), Err(MoveError::Busy), "S3");
     assert!(table.pin(handle).unwrap().leave(thread(1, 0).mask()).is_ok());
-    let stale = FdHandle { fd: 0, generation: 9 };
+    let stale = table.handle(0, 9);
     let result = table.relocate(stale, thread(2, 0), None, false, |_, _, _, _, _| ());
     assert!(matches!(result, Err(MoveError::Stale(_))));
 }

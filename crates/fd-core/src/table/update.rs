@@ -5,21 +5,19 @@
 
 use std::os::fd::RawFd;
 
-use super::{FdTable, Pin};
+use super::{FdHandle, FdTable, Pin};
 use crate::checkpoint::{Point, hit};
 use crate::fault::{self, Fault};
 use crate::ids::{ThreadId, ThreadMask};
-use crate::poller::Generation;
-use crate::sync::{Ordering, dekker};
+use crate::sync::{Ordering, fence_after_rmw};
 use crate::update_list::Next;
 use crate::weak::{self, Weak};
 
 /// One element of a thread's private list.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Update {
-    pub(crate) fd: RawFd,
-    /// The life it is about. An element that outlives it is dropped (S8).
-    pub(crate) generation: Generation,
+    /// The registration it is about. An element that outlives it is dropped (S8).
+    pub(crate) handle: FdHandle,
     /// The polled masks are not to be trusted for this thread; see [`crate::poller::Change::force`].
     pub(crate) force: bool,
 }
@@ -57,7 +55,7 @@ impl Pin<'_> {
         }
         // Pairs with `done_update` as above; and with its look at the bits, by Dekker: bits, then list — list, then bits.
         let owed = entry.update_mask.fetch_or(allowed.bits(), Ordering::SeqCst);
-        dekker(Weak::ScheduleFence);
+        fence_after_rmw(Weak::ScheduleFence);
         if fault::on(Fault::NoWakeIfOwed) && ThreadMask::from_bits(owed).contains(allowed) {
             return Scheduled::Nothing;
         }
@@ -95,7 +93,7 @@ impl Pin<'_> {
             table.updates(group).remove(table, self.fd() as usize);
             listed_again = ThreadMask::NONE;
             // Dekker with `schedule` (bits, then list): unlisted, then look at the bits again.
-            dekker(Weak::UnlistFence);
+            fence_after_rmw(Weak::UnlistFence);
             if weak::on(Weak::NoLookAfterUnlist) {
                 break;
             }

@@ -1,0 +1,375 @@
+//! The loop of one thread, over pollers that play a kernel.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::os::fd::{OwnedFd, RawFd};
+use std::rc::Rc;
+use std::sync::Mutex;
+use std::sync::atomic::AtomicU32;
+
+use super::*;
+use crate::clock::Clock;
+use crate::core::{FdCore, InsertOptions};
+use crate::ids::{GroupId, ThreadId};
+use crate::poller::{Backend, Events, Leave, Wake};
+use crate::ready::Ready;
+use crate::table::FdTable;
+
+struct Fake {
+    capabilities: Capabilities,
+}
+
+impl Backend for Fake {
+    fn name(&self) -> &'static str {
+        "fake"
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        self.capabilities
+    }
+
+    fn poller(&self, _: ThreadId) -> io::Result<Box<dyn Poller>> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    fn waker(&self, _: ThreadId) -> Option<Arc<dyn Wake>> {
+        None
+    }
+
+    fn forget(&self, _: RawFd, _: GroupId, _: ThreadMask, _: ThreadMask, _: Leave) {}
+}
+
+/// Time that passes when a test says so.
+#[derive(Clone)]
+struct Time {
+    start: Instant,
+    milliseconds: Arc<AtomicU32>,
+}
+
+impl Time {
+    fn new() -> Self {
+        Self { start: Instant::now(), milliseconds: Arc::default() }
+    }
+
+    fn now(&self) -> Instant {
+        self.start + Duration::from_millis(self.milliseconds.load(Ordering::SeqCst).into())
+    }
+
+    fn pass(&self, milliseconds: u32) {
+        self.milliseconds.fetch_add(milliseconds, Ordering::SeqCst);
+    }
+
+    fn since_start(&self) -> u32 {
+        self.milliseconds.load(Ordering::SeqCst)
+    }
+}
+
+/// One thread over a fake backend.
+fn context(capabilities: Capabilities, time: &Time) -> Context {
+    let time = time.clone();
+    let clock = Clock::Given(Arc::new(move || time.now()));
+    let table = FdTable::new(64, &[2]).unwrap();
+    let core = Arc::new(FdCore::new(table, Box::new(Fake { capabilities }), clock));
+    Context::new(core, ThreadId::new(GroupId::new(1).unwrap(), 0).unwrap())
+}
+
+fn insert(context: &Context) -> FdHandle {
+    let fd: OwnedFd = std::fs::File::open("/dev/null").unwrap().into();
+    let handler = Arc::new(|_: &Ready<'_>| {});
+    let (group, options) = (context.id().group(), InsertOptions::default());
+    context.core().insert(fd, handler, group, context.id().mask(), options).unwrap()
+}
+
+/// A poller that answers as `script` says, and notes what it is asked.
+#[derive(Default)]
+struct Script {
+    /// What each wait answers, in order; then nothing happens.
+    waits: Vec<io::Result<Vec<Event>>>,
+    /// What each rebuild answers, in order; then it succeeds.
+    rebuilds: Vec<Errno>,
+    /// How many updates are refused.
+    refusals: usize,
+    timeouts: Vec<Duration>,
+    rebuilt: Vec<bool>,
+    holds: HashMap<RawFd, Interest>,
+}
+
+#[derive(Clone, Default)]
+struct Scripted(Arc<Mutex<Script>>);
+
+impl Scripted {
+    fn poller(&self) -> Box<dyn Poller> {
+        Box::new(self.clone())
+    }
+
+    fn with<R>(&self, action: impl FnOnce(&mut Script) -> R) -> R {
+        action(&mut self.0.lock().unwrap())
+    }
+}
+
+impl Poller for Scripted {
+    fn update(&mut self, change: &Change) -> Option<Interest> {
+        self.with(|script| {
+            if script.refusals > 0 {
+                script.refusals -= 1;
+                return Some(change.known);
+            }
+            script.holds.insert(change.fd, change.wanted);
+            Some(change.wanted)
+        })
+    }
+
+    fn wait(&mut self, _: &FdTable, timeout: Duration, batch: &mut Vec<Event>) -> io::Result<()> {
+        self.with(|script| {
+            script.timeouts.push(timeout);
+            if !script.waits.is_empty() {
+                batch.extend(script.waits.remove(0)?);
+            }
+            Ok(())
+        })
+    }
+
+    fn rebuild(&mut self, forked: bool) -> io::Result<()> {
+        self.with(|script| {
+            script.rebuilt.push(forked);
+            if script.rebuilds.is_empty() { Ok(()) } else { Err(script.rebuilds.remove(0).into()) }
+        })
+    }
+}
+
+/// Queues its changes, as kqueue's does. Calls `meddle` in the middle of a pass, after the first change is queued.
+struct Queueing<F> {
+    holds: Arc<Mutex<Interest>>,
+    changes: Vec<Change>,
+    meddle: Option<F>,
+}
+
+impl<F: FnOnce() + Send> Poller for Queueing<F> {
+    fn update(&mut self, change: &Change) -> Option<Interest> {
+        self.changes.push(*change);
+        if let Some(meddle) = self.meddle.take() {
+            meddle();
+        }
+        None
+    }
+
+    fn queued(&self) -> usize {
+        self.changes.len()
+    }
+
+    fn flush(&mut self, settled: &mut dyn FnMut(RawFd, Interest)) {
+        for change in self.changes.drain(..) {
+            *self.holds.lock().unwrap() = change.wanted;
+            settled(change.fd, change.wanted);
+        }
+    }
+
+    fn wait(&mut self, _: &FdTable, _: Duration, _: &mut Vec<Event>) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn rebuild(&mut self, _: bool) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// L1: a removal is queued by the private list; before it is submitted, another thread wants the direction again,
+/// and the shared list, which comes later in the same pass, finds a mask that still says "registered".
+#[test]
+fn a_want_between_a_queued_removal_and_its_submission_is_not_lost() {
+    let context = context(Capabilities::ALL, &Time::new());
+    let handle = insert(&context);
+    let mask = context.id().mask();
+
+    // Registered for receiving, and then stopped: the next pass removes it.
+    context.core().table().pin(handle).unwrap().polled().set(mask.bits(), true, false);
+    let holds = Arc::new(Mutex::new(Interest::RECV));
+    context.push_update(handle, false);
+
+    let other = Arc::clone(context.core());
+    let meddle = move || other.fd(handle).want_recv().unwrap();
+    let poller = Queueing { holds: holds.clone(), changes: vec![], meddle: Some(meddle) };
+    Worker::new(&context, Box::new(poller), None).apply_updates();
+    assert_eq!(*holds.lock().unwrap(), Interest::RECV, "wanted, and nobody polls it");
+    assert!(context.core().entry(handle).unwrap().polled_recv.contains(mask), "S11");
+}
+
+/// An event of a registration that has ended.
+fn stale_event(context: &Context) -> Event {
+    let handle = insert(context);
+    context.core().fd(handle).delete().unwrap();
+    Event { fd: handle.number(), generation: handle.generation(), events: Events::READY_R }
+}
+
+/// What becomes of the poller in two seconds in each of whose milliseconds it reports a stale registration.
+fn rebuilt_in_two_seconds(capabilities: Capabilities) -> Vec<bool> {
+    let time = Time::new();
+    let context = context(capabilities, &time);
+    let (stale, scripted) = (stale_event(&context), Scripted::default());
+    let mut worker = Worker::new(&context, scripted.poller(), None);
+    while time.since_start() < 2_000 {
+        scripted.with(|script| script.waits.push(Ok(vec![stale])));
+        worker.turn().unwrap();
+        time.pass(100);
+    }
+    scripted.with(|script| script.rebuilt.clone())
+}
+
+#[test]
+fn a_stale_registration_costs_the_poller_only_if_no_close_ends_it() {
+    let epoll = Capabilities { close_forgets: false, ..Capabilities::ALL };
+    assert!(!rebuilt_in_two_seconds(epoll).is_empty(), "suspect 17");
+    assert_eq!(rebuilt_in_two_seconds(Capabilities::ALL), [], "kqueue's goes when the number is closed");
+    let poll = Capabilities { kernel_state: false, close_forgets: false, ..Capabilities::ALL };
+    assert_eq!(rebuilt_in_two_seconds(poll), [], "there is nothing in the kernel");
+}
+
+/// B3: a new poller needs a descriptor.
+#[test]
+fn a_poller_that_cannot_be_replaced_is_kept_and_tried_again() {
+    let time = Time::new();
+    let context = context(Capabilities { close_forgets: false, ..Capabilities::ALL }, &time);
+    let (stale, scripted) = (stale_event(&context), Scripted::default());
+    scripted.with(|script| script.rebuilds = vec![Errno::EMFILE, Errno::ENFILE]);
+    let mut worker = Worker::new(&context, scripted.poller(), None);
+    let mut turn = |milliseconds| {
+        scripted.with(|script| script.waits.push(Ok(vec![stale])));
+        worker.turn().unwrap();
+        time.pass(milliseconds);
+        scripted.with(|script| script.rebuilt.len())
+    };
+    assert_eq!([turn(2_000), turn(1), turn(1)], [0, 1, 1], "tried once, and then left alone for a while");
+    assert_eq!([turn(20), turn(20), turn(20)], [1, 2, 3]);
+    let counters = context.activity().snapshot();
+    assert_eq!((counters.poll_rebuild, counters.poll_rebuild_fail), (3, 2));
+}
+
+/// The parent's poller must not be touched: its answers are the parent's.
+#[test]
+fn a_forked_child_without_a_poller_of_its_own_does_not_wait_and_goes_on() {
+    let context = context(Capabilities::ALL, &Time::new());
+    let (scripted, ran) = (Scripted::default(), Arc::new(AtomicU32::new(0)));
+    scripted.with(|script| script.rebuilds = vec![Errno::EMFILE; 2]);
+    let mut worker = Worker::new(&context, scripted.poller(), None);
+    context.pretend_forked();
+    for expected in [0, 0, 1] {
+        let count = Arc::clone(&ran);
+        context.core().post(context.id(), move |_| {
+            count.fetch_add(1, Ordering::SeqCst);
+        });
+        worker.turn().unwrap();
+        assert_eq!(scripted.with(|script| script.timeouts.len()), expected);
+    }
+    assert_eq!(ran.load(Ordering::SeqCst), 3, "tasks run meanwhile");
+    assert_eq!(scripted.with(|script| script.rebuilt.clone()), [true; 3]);
+    assert_eq!(context.activity().snapshot().poll_rebuild_fail, 2);
+}
+
+/// B4: what runs in an iteration takes time, and the wait behind it is shorter by that.
+#[test]
+fn a_wait_ends_when_the_next_timer_is_due_whatever_ran_before_it() {
+    let time = Time::new();
+    let context = context(Capabilities::ALL, &time);
+    let (scripted, fired) = (Scripted::default(), Rc::new(RefCell::new(vec![])));
+    let set = |name: &'static str, delay: u64, work: u32| {
+        let (time, fired) = (time.clone(), Rc::clone(&fired));
+        context.after(Duration::from_millis(delay), move |_| {
+            fired.borrow_mut().push((name, time.since_start()));
+            time.pass(work);
+        });
+    };
+    set("works", 0, 100);
+    set("late", 200, 0);
+    set("last", 200, 0);
+    let busy = time.clone();
+    context.core().post(context.id(), move |_| busy.pass(30));
+    let mut worker = Worker::new(&context, scripted.poller(), None);
+    worker.turn().unwrap();
+    let waited = scripted.with(|script| script.timeouts.pop()).unwrap();
+    assert_eq!(waited, Duration::from_millis(70), "of 200, 130 have passed at work");
+    time.pass(70);
+    worker.turn().unwrap();
+    assert_eq!(*fired.borrow(), [("works", 30), ("late", 200), ("last", 200)]);
+    assert_eq!(scripted.with(|script| script.timeouts.pop()), Some(LONGEST_WAIT));
+}
+
+/// B4: 25 times 20 ms of waiting and 20 ms of work take one second.
+#[test]
+fn work_between_two_timers_does_not_add_up_to_a_drift() {
+    let time = Time::new();
+    let context = context(Capabilities::ALL, &time);
+    let scripted = Scripted::default();
+    let mut worker = Worker::new(&context, scripted.poller(), None);
+    for _ in 0..25 {
+        let work = time.clone();
+        context.core().post(context.id(), |context| {
+            context.after(Duration::from_millis(40), |_| {});
+        });
+        context.core().post(context.id(), move |_| work.pass(20));
+        worker.turn().unwrap();
+        let waited = scripted.with(|script| script.timeouts.pop()).unwrap();
+        time.pass(waited.as_millis() as u32);
+    }
+    assert_eq!(time.since_start(), 1000);
+}
+
+#[test]
+fn a_delay_without_end_is_a_timer_that_never_fires() {
+    let context = context(Capabilities::ALL, &Time::new());
+    let scripted = Scripted::default();
+    let mut worker = Worker::new(&context, scripted.poller(), None);
+    context.after(Duration::MAX, |_| panic!("never"));
+    worker.turn().unwrap();
+    assert_eq!(scripted.with(|script| script.timeouts.pop()), Some(LONGEST_WAIT));
+}
+
+#[test]
+fn a_thread_whose_waits_fail_for_lack_of_memory_goes_on() {
+    let context = context(Capabilities::ALL, &Time::new());
+    let scripted = Scripted::default();
+    let failures = 2 * LOST as usize;
+    scripted.with(|script| script.waits = (0..failures).map(|_| Err(Errno::ENOMEM.into())).collect());
+    let mut worker = Worker::new(&context, scripted.poller(), None);
+    (0..=failures).for_each(|_| worker.turn().unwrap());
+    assert_eq!(context.activity().snapshot().poll_error, failures as u64);
+}
+
+#[test]
+fn a_thread_whose_poller_is_gone_ends_and_one_that_recovers_does_not() {
+    for recovers in [false, true] {
+        let context = context(Capabilities::ALL, &Time::new());
+        let scripted = Scripted::default();
+        let failure = |index| Err(if index % 2 == 0 { Errno::EBADF } else { Errno::EINVAL }.into());
+        scripted.with(|script| script.waits = (1..LOST).map(failure).collect());
+        if recovers {
+            scripted.with(|script| script.waits.push(Ok(vec![])));
+        }
+        scripted.with(|script| script.waits.extend((0..2).map(failure)));
+        let mut worker = Worker::new(&context, scripted.poller(), None);
+        let ended = (0..=LOST).find_map(|_| worker.turn().err());
+        assert_eq!(ended.is_some(), !recovers, "{ended:?}");
+    }
+}
+
+#[test]
+fn what_the_kernel_refuses_is_wanted_again_until_it_is_held() {
+    let time = Time::new();
+    let context = context(Capabilities::ALL, &time);
+    let scripted = Scripted::default();
+    scripted.with(|script| script.refusals = 2);
+    let handle = insert(&context);
+    context.fd(handle).want_recv().unwrap();
+    let mut worker = Worker::new(&context, scripted.poller(), None);
+    let mut held = vec![];
+    for _ in 0..4 {
+        worker.turn().unwrap();
+        held.push(scripted.with(|script| script.holds.contains_key(&handle.number())));
+        let waited = scripted.with(|script| script.timeouts.pop()).unwrap();
+        time.pass(waited.as_millis() as u32);
+    }
+    assert_eq!(held, [false, false, true, true]);
+    assert_eq!(time.since_start(), 2 * RETRY.as_millis() as u32 + 2 * LONGEST_WAIT.as_millis() as u32);
+    assert_eq!(context.activity().snapshot().poll_refused, 2);
+    let entry = context.core().entry(handle).unwrap();
+    assert!(entry.polled_recv.contains(context.id().mask()), "S11");
+}
