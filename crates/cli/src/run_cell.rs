@@ -42,7 +42,10 @@ pub fn run(matrix: Option<&Path>, args: &RunCellArgs) -> Result<ExitCode, Error>
     abort_on_panic();
 
     let began = Instant::now();
-    let ran = catalogue::run(&cell, args.seed.0, patience)?;
+    let mut ran = catalogue::run(&cell, args.seed.0, patience)?;
+    if args.inject.one_in.is_some() {
+        say_injected(&mut ran);
+    }
     let duration_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
     let attempt = Attempt {
         cell: args.id.clone(),
@@ -64,6 +67,14 @@ pub fn run(matrix: Option<&Path>, args: &RunCellArgs) -> Result<ExitCode, Error>
     let _ = std::io::stdout().flush();
     // Not a return: a scenario that failed may have left threads that nothing will ever end.
     std::process::exit(i32::from(code(attempt.status)))
+}
+
+/// Adds which errors were injected.
+fn say_injected(ran: &mut catalogue::Ran) {
+    let counts = fd_core::inject::counts();
+    ran.counters.insert("errors_injected".into(), counts.iter().map(|(_, _, count)| count).sum());
+    let lines = counts.iter().map(|(call, errno, count)| format!("{}: {errno:?}, {count} times", call.name()));
+    ran.notes.push(format!("errors injected\n{}", lines.collect::<Vec<_>>().join("\n")));
 }
 
 /// The exit code of a cell that ended so.

@@ -261,12 +261,6 @@ pub trait Poller: Send {
     /// Whatever creating the kernel object answers. The poller is then as it was, and the core tries again later. In a
     /// forked child nothing of the parent's has been touched.
     fn rebuild(&mut self, forked: bool) -> io::Result<()>;
-
-    /// Why the last wait did not do what it is meant to, if it did not: it looked at the descriptors in parts, say. The
-    /// core counts such waits.
-    fn degraded(&self) -> Option<&'static str> {
-        None
-    }
 }
 
 /// Makes one thread leave its poller's wait. Callable from any thread and from a signal handler.

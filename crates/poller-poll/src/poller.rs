@@ -145,9 +145,9 @@ impl Poller for PollPoller {
         Ok(())
     }
 
-    fn degraded(&self) -> Option<&'static str> {
+    /// In parts, a wait is short, and deaf to the other parts.
+    fn is_degraded(&self) -> bool {
         self.in_parts
-            .then_some("poll(2) takes fewer descriptors than this thread polls: it looks at them in parts")
     }
 }
 
