@@ -73,7 +73,8 @@ pub fn run(matrix: Option<&Path>, args: &RunCellArgs) -> Result<ExitCode, Error>
 fn say_injected(ran: &mut catalogue::Ran) {
     let counts = fd_core::inject::counts();
     ran.counters.insert("errors_injected".into(), counts.iter().map(|(_, _, count)| count).sum());
-    let lines = counts.iter().map(|(call, errno, count)| format!("{}: {errno:?}, {count} times", call.name()));
+    let lines =
+        counts.iter().map(|(call, errno, count)| format!("{}: {errno:?}, {count} times", call.name()));
     ran.notes.push(format!("errors injected\n{}", lines.collect::<Vec<_>>().join("\n")));
 }
 

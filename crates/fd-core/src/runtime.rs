@@ -90,7 +90,9 @@ impl Builder {
             signals::check(*signal).map_err(StartError::Shape)?;
         }
         if self.capacity.is_some_and(|capacity| !(1..=LARGEST_CAPACITY).contains(&capacity)) {
-            return Err(StartError::Shape(format!("a table has room for 1 to {LARGEST_CAPACITY} descriptors")));
+            return Err(StartError::Shape(format!(
+                "a table has room for 1 to {LARGEST_CAPACITY} descriptors"
+            )));
         }
         let threads = shape.iter().copied().max().unwrap_or(0);
         let limits = |capacity| Limits { capacity, groups: shape.len(), threads };

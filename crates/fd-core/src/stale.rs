@@ -125,7 +125,10 @@ mod tests {
         }
         let forgotten = start + Duration::from_millis(1001) + MEMORY;
         stale.note(&[event(3)], forgotten);
-        assert!(!stale.need_new_poller(forgotten, || true), "the age counts from the report that is remembered");
+        assert!(
+            !stale.need_new_poller(forgotten, || true),
+            "the age counts from the report that is remembered"
+        );
     }
 
     #[test]

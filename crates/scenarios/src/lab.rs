@@ -15,6 +15,7 @@ use fd_core::{
 
 use crate::descriptors;
 use crate::gate::Gate;
+use crate::persist;
 use crate::transport::{self, Far};
 use crate::trial::{Failure, Trial, patience};
 
@@ -50,17 +51,15 @@ impl Lab {
     /// As for [`Lab::start`], and those of `boot`.
     pub fn start_with(
         trial: &Trial,
-        configure: impl FnOnce(Builder) -> Builder,
+        configure: impl Fn(Builder) -> Builder,
         boot: impl FnOnce(&Arc<FdCore>) -> Result<(), Failure>,
     ) -> Result<Self, Failure> {
         let open_before = descriptors::open();
         let (threads, groups) = (trial.params.threads, trial.params.groups);
-        let mut builder = Runtime::builder();
-        for group in 0..groups {
-            // What does not divide evenly goes to the first groups.
-            builder = builder.group(threads / groups + usize::from(group < threads % groups));
-        }
-        let prepared = configure(builder).prepare(trial.make).map_err(Failure::from_start)?;
+        // What does not divide evenly goes to the first groups.
+        let sizes = || (0..groups).map(|group| threads / groups + usize::from(group < threads % groups));
+        let builder = || configure(sizes().fold(Runtime::builder(), Builder::group));
+        let prepared = persist::prepare(builder, trial.make).map_err(Failure::from_start)?;
         boot(prepared.core())?;
         let runtime = ManuallyDrop::new(prepared.start().map_err(Failure::from_start)?);
         let options = InsertOptions { trigger: trial.params.trigger, ..InsertOptions::default() };
@@ -196,24 +195,42 @@ impl Lab {
             .map_or_else(ActivitySnapshot::default, |(_, counters)| counters)
     }
 
-    /// Proves that a thread has dispatched whatever its poller had to report before this call: two later events on
-    /// another descriptor went through the same poller. After the first, the harvest that held it may still be
-    /// going on; after the second, it is over.
+    /// Proves that a thread has dispatched whatever its poller had to report before this call, and that its poller holds
+    /// what was wanted before this call: two later events on another descriptor went through the same poller. After the
+    /// first, the harvest that held it may still be going on; after the second, it is over. What the kernel refused has
+    /// been applied again.
     ///
     /// # Errors
     /// [`Failure::Wrong`] if they never come through.
     pub fn fence(&mut self, thread: ThreadId) -> Result<(), Failure> {
-        for _ in 0..2 {
-            let fence = self.fences.iter_mut().find(|fence| fence.thread == thread);
-            let fence = fence.ok_or_else(|| Failure::Broken(format!("no thread {thread}")))?;
-            let before = fence.passed.load(Ordering::SeqCst);
-            fence.far.write_all(&[0]).map_err(Failure::broken)?;
-            let passed = Arc::clone(&fence.passed);
-            self.wait_until(&format!("the fence of thread {thread}"), || {
-                passed.load(Ordering::SeqCst) > before
-            })?;
+        let end = Instant::now() + patience();
+        loop {
+            let refused = self.activity(thread).poll_refused;
+            for _ in 0..2 {
+                self.pass(thread)?;
+            }
+            // A change that was refused before the events is counted as refused, and one that was applied again before
+            // them and refused again, too.
+            let after = self.activity(thread);
+            if (after.poll_refused, after.poll_retry) == (refused, refused) {
+                return Ok(());
+            }
+            if Instant::now() >= end {
+                return Err(Failure::Wrong(format!(
+                    "the kernel refuses changes of thread {thread}, again and again"
+                )));
+            }
         }
-        Ok(())
+    }
+
+    /// Sends one event through a thread's poller.
+    fn pass(&mut self, thread: ThreadId) -> Result<(), Failure> {
+        let fence = self.fences.iter_mut().find(|fence| fence.thread == thread);
+        let fence = fence.ok_or_else(|| Failure::Broken(format!("no thread {thread}")))?;
+        let before = fence.passed.load(Ordering::SeqCst);
+        fence.far.write_all(&[0]).map_err(Failure::broken)?;
+        let passed = Arc::clone(&fence.passed);
+        self.wait_until(&format!("the fence of thread {thread}"), || passed.load(Ordering::SeqCst) > before)
     }
 
     /// [`Lab::fence`] for every thread.

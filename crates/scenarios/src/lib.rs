@@ -12,6 +12,7 @@ mod hold;
 mod lab;
 mod migration;
 mod params;
+mod persist;
 mod polling;
 mod recorder;
 mod regression;

@@ -53,7 +53,8 @@ impl FdTable {
                 entry.group.free();
             }
         }
-        let alive = self.entries[..self.high_water()].iter().filter(|entry| entry.group.peek().group().is_some());
+        let alive =
+            self.entries[..self.high_water()].iter().filter(|entry| entry.group.peek().group().is_some());
         self.used.store(alive.count() as u64, Ordering::Relaxed);
         ended
     }

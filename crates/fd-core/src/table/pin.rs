@@ -96,7 +96,8 @@ impl FdTable {
     pub(crate) fn pin(&self, handle: FdHandle) -> Result<Pin<'_>, Stale> {
         self.check_table(handle)?;
         let any_life = fault::on(Fault::StaleHandleAccepted);
-        self.pin_if(handle.fd, |word| any_life || word.generation() == handle.generation).ok_or(handle.stale())
+        self.pin_if(handle.fd, |word| any_life || word.generation() == handle.generation)
+            .ok_or(handle.stale())
     }
 
     /// Refuses a handle of another table.
@@ -136,7 +137,8 @@ impl FdTable {
         (0..self.high_water() as RawFd).filter_map(|fd| {
             let mut backoff = Backoff::default();
             // A slot changes hands within a constant number of steps of its thread (L7).
-            while !fault::on(Fault::InsertOutlivesStop) && self.entries[fd as usize].group.is_changing_hands() {
+            while !fault::on(Fault::InsertOutlivesStop) && self.entries[fd as usize].group.is_changing_hands()
+            {
                 backoff.wait();
             }
             self.pin_any(fd)
