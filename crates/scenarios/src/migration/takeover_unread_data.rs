@@ -168,7 +168,7 @@ fn between_harvest_and_dispatch(
     // Another group's masks are not looked at: there it counts as dropped.
     let expected = if route.crosses() { "0 1" } else { "1 0" };
     let counts = format!("{} {}", counted.poll_skip, counted.poll_drop);
-    trial.check_eq(
+    trial.cost_eq(
         at("events skipped and dropped by the old thread"),
         expected.into(),
         counts,

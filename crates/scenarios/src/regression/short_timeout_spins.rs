@@ -57,7 +57,7 @@ fn turns_of(core: &Arc<FdCore>) -> Result<u64, Failure> {
 
 fn check(trial: &mut Trial, when: &str, turns: u64) {
     let bound = TIMERS * TURNS_PER_TIMER;
-    trial.check(
+    trial.cost(
         format!("turns of the loop for {TIMERS} timers, {when}"),
         format!("at most {bound}"),
         turns,
