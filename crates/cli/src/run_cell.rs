@@ -30,7 +30,7 @@ pub fn run(matrix: Option<&Path>, args: &RunCellArgs) -> Result<ExitCode, Error>
         if scenarios::find(&cell.id.scenario).is_none() {
             return Err(Error::NothingToFault(cell.id.to_string()));
         }
-        faults::inject(args.seed, one_in);
+        faults::inject(args.seed, &args.id, one_in);
     }
     let slow = args.slow.factor().get();
     let patience = args.patience_ms.map(Duration::from_millis);

@@ -4,7 +4,7 @@
 //! Only builds with the feature `faults` can switch it on. In any other build [`before`] and [`after`] are the constant
 //! `Ok(())`, and nothing is left of them.
 //!
-//! The seed, the calling thread and the number of calls that the thread has made decide. A thread is known by its name,
+//! The seed, what is run, the calling thread and the number of calls that the thread has made decide. A thread is known by its name,
 //! and unnamed threads by the order of their first calls, so a worker sees the same errors in each run with one seed for
 //! as long as it makes the same calls.
 //!
@@ -236,10 +236,11 @@ mod switch {
         static TO_REPLACE: Cell<Option<Errno>> = const { Cell::new(None) };
     }
 
-    /// Makes one call in `one_in` fail, for the rest of this process.
-    pub fn enable(seed: u64, one_in: NonZeroU32) {
+    /// Makes one call in `one_in` fail, for the rest of this process. `subject` names what is run: with one seed, others
+    /// see other errors.
+    pub fn enable(seed: u64, subject: &str, one_in: NonZeroU32) {
         // Relaxed: set before any thread of the runtime starts.
-        SEED.store(seed, Ordering::Relaxed);
+        SEED.store(mixed(seed) ^ hashed(subject), Ordering::Relaxed);
         ONE_IN.store(one_in.get(), Ordering::Relaxed);
     }
 
@@ -443,7 +444,7 @@ mod chance {
     #[test]
     fn a_call_that_is_not_made_fails_before_it_and_one_that_takes_effect_after_it() {
         assert_eq!((before(Call::Poll), after(Call::Poll), is_on()), (Ok(()), Ok(()), false));
-        enable(1, std::num::NonZeroU32::MIN);
+        enable(1, "this test", std::num::NonZeroU32::MIN);
         for _ in 0..100 {
             assert!(before(Call::Poll).is_err());
             assert_eq!(after(Call::Poll), Ok(()));

@@ -40,6 +40,11 @@ impl Interest {
     pub const fn is_none(self) -> bool {
         !self.recv && !self.send
     }
+
+    /// An interest that is neither this one nor nothing: for a poller that does not know what it holds after a refusal.
+    pub const fn anything_but(self) -> Self {
+        if self.recv && self.send { Self::RECV } else { Self::BOTH }
+    }
 }
 
 /// When the kernel reports a descriptor again.

@@ -108,7 +108,7 @@ pub(crate) fn settle(
     }
     let held = match registered {
         Registered::Known(held) => held,
-        Registered::Unknown => anything_but(wanted),
+        Registered::Unknown => wanted.anything_but(),
     };
     Settled { held, instead: None }
 }
@@ -132,12 +132,6 @@ pub(crate) fn outcome(
         (_, Err(Errno::EPERM)) => Outcome::AlwaysReady,
         (_, Err(_)) => Outcome::Refused,
     }
-}
-
-/// An interest that is neither nothing nor `wanted`: the core applies the change again, and removes what there may be before a
-/// close.
-fn anything_but(wanted: Interest) -> Interest {
-    if wanted == Interest::BOTH { Interest::RECV } else { Interest::BOTH }
 }
 
 /// The events to ask for. Errors and hang-ups come unasked.

@@ -99,6 +99,7 @@ pub fn catalogue() -> &'static [Scenario] {
         polling::dead_pipe::SCENARIO,
         polling::device_always_ready::SCENARIO,
         polling::interrupted_wait::SCENARIO,
+        polling::lowered_limit::SCENARIO,
         polling::short_wait::SCENARIO,
         // The history of the core.
         regression::both_threads_owe_one_update::SCENARIO,

@@ -204,15 +204,17 @@ impl Lab {
     /// [`Failure::Wrong`] if they never come through.
     pub fn fence(&mut self, thread: ThreadId) -> Result<(), Failure> {
         let end = Instant::now() + patience();
+        let refusals = |lab: &Self| {
+            let counters = lab.activity(thread);
+            (counters.poll_refused, counters.poll_retry)
+        };
         loop {
-            let refused = self.activity(thread).poll_refused;
+            let (refused, retried) = refusals(self);
             for _ in 0..2 {
                 self.pass(thread)?;
             }
-            // A change that was refused before the events is counted as refused, and one that was applied again before
-            // them and refused again, too.
-            let after = self.activity(thread);
-            if (after.poll_refused, after.poll_retry) == (refused, refused) {
+            // Nothing was left to be applied again before the two events, and nothing has been refused since.
+            if refused == retried && refusals(self) == (refused, retried) {
                 return Ok(());
             }
             if Instant::now() >= end {

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use fd_core::error::StartError;
 use fd_core::inject;
-use fd_core::poller::{BackendError, MakeBackend};
+use fd_core::poller::{BackendError, Events, MakeBackend};
 
 use crate::catalogue::Scenario;
 use crate::params::Params;
@@ -216,6 +216,12 @@ impl Trial {
     pub fn note(&mut self, text: impl Into<String>) {
         self.outcome.notes.push(text.into());
     }
+}
+
+/// Whether a report is of another direction than the `wanted` one: if errors are injected, a refused change leaves the former
+/// interest polled until it is applied again. Never if not.
+pub(crate) fn is_stray(events: Events, wanted: Events) -> bool {
+    inject::is_on() && !events.intersects(wanted)
 }
 
 /// Runs `scenario` once in this process. It may leave signals, limits and descriptors changed: give it a

@@ -128,11 +128,11 @@ pub fn injectable(one_in: NonZeroU32) -> Result<NonZeroU32, Error> {
 }
 
 /// Makes system calls below the core fail for the rest of this process.
-pub fn inject(seed: Seed, one_in: NonZeroU32) {
+pub fn inject(seed: Seed, cell: &str, one_in: NonZeroU32) {
     #[cfg(feature = "faults")]
-    fd_core::inject::enable(seed.0, one_in);
+    fd_core::inject::enable(seed.0, cell, one_in);
     #[cfg(not(feature = "faults"))]
-    let _ = (seed, one_in);
+    let _ = (seed, cell, one_in);
 }
 
 fn by_name(name: &str) -> Option<Fault> {

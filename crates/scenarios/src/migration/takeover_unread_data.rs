@@ -176,7 +176,8 @@ fn between_harvest_and_dispatch(
     );
     trial.check_eq(at("reports"), format!("{new}:one"), told(&subject.recorder.seen()), "S3, bug 66");
     let entry = lab.entry(subject.handle)?;
-    trial.check_eq(at("threads that poll it"), new.mask().bits(), entry.polled_recv.bits(), "L5");
+    // The late event is what makes the old thread forget it.
+    trial.cost_eq(at("threads that poll it"), new.mask().bits(), entry.polled_recv.bits(), "L5");
     subject.end(lab)
 }
 

@@ -3,4 +3,5 @@
 pub(crate) mod dead_pipe;
 pub(crate) mod device_always_ready;
 pub(crate) mod interrupted_wait;
+pub(crate) mod lowered_limit;
 pub(crate) mod short_wait;
