@@ -184,7 +184,7 @@ impl Kernel for Calls<'_> {
         self.receipts.clear();
         self.receipts.resize(operations.len(), EMPTY);
         let count = kevent(self.queue, self.changes, self.receipts, Some(Duration::ZERO))?;
-        receipts.extend(self.receipts[..count].iter().map(|receipt| receipt.data as _));
+        receipts.extend(self.receipts[..count].iter().map(|receipt| -> i64 { receipt.data as _ }));
         Ok(())
     }
 
