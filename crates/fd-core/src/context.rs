@@ -323,7 +323,7 @@ impl Context {
             self.push_forget(&pin);
             if fault::on(Fault::LostReportChangesState) {
                 let change = |state| Some(state::after_report(state, event.events));
-                let _ = pin.entry().state.fetch_update(Ordering::SeqCst, Ordering::SeqCst, change);
+                let _ = pin.entry().state.fetch_update(Ordering::AcqRel, Ordering::Acquire, change);
             }
             if fault::on(Fault::RefusedKeepsReference) && denied == Denied::NotAllowed {
                 std::mem::forget(pin);
@@ -357,7 +357,7 @@ impl Context {
         handle: FdHandle,
         mut events: Events,
     ) -> (Result<(), Panic>, Interest) {
-        let older = fault::on(Fault::StatePlainStore).then(|| entry.state.load(Ordering::SeqCst));
+        let older = fault::on(Fault::StatePlainStore).then(|| entry.state.load(Ordering::Acquire));
         hit(Point::ReportEntered, handle.fd);
         if events.intersects(Events::INVALID) {
             // The number is not open: it would be reported for ever. The owner is told once, as of an error.
@@ -369,11 +369,11 @@ impl Context {
             (next != state).then_some(next)
         };
         // Always a read-modify-write: other threads set CLONED, EXPORTED and the token at any time (suspect 3).
-        let before = match entry.state.fetch_update(Ordering::SeqCst, Ordering::SeqCst, update) {
+        let before = match entry.state.fetch_update(Ordering::AcqRel, Ordering::Acquire, update) {
             Ok(before) | Err(before) => before,
         };
         if let Some(older) = older {
-            entry.state.store(state::after_report(older, events), Ordering::SeqCst);
+            entry.state.store(state::after_report(older, events), Ordering::Release);
         }
         if fault::on(Fault::OneDirectionPerReport) && events.intersects(Events::READY_R) {
             events = Events::READY_R;
@@ -390,7 +390,7 @@ impl Context {
             }
         }
         if events.intersects(Events::INVALID) {
-            entry.state.fetch_and(!state::ACTIVE, Ordering::SeqCst);
+            entry.state.fetch_and(!state::ACTIVE, Ordering::AcqRel);
         }
         self.activity().fd_run.bump();
         // SAFETY: the running bit is set, so the life and its owner last until it is given up (S5).
@@ -431,7 +431,7 @@ impl Context {
 
     /// Schedules an update of an entry that this thread may use, for this thread alone.
     fn schedule_own(&self, pin: &Pin<'_>, force: bool) {
-        let before = pin.entry().update_mask.fetch_or(self.id.mask().bits(), Ordering::SeqCst);
+        let before = pin.entry().update_mask.fetch_or(self.id.mask().bits(), Ordering::AcqRel);
         if before & self.id.mask().bits() == 0 || force {
             self.push_update(pin.handle(), force);
         }
@@ -453,3 +453,6 @@ impl std::fmt::Debug for Context {
         f.debug_struct("Context").field("id", &self.id).finish_non_exhaustive()
     }
 }
+
+#[cfg(all(test, not(any(loom, shuttle))))]
+mod tests;

@@ -250,7 +250,7 @@ impl FdCore {
     /// Whether some thread has something to run: what no thread should ask, but one did (bug 7).
     pub(crate) fn anybody_has_work(&self) -> bool {
         let has_work =
-            |thread: &SharedThread| !thread.tasks.is_empty() || thread.signals.load(Ordering::SeqCst) != 0;
+            |thread: &SharedThread| !thread.tasks.is_empty() || thread.signals.load(Ordering::Acquire) != 0;
         self.threads().filter_map(|id| self.thread(id)).any(has_work)
     }
 
@@ -314,7 +314,7 @@ impl FdCore {
     /// loop, call [`Context::forked`] too.
     pub fn before_fork(&self) {
         for pin in self.table.pin_each() {
-            pin.entry().state.fetch_or(state::CLONED, Ordering::SeqCst);
+            pin.entry().state.fetch_or(state::CLONED, Ordering::AcqRel);
         }
     }
 
@@ -326,7 +326,7 @@ impl FdCore {
 
     /// What has become of all registrations.
     pub fn lives(&self) -> Lives {
-        let load = |total: &count::AtomicU64| total.load(Ordering::SeqCst);
+        let load = |total: &count::AtomicU64| total.load(Ordering::Acquire);
         Lives {
             inserted: load(&self.totals.inserted),
             closed: load(&self.totals.closed),
@@ -402,7 +402,7 @@ impl FdCore {
         // here for it (S4).
         let fd = unsafe { OwnedFd::from_raw_fd(retired.fd) };
         if retired.state & state::DISOWN != 0 && !fault::on(Fault::DisownCloses) {
-            self.totals.released.fetch_add(1, Ordering::SeqCst);
+            self.totals.released.fetch_add(1, Ordering::AcqRel);
             retired.owner.released(fd);
             return;
         }
@@ -424,14 +424,14 @@ impl FdCore {
         }
         let number: RawFd = fd.as_raw_fd();
         // Counted before: whoever sees the peer's end of file sees the count.
-        self.totals.closed.fetch_add(1, Ordering::SeqCst);
+        self.totals.closed.fetch_add(1, Ordering::AcqRel);
         if cfg!(any(loom, shuttle)) {
             // A model's numbers are not open; its handlers notice the end.
             let _ = fd.into_raw_fd();
             return;
         }
         if nix::unistd::close(fd).is_err() {
-            self.totals.close_errors.fetch_add(1, Ordering::SeqCst);
+            self.totals.close_errors.fetch_add(1, Ordering::AcqRel);
         }
         hit(Point::Closed, number);
         if fault::on(Fault::DoubleClose) {
@@ -471,5 +471,80 @@ impl Drop for FdCore {
         // Of a runtime that was never started, or whose threads could not be.
         self.table.close();
         let _ = self.clear();
+    }
+}
+
+#[cfg(all(test, not(any(loom, shuttle))))]
+mod tests {
+    use super::*;
+    use crate::poller::Capabilities;
+    use crate::testing::{context, core, group, handler, insert, open, thread};
+
+    /// Bugs 1 and 76: closing a number ends what the closing thread's own poller holds, unless the open file lives on.
+    #[test]
+    fn a_closing_thread_leaves_out_its_own_poller_only_if_the_close_ends_it() {
+        let both = (group(1), 0b11, 0b01);
+        let own_left_out = (group(1), 0b10, 0b00);
+        for (cloned, disown, (group, recv, send), leave) in [
+            (false, false, own_left_out, Leave::Close),
+            (true, false, both, Leave::CloseCloned),
+            (false, true, both, Leave::StaysOpen),
+            (true, true, both, Leave::StaysOpen),
+        ] {
+            let (core, forgotten) = core(Capabilities::ALL, Clock::System);
+            let context = Context::new(Arc::clone(&core), thread(1, 0));
+            let options = InsertOptions { cloned, ..InsertOptions::default() };
+            let handle = core.insert(open(), handler(), group, ThreadMask::ALL, options).unwrap();
+            let pin = core.table().pin(handle).unwrap();
+            pin.polled().set(0b11, true, false);
+            pin.polled().set(0b01, true, true);
+            drop(pin);
+            let fd = context.fd(handle);
+            if disown { fd.disown() } else { fd.delete() }.unwrap();
+            assert_eq!(*forgotten.lock().unwrap(), [(group, recv, send, leave)], "cloned {cloned}");
+        }
+    }
+
+    #[test]
+    fn a_close_by_another_group_or_by_no_thread_leaves_out_no_poller() {
+        for caller in [None, Some(thread(2, 0))] {
+            let (core, forgotten) = core(Capabilities::ALL, Clock::System);
+            let handle =
+                core.insert(open(), handler(), group(1), ThreadMask::ALL, InsertOptions::default()).unwrap();
+            core.table().pin(handle).unwrap().polled().set(0b01, true, true);
+            let context = caller.map(|id| Context::new(Arc::clone(&core), id));
+            context.map_or_else(|| core.fd(handle).delete(), |context| context.fd(handle).delete()).unwrap();
+            assert_eq!(*forgotten.lock().unwrap(), [(group(1), 1, 1, Leave::Close)]);
+        }
+    }
+
+    /// Every flag of the options is its bit of the state.
+    #[test]
+    fn the_options_are_state_bits() {
+        let options = |index| InsertOptions {
+            trigger: if index == 0 { Trigger::Edge } else { Trigger::Level },
+            cloned: index == 1,
+            exported: index == 2,
+            reset_on_close: index == 3,
+        };
+        let bits: Vec<_> = (0..5).map(|index| options(index).flags()).collect();
+        assert_eq!(bits, [0x0008_0000, 0x0002_0000, 0x0010_0000, 0x0001_0000, 0]);
+    }
+
+    /// B8: nothing is registered any more once the stop is requested, and what was registered is ended.
+    #[test]
+    fn a_stopping_core_refuses_registrations_and_gives_everything_back() {
+        let context = context(Capabilities::ALL, &crate::testing::Time::new());
+        let core = context.core();
+        let handle = insert(&context);
+        core.request_stop();
+        let refused =
+            core.insert(open(), handler(), group(1), ThreadMask::ALL, InsertOptions::default()).unwrap_err();
+        assert_eq!(refused.reason, crate::error::InsertRefused::Stopping);
+        assert!(nix::fcntl::fcntl(&refused.fd, nix::fcntl::FcntlArg::F_GETFD).is_ok(), "it comes back open");
+        assert_eq!(core.table().used(), 1);
+        assert!(core.clear().panic().is_none());
+        assert!(core.entry(handle).is_err());
+        assert_eq!((core.table().used(), core.lives().closed), (0, 1));
     }
 }

@@ -52,7 +52,7 @@ impl EntryInfo {
             state: pin.state(),
             thread_mask: pin.thread_mask(),
             running: pin.running(),
-            update_mask: ThreadMask::from_bits(entry.update_mask.load(Ordering::SeqCst)),
+            update_mask: ThreadMask::from_bits(entry.update_mask.load(Ordering::Acquire)),
             polled_recv: ThreadMask::from_bits(recv),
             polled_send: ThreadMask::from_bits(send),
             references: entry.group.peek().references().saturating_sub(1),

@@ -9,6 +9,7 @@ use crate::group_word::GroupWord;
 use crate::handler::{Handler, OwnerId};
 use crate::sync::{AtomicU32, AtomicU64, Ordering, UnsafeCell, count};
 use crate::update_list::Link;
+use crate::weak::{self, Weak};
 use crate::zeroed::Zeroed;
 
 /// The entry of one descriptor number: one cache line on 64-bit systems, valid (and free) when zeroed.
@@ -139,11 +140,13 @@ impl Polled {
 
     /// Replaces both masks by `mask` or nothing. Returns the bits that either had.
     ///
-    /// For interest that is shared: several threads may be at it, and each bit is taken out by one of them.
+    /// For interest that is shared: several threads may be at it, and each bit is taken out by one of them. Whoever replaces
+    /// what another thread wrote sees the masks and the state that the other one has seen.
     pub(crate) fn replace(&self, mask: u64, recv: bool, send: bool) -> u64 {
+        let order = weak::ordering(Weak::ReplaceRelaxed, Ordering::AcqRel);
         let second = if !recv && !send && fault::on(Fault::SendBitStays) { &self.recv } else { &self.send };
         [(&self.recv, recv), (second, send)]
-            .map(|(word, set)| word.swap(if set { mask } else { 0 }, Ordering::SeqCst))
+            .map(|(word, set)| word.swap(if set { mask } else { 0 }, order))
             .into_iter()
             .fold(0, |all, word| all | word)
     }

@@ -161,14 +161,14 @@ impl GroupWord {
         if word.references() != 0 {
             return Err(ClaimRefused::Visited);
         }
-        // SeqCst: the write of the pair with the end of all registrations; the caller's fence follows.
-        let claimed = self.0.compare_exchange(word.0, word.0 | LOCK, Ordering::SeqCst, Ordering::Relaxed);
+        // The write of the pair with the end of all registrations; the caller's fence follows.
+        let claimed = self.0.compare_exchange(word.0, word.0 | LOCK, Ordering::AcqRel, Ordering::Relaxed);
         claimed.map(|_| word.generation()).map_err(|_| ClaimRefused::Visited)
     }
 
     /// Whether the slot is being given to a registration or taken from one.
     pub(crate) fn is_changing_hands(&self) -> bool {
-        let word = Word(self.0.load(Ordering::SeqCst));
+        let word = Word(self.0.load(Ordering::Acquire));
         word.group().is_none() && word.is_locked()
     }
 

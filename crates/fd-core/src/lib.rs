@@ -43,6 +43,8 @@ pub mod state;
 mod sync;
 mod table;
 mod task_queue;
+#[cfg(all(test, not(any(loom, shuttle))))]
+mod testing;
 mod update_list;
 mod wake;
 mod weak;

@@ -43,7 +43,7 @@ impl Ready<'_> {
 
     /// The state word as it is now; see [`crate::state`] for its bits.
     pub fn state(&self) -> u32 {
-        self.entry.state.load(Ordering::SeqCst)
+        self.entry.state.load(Ordering::Acquire)
     }
 
     /// What can be done with the descriptor. The calls on it cannot be stale.
@@ -147,7 +147,7 @@ impl<'a> Fd<'a> {
             self.core.schedule(&pin, self.caller);
         }
         // Published before the update: a poller clears its update bit and then reads the state (L1).
-        let before = pin.entry().state.fetch_or(active, Ordering::SeqCst);
+        let before = pin.entry().state.fetch_or(active, Ordering::AcqRel);
         // Only the exclusive owner may conclude from the state alone that the update is published, or will be:
         // for a shared descriptor the other caller may have woken nobody (suspect 19).
         if before & active != 0 && self.caller.is_some_and(|context| context.owns_alone(&pin)) {
@@ -162,7 +162,7 @@ impl<'a> Fd<'a> {
     /// Applies `after` to the state word; returns the word before.
     fn transition(&self, after: impl Fn(u32) -> u32) -> Result<u32, Stale> {
         let change = |entry: &Entry| {
-            let changed = entry.state.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |state| {
+            let changed = entry.state.fetch_update(Ordering::AcqRel, Ordering::Acquire, |state| {
                 let next = after(state);
                 (next != state).then_some(next)
             });
@@ -223,7 +223,7 @@ impl<'a> Fd<'a> {
     pub fn duplicate(&self) -> io::Result<Duplicate> {
         let stale = |stale: Stale| io::Error::new(io::ErrorKind::NotFound, stale);
         let pin = self.core.table().pin(self.handle).map_err(stale)?;
-        pin.entry().state.fetch_or(state::CLONED, Ordering::SeqCst);
+        pin.entry().state.fetch_or(state::CLONED, Ordering::AcqRel);
         // SAFETY: a pinned life is open.
         let fd = unsafe { BorrowedFd::borrow_raw(pin.fd()) };
         let copy = fcntl(fd, FcntlArg::F_DUPFD_CLOEXEC(0))?;

@@ -57,10 +57,10 @@ impl Signals {
     /// Runs the actions of the signals that were caught.
     pub(crate) fn handle(&self, context: &Context) {
         let pending = &context.shared().signals;
-        if pending.load(Ordering::SeqCst) == 0 {
+        if pending.load(Ordering::Acquire) == 0 {
             return;
         }
-        let caught = pending.swap(0, Ordering::SeqCst);
+        let caught = pending.swap(0, Ordering::AcqRel);
         for (signal, action) in self.actions.iter().filter(|(signal, _)| caught & bit(*signal) != 0) {
             let _ = signal;
             action(context);
@@ -75,7 +75,7 @@ pub(crate) fn note(core: &FdCore, thread: ThreadId, signal: c_int) {
             shared.sleep.wake();
         }
         // Published before the wake-up, like any work (L2, bug 62).
-        shared.signals.fetch_or(bit(signal), Ordering::SeqCst);
+        shared.signals.fetch_or(bit(signal), Ordering::AcqRel);
         if !weak::on(Weak::WakeBeforeSignal) {
             shared.sleep.wake();
         }

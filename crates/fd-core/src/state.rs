@@ -126,6 +126,38 @@ pub(crate) fn letters(state: u32) -> String {
 mod tests {
     use super::*;
 
+    /// The values are part of `show fd`, of dumps that users keep, and of HAProxy's tools (include/haproxy/fd-t.h).
+    #[test]
+    fn the_bits_have_the_values_that_dumps_print() {
+        let bits = [
+            (ACTIVE_R, 0x0000_0001),
+            (READY_R, 0x0000_0002),
+            (ACTIVE_W, 0x0000_0010),
+            (READY_W, 0x0000_0020),
+            (POLL_IN, 0x0000_0100),
+            (POLL_PRI, 0x0000_0200),
+            (POLL_OUT, 0x0000_0400),
+            (POLL_ERR, 0x0000_0800),
+            (POLL_HUP, 0x0000_1000),
+            (LINGER_RISK, 0x0001_0000),
+            (CLONED, 0x0002_0000),
+            (EDGE, 0x0008_0000),
+            (EXPORTED, 0x0010_0000),
+            (DISOWN, 0x0040_0000),
+            (MUST_CLOSE, 0x0080_0000),
+            (DELETED, 0x0100_0000),
+            (REARM, 0x0200_0000),
+            (INTERNAL, 0x0400_0000),
+        ];
+        for (bit, value) in bits {
+            assert_eq!(bit, value, "{value:#x}");
+        }
+        assert_eq!((ACTIVE, READY), (0x11, 0x22));
+        assert_eq!(after_report(0, Events::READY_R), 0x0102);
+        assert_eq!(after_report(0, Events::READY_W), 0x0420);
+        assert_eq!(letters(0x06db_0000), "CLEDXTRI");
+    }
+
     #[test]
     fn the_last_report_is_replaced_and_errors_stick() {
         let state = after_report(ACTIVE_R, Events::READY_R.or(Events::ERR).or(Events::SHUT_R));

@@ -5,7 +5,6 @@ use std::ptr;
 
 use crate::context::Context;
 use crate::sync::{AtomicPtr, Ordering};
-use crate::weak::{self, Weak};
 
 /// A closure to run on a worker thread.
 pub(crate) type Task = Box<dyn FnOnce(&Context) + Send>;
@@ -58,7 +57,7 @@ impl TaskQueue {
 
     /// Whether there is nothing to run.
     pub(crate) fn is_empty(&self) -> bool {
-        let head = self.head.load(weak::acquire(Weak::FlagsRelaxed, Ordering::SeqCst));
+        let head = self.head.load(Ordering::Acquire);
         head.is_null() || head == closed()
     }
 

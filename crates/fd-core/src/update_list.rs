@@ -146,7 +146,7 @@ impl UpdateList {
 
     /// How many additions there have been.
     pub(crate) fn epoch(&self) -> u64 {
-        self.epoch.load(Ordering::SeqCst)
+        self.epoch.load(Ordering::Acquire)
     }
 
     /// Appends `fd` unless it is linked already. Its owner group must be this list's, and pinned.
@@ -199,7 +199,7 @@ impl UpdateList {
     }
 
     fn count(&self) {
-        self.epoch.fetch_add(1, weak::ordering(Weak::EpochRelaxed, Ordering::SeqCst));
+        self.epoch.fetch_add(1, weak::ordering(Weak::EpochRelaxed, Ordering::AcqRel));
     }
 
     /// Unlinks `fd` if it is linked.

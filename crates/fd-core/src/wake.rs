@@ -41,7 +41,7 @@ impl Sleep {
     pub(crate) fn announce(&self) {
         // Pairs with `wake`: flags, then queues — queues, then flags. Two read-modify-writes of one word: either this one sees the
         // waker's, and then the work, or the waker sees SLEEPING.
-        let order = weak::ordering(Weak::FlagsRelaxed, Ordering::SeqCst);
+        let order = weak::ordering(Weak::FlagsRelaxed, Ordering::AcqRel);
         if fault::on(Fault::NotifiedSticks) {
             self.flags.fetch_or(SLEEPING, order);
         } else {
@@ -51,18 +51,18 @@ impl Sleep {
 
     /// Ends the sleep: after the wait, not before it (bug 50).
     pub(crate) fn end(&self) {
-        self.flags.fetch_and(!SLEEPING, Ordering::SeqCst);
+        self.flags.fetch_and(!SLEEPING, Ordering::AcqRel);
     }
 
     /// Whether the thread will look for work, whatever it is doing.
     #[cfg(all(test, loom))]
     pub(crate) fn is_notified(&self) -> bool {
-        self.flags.load(Ordering::SeqCst) & NOTIFIED != 0
+        self.flags.load(Ordering::Acquire) & NOTIFIED != 0
     }
 
     /// Makes the thread look for work that was published before this call. Async-signal-safe.
     pub(crate) fn wake(&self) {
-        let before = self.flags.fetch_or(NOTIFIED, weak::ordering(Weak::FlagsRelaxed, Ordering::SeqCst));
+        let before = self.flags.fetch_or(NOTIFIED, weak::ordering(Weak::FlagsRelaxed, Ordering::AcqRel));
         let seen = if weak::on(Weak::NotifiedIgnored) { before & SLEEPING } else { before };
         if seen & (SLEEPING | NOTIFIED) == SLEEPING
             && let Some(waker) = self.waker.get()

@@ -30,6 +30,8 @@ rules! {
     EnterFence = "enter-fence";
     /// An exit does not order the end of its running bit before its look at the mask.
     LeaveFence = "leave-fence";
+    /// An exit that finds the mask empty does not order that before its look at who is running.
+    LastFence = "last-fence";
     /// A delete does not order the end of the mask before its look at who is running.
     DeleteFence = "delete-fence";
     /// An update's bits are not ordered before the look whether the entry is listed.
@@ -41,8 +43,8 @@ rules! {
     InsertFence = "insert-fence";
     /// Closing the table is not ordered before the look at its slots.
     CloseFence = "close-fence";
-    /// Where interest is shared, what was applied is not ordered before the second look at state and mask.
-    ApplyFence = "apply-fence";
+    /// Where interest is shared, the polled masks are replaced relaxed.
+    ReplaceRelaxed = "replace-relaxed";
 
     /// A pin is relaxed.
     PinRelaxed = "pin-relaxed";
@@ -141,13 +143,6 @@ pub(crate) use switch::{enable, on};
 #[inline(always)]
 pub(crate) const fn on(_: Weak) -> bool {
     false
-}
-
-/// `strong`, or no more than acquire and release while `rule` is broken. For one side of a Dekker pair: loom honours the
-/// `SeqCst` of two accesses of one word, and would see such a pair hold without its fence.
-#[inline(always)]
-pub(crate) fn acquire(rule: Weak, strong: Ordering) -> Ordering {
-    if on(rule) { Ordering::Acquire } else { strong }
 }
 
 /// `strong`, or no ordering at all while `rule` is broken.

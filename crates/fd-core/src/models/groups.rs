@@ -139,6 +139,21 @@ fn m10_takeover_and_want() {
     });
 }
 
+/// M10: takeover by thread 1 of another group ∥ a late event at thread 0 of that group, which had it before: a bit of the old
+/// group's mask is not taken for its own. S3, S9.
+#[test]
+fn m10_takeover_and_late_report_there() {
+    model("m10_takeover_and_late_report_there", 2, Bound::of(3, 5)).check(|| {
+        let (world, life) = World::one(&[1, 2], 0b01);
+        let late = spawn(&world, &life, |world, life| world.report_as(thread(2, 0), life));
+        let taken = world.context(thread(2, 1)).takeover(life.handle, life.owner);
+        assert_eq!(late.join().unwrap(), crate::context::Reported::Migrated, "S9");
+        assert_eq!(life.seen.ran.load(Ordering::SeqCst), 0, "S3: a thread runs that is not the owner");
+        assert!(matches!(taken, Ok(()) | Err(MoveError::Busy)), "L9: {taken:?}");
+        world.assert_at_rest(&life);
+    });
+}
+
 /// M10: two threads of different groups take it over at once ∥ the owner's report. S1, S9.
 #[test]
 fn m10_two_takeovers_and_report() {

@@ -7,6 +7,7 @@ use super::world::{World, spawn, thread};
 use super::{Bound, model};
 use crate::context::Reported;
 use crate::error::MoveError;
+use crate::group_word::GroupWord;
 use crate::ids::ThreadId;
 
 /// M1: report ∥ takeover by another thread of the group. S1, S2, S3, L9.
@@ -230,13 +231,75 @@ fn m6_stale_calls() {
             let context = world.context(thread(1, 1));
             assert_eq!(world.report(&context, first), Reported::Closed, "S7: an event of another life");
             assert!(context.fd(first.handle).delete().is_err(), "S7: a stale delete");
-            assert!(context.takeover(first.handle, first.owner).is_err(), "S7: a stale takeover");
+            let taken = context.takeover(first.handle, first.owner);
+            assert!(matches!(taken, Err(MoveError::Stale(_))), "S7: a stale takeover: {taken:?}");
         });
         let next = world.insert(0, 1, 0b11);
         world.report_as(thread(1, 0), &next);
         late.join().unwrap();
         assert_eq!(next.seen.ran.load(Ordering::SeqCst), 1, "S7");
         world.assert_at_rest(&next);
+    });
+}
+
+/// M6: stale calls on a free slot ∥ the next insertion, which never waits for them. L7.
+#[test]
+fn m6_stale_calls_leave_no_trace() {
+    model("m6_stale_calls_leave_no_trace", 2, Bound::NONE).check(|| {
+        let word = Arc::new(GroupWord::new());
+        let first = word.claim().unwrap();
+        word.publish(super::world::group(1));
+        word.pin(|_| true, |_| ()).unwrap();
+        word.retire(super::world::group(1));
+        word.free();
+        let caller = {
+            let word = Arc::clone(&word);
+            loom::thread::spawn(move || {
+                for _ in 0..2 {
+                    assert!(word.pin(|word| word.generation() == first, |_| ()).is_none(), "S7");
+                }
+            })
+        };
+        assert_eq!(word.try_claim(), Ok(first + 1), "L7: an insertion waits for a stale call");
+        word.publish(super::world::group(1));
+        caller.join().unwrap();
+        assert_eq!(word.peek().references(), 0, "S12");
+    });
+}
+
+/// An entry outside a report ∥ delete by another thread, for which the thread inside may be the last user. S4, S5, L4.
+#[test]
+fn m2_enter_and_delete() {
+    model("m2_enter_and_delete", 2, Bound::NONE).check(|| {
+        let (world, life) = World::one(&[2], 0b01);
+        let user = spawn(&world, &life, |world, life| {
+            let context = world.context(thread(1, 0));
+            let _ = context.enter(life.handle, |_| {
+                assert_eq!(life.seen.closed.load(Ordering::SeqCst), 0, "S5: entered, and closed");
+            });
+        });
+        world.context(thread(1, 1)).fd(life.handle).delete().unwrap();
+        user.join().unwrap();
+        world.assert_ended(&life);
+    });
+}
+
+/// M11: an insertion ∥ the stop, which ends all registrations: it is refused, or ended like the others. L8.
+#[test]
+fn m11_insert_and_stop() {
+    model("m11_insert_and_stop", 2, Bound::NONE).check(|| {
+        let world = World::new(1, &[1]);
+        let inserter = {
+            let world = Arc::clone(&world);
+            loom::thread::spawn(move || world.insert_with(0, 1, 0b01, 0))
+        };
+        world.core.request_stop();
+        let _ = world.core.clear();
+        let inserted = inserter.join().unwrap();
+        if let Some(life) = inserted {
+            assert_eq!(life.seen.closed.load(Ordering::SeqCst), 1, "L8: registered, and the stop is over");
+        }
+        assert_eq!(world.core.table().used(), 0, "L8");
     });
 }
 

@@ -131,3 +131,23 @@ fn m9_stop_and_turn() {
         assert!(!slept || world.kernel.unread(thread(1, 0)) > 0, "L8: told to stop, and a thread sleeps");
     });
 }
+
+/// M9: a task is posted ∥ the end of its thread: it is refused, or dropped with those that were not run. L8.
+#[test]
+fn m9_post_and_end() {
+    model("m9_post_and_end", 2, Bound::NONE).check(|| {
+        let (world, life) = World::one(&[1], 0b01);
+        let held = Arc::new(());
+        let poster = {
+            let held = Arc::clone(&held);
+            spawn(&world, &life, move |world, _| world.core.post(thread(1, 0), move |_| drop(held)))
+        };
+        let _ = world.core.thread(thread(1, 0)).unwrap().end_tasks();
+        let accepted = poster.join().unwrap();
+        assert_eq!(Arc::strong_count(&held), 1, "L8: a task stays with a thread that has ended");
+        assert!(
+            !world.core.post(thread(1, 0), |_| ()),
+            "L8: accepted, and its thread has ended ({accepted})"
+        );
+    });
+}

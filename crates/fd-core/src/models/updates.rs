@@ -262,6 +262,28 @@ fn m7_shared_interest() {
     });
 }
 
+/// Interest that is shared: an update applied by the former owner ∥ takeover, want and pass of the new one. The polled masks name
+/// the new owner at the end: a close by another thread ends the wait of those whom they name. L1, L5, S11.
+#[test]
+fn m7_shared_interest_and_takeover() {
+    model("m7_shared_interest_and_takeover", 2, Bound::of(2, 3)).check(|| {
+        let (world, life) = quiet(&[2], 0b01, false);
+        world.core.fd(life.handle).want_recv().unwrap();
+        let old = spawn(&world, &life, |world, _| world.pass(&world.context(thread(1, 0))));
+        let context = world.context(thread(1, 1));
+        let taken = context.takeover(life.handle, life.owner);
+        if taken.is_ok() {
+            context.fd(life.handle).want_recv().unwrap();
+            world.pass(&context);
+        }
+        old.join().unwrap();
+        let owner = thread(1, usize::from(taken.is_ok()));
+        let (recv, send) = world.core.table().pin(life.handle).unwrap().polled().load();
+        assert_eq!((recv, send), (owner.mask().bits(), 0), "L5, S11: a close would not end {owner}'s wait");
+        assert!(world.kernel.holds(thread(1, 0), 0).recv, "L1: the map does not hold what is wanted");
+    });
+}
+
 /// A thread starts and registers what is in the table ∥ a want by an outsider. L1, S11.
 #[test]
 fn m7_boot_and_want() {
@@ -302,6 +324,12 @@ fn m7_boot_and_takeover() {
         world.pass(&context);
         boot.join().unwrap();
         let owner = usize::from(taken.is_ok());
+        if !world.kernel.holds(thread(1, owner), 0).recv {
+            // The other thread has found the mark of the takeover, and given it back.
+            let notified = world.core.thread(context.id()).unwrap().sleep.is_notified();
+            assert!(notified, "L1: wanted, and its poller does not hold it");
+            world.pass(&context);
+        }
         assert!(world.kernel.holds(thread(1, owner), 0).recv, "L1: wanted, and its poller does not hold it");
         assert!(
             world.kernel.holds(thread(1, 0), 1).recv,

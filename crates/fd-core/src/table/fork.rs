@@ -28,27 +28,27 @@ impl FdTable {
         for fd in 0..self.high_water() {
             let entry = &self.entries[fd];
             entry.link.reset();
-            entry.update_mask.store(0, Ordering::SeqCst);
+            entry.update_mask.store(0, Ordering::Release);
             self.polled[fd].clear();
             let group = entry.group.peek().group();
             let mine = me.filter(|me| Some(me.group()) == group).map_or(ThreadMask::NONE, ThreadId::mask);
             let was_changing_hands = entry.group.is_changing_hands();
             entry.group.release_after_fork();
-            let users = entry.running.fetch_and(mine.bits(), Ordering::SeqCst) & mine.bits();
-            let deleted = entry.state.load(Ordering::SeqCst) & state::DELETED != 0;
+            let users = entry.running.fetch_and(mine.bits(), Ordering::AcqRel) & mine.bits();
+            let deleted = entry.state.load(Ordering::Acquire) & state::DELETED != 0;
             if deleted {
-                entry.thread_mask.store(0, Ordering::SeqCst);
+                entry.thread_mask.store(0, Ordering::Release);
             }
             if deleted && users == 0 {
                 // Its token may be taken: by a thread that was about to close it.
-                entry.state.fetch_and(!state::MUST_CLOSE, Ordering::SeqCst);
+                entry.state.fetch_and(!state::MUST_CLOSE, Ordering::AcqRel);
                 entry.group.retire_after_fork();
                 // Its group is lost if its end had begun; all that depends on it has been wiped above.
                 let group = group.or_else(|| self.groups().next());
                 ended.extend(group.map(|group| self.finish_retired(fd as RawFd, group, &mut forget)));
             } else if was_changing_hands {
-                entry.thread_mask.store(0, Ordering::SeqCst);
-                entry.state.store(0, Ordering::SeqCst);
+                entry.thread_mask.store(0, Ordering::Release);
+                entry.state.store(0, Ordering::Release);
                 entry.group.retire_after_fork();
                 entry.group.free();
             }

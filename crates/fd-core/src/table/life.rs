@@ -12,7 +12,7 @@ use crate::ids::{GroupId, ThreadMask};
 use crate::invariants::{self, invariant};
 use crate::poller::Leave;
 use crate::state;
-use crate::sync::{Backoff, Ordering, fence_after_rmw};
+use crate::sync::{Backoff, Ordering, fence, fence_after_rmw};
 use crate::weak::{self, Weak};
 
 impl FdTable {
@@ -47,7 +47,7 @@ impl FdTable {
             return Err((InsertRefused::NoThread { group }, handler));
         }
         // Before the slot is taken: `pin_all` looks below this bound only.
-        self.high_water.fetch_max(fd as u32 + 1, Ordering::SeqCst);
+        self.high_water.fetch_max(fd as u32 + 1, Ordering::AcqRel);
         if fault::on(Fault::InsertOutlivesStop) && self.is_closed() {
             return Err((InsertRefused::Stopping, handler));
         }
@@ -66,10 +66,10 @@ impl FdTable {
         }
         if invariants::checked() {
             let polled = self.polled[fd as usize].load();
-            assert_eq!(entry.running.load(Ordering::SeqCst), 0, "S10: fd {fd} is running before its life");
-            assert_eq!(entry.state.load(Ordering::SeqCst), 0, "S10: fd {fd} has a state before its life");
+            assert_eq!(entry.running.load(Ordering::Acquire), 0, "S10: fd {fd} is running before its life");
+            assert_eq!(entry.state.load(Ordering::Acquire), 0, "S10: fd {fd} has a state before its life");
             assert_eq!(
-                entry.update_mask.load(Ordering::SeqCst),
+                entry.update_mask.load(Ordering::Acquire),
                 0,
                 "S10: fd {fd} owes updates before its life"
             );
@@ -82,9 +82,9 @@ impl FdTable {
         // SAFETY: claimed above, published below.
         unsafe { entry.set_owner(handler) };
         let flags = if fault::on(Fault::InsertDropsFlags) { 0 } else { flags };
-        entry.state.store(state::READY | flags, Ordering::SeqCst);
+        entry.state.store(state::READY | flags, Ordering::Release);
         entry.takeovers.store(0, Ordering::Relaxed);
-        entry.thread_mask.store(threads.bits(), Ordering::SeqCst);
+        entry.thread_mask.store(threads.bits(), Ordering::Release);
         self.used.fetch_add(1, Ordering::Relaxed);
         if !weak::on(Weak::PublishEarly) {
             entry.group.publish(group);
@@ -115,7 +115,7 @@ impl<'t> Pin<'t> {
         hit(Point::ReportBeforeRunning, self.fd());
         // Dekker with delete (mask := 0, then read running) and message passing with takeover (running := X, mask
         // := X, running := 0): set mine, then look.
-        let before = entry.running.fetch_or(me.bits(), Ordering::SeqCst);
+        let before = entry.running.fetch_or(me.bits(), Ordering::AcqRel);
         invariant!(before & me.bits() == 0, "S9: fd {} is entered twice by {me:?}", self.fd());
         fence_after_rmw(Weak::EnterFence);
         hit(Point::ReportRunningSet, self.fd());
@@ -154,35 +154,38 @@ impl<'t> Pin<'t> {
             self.entry().group.unpin();
         }
         // (a) Release: what the handler did is over before anybody sees the bit gone.
-        let before = self.entry().running.fetch_and(!me.bits(), Ordering::SeqCst);
+        let before = self.entry().running.fetch_and(!me.bits(), Ordering::AcqRel);
         invariant!(before & me.bits() != 0, "fd {} is left by {me:?}, which had not entered", self.fd());
         fence_after_rmw(Weak::LeaveFence);
         hit(Point::LeaveRunningCleared, self.fd());
         if weak::on(Weak::ExitUnpinned) {
             self.entry().group.repin();
         }
-        if !stale_mask.is_empty() {
+        if !stale_mask.is_empty() || fault::on(Fault::LastUserDoesNotClose) {
             return Ok(self);
         }
-        if fault::on(Fault::LastUserDoesNotClose) {
-            return Ok(self);
-        }
-        self.close_if_last()
-    }
-
-    /// The end of every exit, after the caller's own running bit is gone: (b) the thread mask must be zero, which
-    /// is irrevocable; (c) then nobody must be running: later wakers will see the zero; (d) then one of those
-    /// who have come so far wins the token. In this order: any other leaks or closes early in a model.
-    fn close_if_last(self) -> Result<Pin<'t>, Orphan<'t>> {
         let stale_running = if weak::on(Weak::RunningBeforeMask) { self.running() } else { ThreadMask::NONE };
+        // (b) The thread mask must be zero, which is irrevocable.
         if !weak::on(Weak::NoMaskCheck) && !self.thread_mask().is_empty() || !stale_running.is_empty() {
             return Ok(self);
         }
+        // Another thread wrote the zero. Without a fence here, a third one may have set its running bit and not seen the zero,
+        // and its bit not be seen below: POWER allows it (RWC).
+        if !weak::on(Weak::LastFence) {
+            fence(Ordering::SeqCst);
+        }
+        self.close_if_unused()
+    }
+
+    /// The end of every exit from an entry whose thread mask is zero: (c) nobody must be running: later wakers will see the
+    /// zero; (d) then one of those who have come so far wins the token. In this order: any other leaks or closes early in a
+    /// model.
+    fn close_if_unused(self) -> Result<Pin<'t>, Orphan<'t>> {
         let looks = !weak::on(Weak::NoRunningCheck) && !weak::on(Weak::RunningBeforeMask);
         if looks && !self.running().is_empty() {
             return Ok(self);
         }
-        let state = self.entry().state.fetch_and(!state::MUST_CLOSE, Ordering::SeqCst);
+        let state = self.entry().state.fetch_and(!state::MUST_CLOSE, Ordering::AcqRel);
         if state & state::MUST_CLOSE == 0 && !weak::on(Weak::NoToken) {
             return Ok(self);
         }
@@ -201,7 +204,7 @@ impl<'t> Pin<'t> {
         let flags = state::DELETED | state::MUST_CLOSE | if disown { state::DISOWN } else { 0 };
         // One RMW makes deletion and token one event, once per life: a second token would close twice. Before
         // the mask: whoever sees the zero must find the token.
-        let deleted = entry.state.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |state| {
+        let deleted = entry.state.fetch_update(Ordering::AcqRel, Ordering::Acquire, |state| {
             (state & state::DELETED == 0 || fault::on(Fault::DeleteTwice)).then_some(state | flags)
         });
         if deleted.is_err() {
@@ -209,7 +212,7 @@ impl<'t> Pin<'t> {
         }
         hit(Point::DeleteTokenSet, self.fd());
         // Dekker with `enter` and `leave`: a full barrier between this and the read of running (suspect 2).
-        entry.thread_mask.swap(0, Ordering::SeqCst);
+        entry.thread_mask.swap(0, Ordering::AcqRel);
         fence_after_rmw(Weak::DeleteFence);
         hit(Point::DeleteMaskCleared, self.fd());
         if fault::on(Fault::WaitOnDelete) {
@@ -219,9 +222,9 @@ impl<'t> Pin<'t> {
             }
         }
         if fault::on(Fault::DeleteClosesAtOnce) {
-            entry.running.store(0, Ordering::SeqCst);
+            entry.running.store(0, Ordering::Release);
         }
-        Ok(self.close_if_last().err())
+        Ok(self.close_if_unused().err())
     }
 }
 
@@ -248,7 +251,7 @@ impl Orphan<'_> {
         let (table, fd, group) = self.pin.into_raw();
         let entry = &table.entries[fd as usize];
         if weak::on(Weak::WipeBeforeDrain) {
-            entry.update_mask.store(0, Ordering::SeqCst);
+            entry.update_mask.store(0, Ordering::Release);
             table.polled[fd as usize].clear();
         }
         entry.group.retire(group);
@@ -267,17 +270,17 @@ impl FdTable {
         let entry = &self.entries[fd as usize];
         let polled = &self.polled[fd as usize];
         // Bits set by late reports until just now go, too: that is why it is now (bug 65).
-        let state = entry.state.load(Ordering::SeqCst);
+        let state = entry.state.load(Ordering::Acquire);
         if invariants::checked() {
-            assert_eq!(entry.running.load(Ordering::SeqCst), 0, "S5: fd {fd} closes under a user");
-            assert_eq!(entry.thread_mask.load(Ordering::SeqCst), 0, "S6: fd {fd} closes while allowed");
+            assert_eq!(entry.running.load(Ordering::Acquire), 0, "S5: fd {fd} closes under a user");
+            assert_eq!(entry.thread_mask.load(Ordering::Acquire), 0, "S6: fd {fd} closes while allowed");
             assert_eq!(state & state::MUST_CLOSE, 0, "S14: fd {fd} closes with its token");
         }
         if !fault::on(Fault::OrphanStaysListed) {
             self.updates(group).remove(self, fd as usize);
         }
         if !fault::on(Fault::OrphanKeepsUpdateBit) && !weak::on(Weak::WipeBeforeDrain) {
-            entry.update_mask.store(0, Ordering::SeqCst);
+            entry.update_mask.store(0, Ordering::Release);
         }
         // After the drain: an update under an older pin may have registered it a moment ago.
         let leave = match state {
@@ -290,7 +293,7 @@ impl FdTable {
         if !fault::on(Fault::OrphanKeepsPolled) && !weak::on(Weak::WipeBeforeDrain) {
             polled.clear();
         }
-        entry.state.store(0, Ordering::SeqCst);
+        entry.state.store(0, Ordering::Release);
         // SAFETY: retired above; there is one orphan per life, and it is consumed here.
         let owner = unsafe { entry.take_owner() };
         self.used.fetch_sub(1, Ordering::Relaxed);

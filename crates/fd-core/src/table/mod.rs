@@ -2,7 +2,7 @@
 //! but the mapping of its own memory, so that a model can run this very code.
 //!
 //! Every operation pins the group word, which validates the generation; then it acts on the masks. Four steps
-//! give up the use of an entry and may have to end its life, always in the order of [`Pin::close_if_last`].
+//! give up the use of an entry and may have to end its life, always in the order of [`Pin::leave`].
 
 mod fork;
 mod life;
@@ -128,13 +128,13 @@ impl FdTable {
     /// Refuses registrations from now on. Those that were admitted before are found by [`FdTable::pin_all`].
     pub(crate) fn close(&self) {
         // Pairs with `insert`: closed, then slots; slot, then closed.
-        self.closed.swap(true, Ordering::SeqCst);
+        self.closed.swap(true, Ordering::AcqRel);
         fence_after_rmw(Weak::CloseFence);
     }
 
     /// Whether registrations are refused.
     pub(crate) fn is_closed(&self) -> bool {
-        self.closed.load(Ordering::SeqCst)
+        self.closed.load(Ordering::Acquire)
     }
 
     /// The handle of the registration of `fd` in that generation.
@@ -174,17 +174,17 @@ impl FdTable {
 
     /// The threads of `group` that have not left. Read anew each time: threads leave while others wait (bug 68).
     pub(crate) fn enabled(&self, group: GroupId) -> ThreadMask {
-        ThreadMask::from_bits(self.groups[group.index()].enabled.load(Ordering::SeqCst))
+        ThreadMask::from_bits(self.groups[group.index()].enabled.load(Ordering::Acquire))
     }
 
     /// Takes `thread` out of its group: its bits in update masks no longer keep entries listed.
     pub(crate) fn disable(&self, thread: ThreadId) {
-        self.groups[thread.group().index()].enabled.fetch_and(!thread.mask().bits(), Ordering::SeqCst);
+        self.groups[thread.group().index()].enabled.fetch_and(!thread.mask().bits(), Ordering::AcqRel);
     }
 
     /// One above the highest number ever inserted.
     pub(crate) fn high_water(&self) -> usize {
-        self.high_water.load(Ordering::SeqCst) as usize
+        self.high_water.load(Ordering::Acquire) as usize
     }
 
     pub(crate) fn updates(&self, group: GroupId) -> &UpdateList {
@@ -212,7 +212,7 @@ impl FdTable {
         let entry = self.entry(fd)?;
         let word = entry.group.peek();
         // The mask is read after the word: a life that began later fails by its generation in the report.
-        let allowed = ThreadMask::from_bits(entry.thread_mask.load(Ordering::SeqCst));
+        let allowed = ThreadMask::from_bits(entry.thread_mask.load(Ordering::Acquire));
         (word.group() == Some(thread.group()) && allowed.contains(thread.mask())).then(|| word.generation())
     }
 }

@@ -37,21 +37,21 @@ impl<'t> Pin<'t> {
             return (Err(MoveError::WrongOwner), Ok(self));
         }
         let entry = self.entry();
-        let won = entry.running.compare_exchange(0, me.bits(), Ordering::SeqCst, Ordering::SeqCst);
+        let won = entry.running.compare_exchange(0, me.bits(), Ordering::AcqRel, Ordering::Acquire);
         if won.is_err() {
             if fault::on(Fault::TakeoverStopsOnFailure) {
-                entry.state.fetch_and(!state::ACTIVE, Ordering::SeqCst);
+                entry.state.fetch_and(!state::ACTIVE, Ordering::AcqRel);
             }
             if !fault::on(Fault::TakeoverIgnoresRunning) {
                 return (Err(MoveError::Busy), Ok(self));
             }
-            entry.running.fetch_or(me.bits(), Ordering::SeqCst);
+            entry.running.fetch_or(me.bits(), Ordering::AcqRel);
         }
         hit(Point::TakeoverRunningSet, self.fd());
         let result = self.replace_owner(me);
         hit(Point::TakeoverMaskSet, self.fd());
         if weak::on(Weak::TakeoverNoExit) {
-            self.entry().running.fetch_and(!me.bits(), Ordering::SeqCst);
+            self.entry().running.fetch_and(!me.bits(), Ordering::AcqRel);
             return (result, Ok(self));
         }
         (result, self.leave(me))
@@ -65,7 +65,7 @@ impl<'t> Pin<'t> {
             return Ok(());
         }
         if fault::on(Fault::TakeoverStoresMask) {
-            entry.thread_mask.store(me.bits(), Ordering::SeqCst);
+            entry.thread_mask.store(me.bits(), Ordering::Release);
             entry.changed_owner();
             return Ok(());
         }
@@ -78,8 +78,12 @@ impl<'t> Pin<'t> {
         if !fault::on(Fault::TakeoverKeepsThreadMask) {
             // Not a plain store: that would bring an entry under deletion back to life. Release: whoever sees
             // the new mask sees what the old owner left (it had given up its running bit before ours was won).
-            let replaced =
-                entry.thread_mask.compare_exchange(old.bits(), me.bits(), Ordering::SeqCst, Ordering::SeqCst);
+            let replaced = entry.thread_mask.compare_exchange(
+                old.bits(),
+                me.bits(),
+                Ordering::AcqRel,
+                Ordering::Acquire,
+            );
             if replaced.is_err() {
                 return Err(MoveError::Deleted);
             }
@@ -99,7 +103,7 @@ impl crate::entry::Entry {
         let rearm = if fault::on(Fault::NoRearmAfterTakeover) { 0 } else { state::REARM };
         let _ = self
             .state
-            .fetch_update(Ordering::SeqCst, Ordering::SeqCst, |state| Some(state & !stopped | rearm));
+            .fetch_update(Ordering::AcqRel, Ordering::Acquire, |state| Some(state & !stopped | rearm));
         self.takeovers.fetch_add(1, Ordering::Relaxed);
     }
 }
@@ -128,10 +132,10 @@ impl FdTable {
             return Err(MoveError::WrongOwner);
         }
         // Nobody can set a running bit without a pin, and there is no pin: zero stays zero.
-        if entry.running.load(Ordering::SeqCst) != 0 && !weak::on(Weak::MoveIgnoresRunning) {
+        if entry.running.load(Ordering::Acquire) != 0 && !weak::on(Weak::MoveIgnoresRunning) {
             return Err(MoveError::Busy);
         }
-        let old = entry.thread_mask.load(Ordering::SeqCst);
+        let old = entry.thread_mask.load(Ordering::Acquire);
         if expected.is_some() && ThreadMask::from_bits(old).len() > 1 {
             return Err(MoveError::Shared);
         }
@@ -140,7 +144,7 @@ impl FdTable {
         if old == 0 {
             return Err(MoveError::Deleted);
         }
-        entry.thread_mask.store(target.mask().bits(), Ordering::SeqCst);
+        entry.thread_mask.store(target.mask().bits(), Ordering::Release);
         let leaves_group = from != target.group();
         let mut locked = Some(locked);
         if weak::on(Weak::WipeAfterUnlock) {
@@ -151,7 +155,7 @@ impl FdTable {
             if !weak::on(Weak::MoveKeepsListed) {
                 self.updates(from).remove(self, handle.fd as usize);
             }
-            entry.update_mask.store(0, Ordering::SeqCst);
+            entry.update_mask.store(0, Ordering::Release);
         }
         if (leaves_group || shared_interest) && !fault::on(Fault::GroupChangeKeepsPolled) {
             let polled = &self.polled[handle.fd as usize];

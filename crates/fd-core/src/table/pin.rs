@@ -59,9 +59,7 @@ impl<'t> Pin<'t> {
     }
 
     pub(crate) fn thread_mask(&self) -> ThreadMask {
-        ThreadMask::from_bits(
-            self.entry().thread_mask.load(weak::acquire(Weak::LeaveFence, Ordering::SeqCst)),
-        )
+        ThreadMask::from_bits(self.entry().thread_mask.load(Ordering::Acquire))
     }
 
     /// The mask as it is now, if `rule` is broken: to be used too late.
@@ -70,11 +68,11 @@ impl<'t> Pin<'t> {
     }
 
     pub(crate) fn running(&self) -> ThreadMask {
-        ThreadMask::from_bits(self.entry().running.load(weak::acquire(Weak::LeaveFence, Ordering::SeqCst)))
+        ThreadMask::from_bits(self.entry().running.load(Ordering::Acquire))
     }
 
     pub(crate) fn state(&self) -> u32 {
-        self.entry().state.load(Ordering::SeqCst)
+        self.entry().state.load(Ordering::Acquire)
     }
 
     pub(crate) fn owner_id(&self) -> OwnerId {

@@ -45,7 +45,7 @@ impl Pin<'_> {
         if private && !mine.is_empty() {
             // Pairs with `clear_update`: who clears the bit sees the state that it is about, for both are read-modify-writes of
             // one word.
-            return match entry.update_mask.fetch_or(mine.bits(), Ordering::SeqCst) & mine.bits() {
+            return match entry.update_mask.fetch_or(mine.bits(), Ordering::AcqRel) & mine.bits() {
                 0 => Scheduled::Private,
                 _ => Scheduled::Nothing,
             };
@@ -54,7 +54,7 @@ impl Pin<'_> {
             return Scheduled::Nothing;
         }
         // Pairs with `done_update` as above; and with its look at the bits, by Dekker: bits, then list — list, then bits.
-        let owed = entry.update_mask.fetch_or(allowed.bits(), Ordering::SeqCst);
+        let owed = entry.update_mask.fetch_or(allowed.bits(), Ordering::AcqRel);
         fence_after_rmw(Weak::ScheduleFence);
         if fault::on(Fault::NoWakeIfOwed) && ThreadMask::from_bits(owed).contains(allowed) {
             return Scheduled::Nothing;
@@ -79,7 +79,7 @@ impl Pin<'_> {
 
     /// Clears the update bits in `mask`, before the state is read. Pairs with `schedule`.
     pub(crate) fn clear_update(&self, mask: ThreadMask) {
-        self.entry().update_mask.fetch_and(!mask.bits(), Ordering::SeqCst);
+        self.entry().update_mask.fetch_and(!mask.bits(), Ordering::AcqRel);
     }
 
     /// Clears the update bits in `mask` and unlists the entry if no thread that is still there needs it (2.9). Returns who owes
@@ -87,7 +87,7 @@ impl Pin<'_> {
     fn done_update(&self, mask: ThreadMask) -> ThreadMask {
         let (table, entry, group) = (self.table(), self.entry(), self.group());
         let mut left =
-            ThreadMask::from_bits(entry.update_mask.fetch_and(!mask.bits(), Ordering::SeqCst) & !mask.bits());
+            ThreadMask::from_bits(entry.update_mask.fetch_and(!mask.bits(), Ordering::AcqRel) & !mask.bits());
         let mut listed_again = ThreadMask::NONE;
         while !left.intersects(table.enabled(group)) {
             table.updates(group).remove(table, self.fd() as usize);
@@ -97,12 +97,12 @@ impl Pin<'_> {
             if weak::on(Weak::NoLookAfterUnlist) {
                 break;
             }
-            left = ThreadMask::from_bits(entry.update_mask.load(Ordering::SeqCst));
+            left = ThreadMask::from_bits(entry.update_mask.load(Ordering::Acquire));
             if !left.intersects(table.enabled(group)) {
                 break;
             }
             table.updates(group).add(table, self.fd() as usize);
-            left = ThreadMask::from_bits(entry.update_mask.load(Ordering::SeqCst));
+            left = ThreadMask::from_bits(entry.update_mask.load(Ordering::Acquire));
             listed_again = left;
         }
         listed_again
@@ -139,7 +139,7 @@ impl FdTable {
                 match self.pin_in(group, fd as RawFd) {
                     None => dropped += 1,
                     Some(pin) => {
-                        let owed = ThreadMask::from_bits(pin.entry().update_mask.load(Ordering::SeqCst));
+                        let owed = ThreadMask::from_bits(pin.entry().update_mask.load(Ordering::Acquire));
                         let for_all = for_all || fault::on(Fault::SharedUpdateOnce);
                         if owed.contains(me.mask()) {
                             let mask = if for_all { ThreadMask::ALL } else { me.mask() };

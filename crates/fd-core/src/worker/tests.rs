@@ -2,83 +2,15 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
-use std::os::fd::{OwnedFd, RawFd};
+use std::os::fd::RawFd;
 use std::rc::Rc;
 use std::sync::Mutex;
 use std::sync::atomic::AtomicU32;
 
 use super::*;
-use crate::clock::Clock;
-use crate::core::{FdCore, InsertOptions};
-use crate::ids::{GroupId, ThreadId};
-use crate::poller::{Backend, Events, Leave, Wake};
-use crate::ready::Ready;
+use crate::poller::Events;
 use crate::table::FdTable;
-
-struct Fake {
-    capabilities: Capabilities,
-}
-
-impl Backend for Fake {
-    fn name(&self) -> &'static str {
-        "fake"
-    }
-
-    fn capabilities(&self) -> Capabilities {
-        self.capabilities
-    }
-
-    fn poller(&self, _: ThreadId) -> io::Result<Box<dyn Poller>> {
-        Err(io::ErrorKind::Unsupported.into())
-    }
-
-    fn waker(&self, _: ThreadId) -> Option<Arc<dyn Wake>> {
-        None
-    }
-
-    fn forget(&self, _: RawFd, _: GroupId, _: ThreadMask, _: ThreadMask, _: Leave) {}
-}
-
-/// Time that passes when a test says so.
-#[derive(Clone)]
-struct Time {
-    start: Instant,
-    milliseconds: Arc<AtomicU32>,
-}
-
-impl Time {
-    fn new() -> Self {
-        Self { start: Instant::now(), milliseconds: Arc::default() }
-    }
-
-    fn now(&self) -> Instant {
-        self.start + Duration::from_millis(self.milliseconds.load(Ordering::SeqCst).into())
-    }
-
-    fn pass(&self, milliseconds: u32) {
-        self.milliseconds.fetch_add(milliseconds, Ordering::SeqCst);
-    }
-
-    fn since_start(&self) -> u32 {
-        self.milliseconds.load(Ordering::SeqCst)
-    }
-}
-
-/// One thread over a fake backend.
-fn context(capabilities: Capabilities, time: &Time) -> Context {
-    let time = time.clone();
-    let clock = Clock::Given(Arc::new(move || time.now()));
-    let table = FdTable::new(64, &[2]).unwrap();
-    let core = Arc::new(FdCore::new(table, Box::new(Fake { capabilities }), clock));
-    Context::new(core, ThreadId::new(GroupId::new(1).unwrap(), 0).unwrap())
-}
-
-fn insert(context: &Context) -> FdHandle {
-    let fd: OwnedFd = std::fs::File::open("/dev/null").unwrap().into();
-    let handler = Arc::new(|_: &Ready<'_>| {});
-    let (group, options) = (context.id().group(), InsertOptions::default());
-    context.core().insert(fd, handler, group, context.id().mask(), options).unwrap()
-}
+use crate::testing::{Time, context, insert};
 
 /// A poller that answers as `script` says, and notes what it is asked.
 #[derive(Default)]

@@ -1,0 +1,114 @@
+//! What the unit tests of core, context and worker share: a thread without a loop, a backend without a kernel.
+
+use std::io;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use crate::clock::Clock;
+use crate::context::Context;
+use crate::core::{FdCore, InsertOptions};
+use crate::handler::Handler;
+use crate::ids::{GroupId, ThreadId, ThreadMask};
+use crate::poller::{Backend, Capabilities, Leave, Poller, Wake};
+use crate::ready::Ready;
+use crate::table::{FdHandle, FdTable};
+
+/// What a backend was asked to forget: group, both polled masks, and why.
+pub(crate) type Forgotten = (GroupId, u64, u64, Leave);
+
+/// A backend that makes no poller and remembers what it was asked to forget.
+pub(crate) struct Fake {
+    pub(crate) capabilities: Capabilities,
+    pub(crate) forgotten: Arc<Mutex<Vec<Forgotten>>>,
+}
+
+impl Backend for Fake {
+    fn name(&self) -> &'static str {
+        "fake"
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        self.capabilities
+    }
+
+    fn poller(&self, _: ThreadId) -> io::Result<Box<dyn Poller>> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    fn waker(&self, _: ThreadId) -> Option<Arc<dyn Wake>> {
+        None
+    }
+
+    fn forget(&self, _: RawFd, group: GroupId, recv: ThreadMask, send: ThreadMask, leave: Leave) {
+        self.forgotten.lock().unwrap().push((group, recv.bits(), send.bits(), leave));
+    }
+}
+
+/// Time that passes when a test says so.
+#[derive(Clone)]
+pub(crate) struct Time {
+    start: Instant,
+    milliseconds: Arc<AtomicU32>,
+}
+
+impl Time {
+    pub(crate) fn new() -> Self {
+        Self { start: Instant::now(), milliseconds: Arc::default() }
+    }
+
+    pub(crate) fn pass(&self, milliseconds: u32) {
+        self.milliseconds.fetch_add(milliseconds, Ordering::SeqCst);
+    }
+
+    pub(crate) fn since_start(&self) -> u32 {
+        self.milliseconds.load(Ordering::SeqCst)
+    }
+}
+
+pub(crate) fn group(number: usize) -> GroupId {
+    GroupId::new(number).unwrap()
+}
+
+pub(crate) fn thread(group_number: usize, index: usize) -> ThreadId {
+    ThreadId::new(group(group_number), index).unwrap()
+}
+
+/// A core of two groups of two threads each, over a fake backend, and what that was asked to forget.
+pub(crate) fn core(capabilities: Capabilities, clock: Clock) -> (Arc<FdCore>, Arc<Mutex<Vec<Forgotten>>>) {
+    let forgotten = Arc::default();
+    let backend = Fake { capabilities, forgotten: Arc::clone(&forgotten) };
+    let core = FdCore::new(FdTable::new(64, &[2, 2]).unwrap(), Box::new(backend), clock);
+    (Arc::new(core), forgotten)
+}
+
+/// The first thread of such a core, which goes by `time`.
+pub(crate) fn context(capabilities: Capabilities, time: &Time) -> Context {
+    let time = time.clone();
+    let now = move || time.start + Duration::from_millis(time.since_start().into());
+    Context::new(core(capabilities, Clock::Given(Arc::new(now))).0, thread(1, 0))
+}
+
+pub(crate) fn handler() -> Arc<dyn Handler> {
+    Arc::new(|_: &Ready<'_>| {})
+}
+
+pub(crate) fn open() -> OwnedFd {
+    std::fs::File::open("/dev/null").unwrap().into()
+}
+
+/// A descriptor of this number, which no other test uses: those that the system chooses are lower.
+pub(crate) fn open_at(number: RawFd) -> OwnedFd {
+    // SAFETY: the number is below the limit and nobody else's, and the copy is made here.
+    unsafe {
+        assert_eq!(nix::libc::dup2(open().as_raw_fd(), number), number);
+        OwnedFd::from_raw_fd(number)
+    }
+}
+
+/// A registration for the thread alone.
+pub(crate) fn insert(context: &Context) -> FdHandle {
+    let id = context.id();
+    context.core().insert(open(), handler(), id.group(), id.mask(), InsertOptions::default()).unwrap()
+}
