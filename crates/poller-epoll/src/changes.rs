@@ -6,6 +6,9 @@ use nix::errno::Errno;
 /// How many calls one step may take: each may find that the registration is not what was known.
 const CALLS_PER_STEP: usize = 4;
 
+/// How often a removal is tried that the core does not ask for again.
+const REMOVALS: usize = 64;
+
 /// One call of epoll_ctl(2), with the events that it asks for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Operation {
@@ -111,6 +114,17 @@ pub(crate) fn settle(
         Registered::Unknown => wanted.anything_but(),
     };
     Settled { held, instead: None }
+}
+
+/// Removes a registration with `control`, whether or not there is one. While the kernel refuses, it tries again, but not for
+/// ever: what is left behind is then reported as stale, and the poller is replaced.
+pub(crate) fn remove(mut control: impl FnMut() -> Result<(), Errno>, is_open: impl Fn() -> bool) {
+    for _ in 0..REMOVALS {
+        if outcome(Operation::Delete, control(), &is_open) != Outcome::Refused {
+            return;
+        }
+        std::thread::yield_now();
+    }
 }
 
 /// What the result of one call means.
@@ -247,6 +261,25 @@ mod tests {
         assert_eq!(settled(Errno::EPERM, OPEN), Settled { held: R, instead: Some(Instead::Ready) });
         assert_eq!(settled(Errno::EBADF, CLOSED), Settled { held: R, instead: Some(Instead::Invalid) });
         assert_eq!(settled(Errno::ENOSPC, OPEN), Settled { held: NONE, instead: None });
+    }
+
+    #[test]
+    fn a_removal_is_tried_until_the_kernel_has_done_it_and_not_for_ever() {
+        let calls = |refusals: usize, last: Result<(), Errno>, is_open: fn() -> bool| {
+            let mut calls = 0;
+            let control = || {
+                calls += 1;
+                if calls <= refusals { Err(Errno::ENOMEM) } else { last }
+            };
+            remove(control, is_open);
+            calls
+        };
+        assert_eq!(calls(0, Ok(()), OPEN), 1);
+        assert_eq!(calls(3, Ok(()), OPEN), 4);
+        assert_eq!(calls(3, Err(Errno::ENOENT), OPEN), 4, "absent");
+        assert_eq!(calls(0, Err(Errno::EBADF), CLOSED), 1, "closed");
+        assert_eq!(calls(0, Err(Errno::EBADF), OPEN), REMOVALS, "of another number");
+        assert_eq!(calls(usize::MAX, Ok(()), OPEN), REMOVALS);
     }
 
     #[test]

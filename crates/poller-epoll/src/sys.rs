@@ -15,10 +15,7 @@ use fd_core::poller::milliseconds;
 use nix::errno::Errno;
 use nix::sys::epoll::{Epoll, EpollCreateFlags};
 
-use crate::changes::{Operation, Outcome, outcome};
-
-/// How often a removal is tried that the core does not ask for again.
-const REMOVALS: usize = 64;
+use crate::changes::{Operation, remove};
 
 /// One epoll descriptor. Its number never changes; what is behind it may.
 pub(crate) struct Slot {
@@ -56,18 +53,10 @@ impl Slot {
         control(self.epoll.as_raw_fd(), operation, fd, tag)
     }
 
-    /// Removes `fd`, whatever is or is not registered. If the kernel refuses, it tries again, but not for ever: what is left
-    /// behind then is reported as stale, and the poller is replaced.
+    /// Removes `fd`, whatever is or is not registered.
     pub(crate) fn forget(&self, fd: RawFd) {
-        if self.process.load(Ordering::Relaxed) != std::process::id() {
-            return;
-        }
-        for _ in 0..REMOVALS {
-            let result = self.control(Operation::Delete, fd, 0);
-            if outcome(Operation::Delete, result, || is_open(fd)) != Outcome::Refused {
-                return;
-            }
-            std::thread::yield_now();
+        if self.process.load(Ordering::Relaxed) == std::process::id() {
+            remove(|| self.control(Operation::Delete, fd, 0), || is_open(fd));
         }
     }
 
