@@ -504,11 +504,15 @@ mod tests {
         let pairs = all.into_iter().flat_map(|first| all.map(|second| (first, second)));
         let fates = [None, Some(Errno::ENOMEM)];
         let mut refused = 0;
-        for ((known, wanted), next) in pairs.flat_map(|pair| all.map(|next| (pair, next))) {
+        for ((known, wanted), (next, leftover)) in
+            pairs.clone().flat_map(|one| pairs.clone().map(move |other| (one, other)))
+        {
             for (force, sequence) in (0..32).map(|n| (n % 2 == 1, n / 2)) {
                 let refusals = [1, 2, 4, 8].map(|place| fates[sequence / place % 2]);
                 let mut kernel = Kernel::default();
-                let filters = [(Filter::Read, known.recv), (Filter::Write, known.send)];
+                // What is forced need not know what is registered.
+                let registered = if force { leftover } else { known };
+                let filters = [(Filter::Read, registered.recv), (Filter::Write, registered.send)];
                 kernel
                     .filters
                     .extend(filters.into_iter().filter(|(_, is)| *is).map(|(filter, _)| (3, filter)));
