@@ -9,6 +9,7 @@ use crate::context::Reported;
 use crate::error::MoveError;
 use crate::group_word::GroupWord;
 use crate::ids::ThreadId;
+use crate::table::{Denied, Pin};
 
 /// M1: report ∥ takeover by another thread of the group. S1, S2, S3, L9.
 #[test]
@@ -64,7 +65,7 @@ fn m2_report_and_delete() {
 /// M3: two reports ∥ delete: two late wakers may both believe that they are the last. S4, S5, L4.
 #[test]
 fn m3_two_reports_and_delete() {
-    model("m3_two_reports_and_delete", 3, Bound::of(2, 3)).check(|| {
+    model("m3_two_reports_and_delete", 3, Bound::of(1, 2)).check(|| {
         let (world, life) = World::one(&[3], 0b11);
         let reporters = [0, 1].map(|index| {
             spawn(&world, &life, move |world, life| {
@@ -76,6 +77,39 @@ fn m3_two_reports_and_delete() {
         });
         reporters.into_iter().for_each(|reporter| reporter.join().unwrap());
         deleter.join().unwrap();
+        world.assert_ended(&life);
+    });
+}
+
+/// M3, without handlers: the exit of one user ∥ the late entry of another ∥ delete. The one that leaves has its zero of the mask
+/// from the deleter, and must see the running bit of the one that has not seen it. S4, S5, L4.
+#[test]
+fn m3_exit_and_late_entry_and_delete() {
+    model("m3_exit_and_late_entry_and_delete", 3, Bound::of(3, 4)).check(|| {
+        let (world, life) = World::one(&[3], 0b11);
+        let exit = |world: &World, pin: Pin<'_>, index| {
+            pin.leave(thread(1, index).mask())
+                .map(drop)
+                .unwrap_or_else(|orphan| world.core.finish(orphan, None));
+        };
+        world.core.table().pin(life.handle).unwrap().enter(thread(1, 0).mask()).unwrap();
+        let user = spawn(&world, &life, move |world, life| {
+            exit(world, world.core.table().pin(life.handle).unwrap(), 0);
+        });
+        let late = spawn(&world, &life, move |world, life| {
+            let Ok(pin) = world.core.table().pin(life.handle) else { return };
+            match pin.enter(thread(1, 1).mask()) {
+                Err(Denied::NotAllowed) => {}
+                Err(Denied::LostRace) => exit(world, pin, 1),
+                Ok(_) => {
+                    drop(pin);
+                    exit(world, world.core.table().pin(life.handle).expect("S5: ended under a user"), 1);
+                }
+            }
+        });
+        world.core.fd(life.handle).delete().unwrap();
+        user.join().unwrap();
+        late.join().unwrap();
         world.assert_ended(&life);
     });
 }
@@ -186,6 +220,26 @@ fn m5_delete_and_scan() {
         world.core.fd(life.handle).delete().unwrap();
         scan.join().unwrap();
         world.assert_ended(&life);
+    });
+}
+
+/// M6: delete and the next registration of the number ∥ a scan (a dump, a boot), which reads the owner of the one that it has
+/// pinned. S5, S10.
+#[test]
+fn m6_reuse_and_scan() {
+    model("m6_reuse_and_scan", 2, Bound::of(3, 5)).check(|| {
+        let (world, life) = World::one(&[1], 0b01);
+        let scan = spawn(&world, &life, |world, life| {
+            for pin in world.core.table().pin_each() {
+                let is_first = pin.handle() == life.handle;
+                assert_eq!(pin.owner_id() == life.owner, is_first, "S10: the owner of another registration");
+            }
+        });
+        world.core.fd(life.handle).delete().unwrap();
+        let next = world.insert(0, 1, 0b01);
+        scan.join().unwrap();
+        world.assert_ended(&life);
+        world.assert_at_rest(&next);
     });
 }
 

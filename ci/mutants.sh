@@ -1,0 +1,58 @@
+#!/usr/bin/env bash
+# ci/mutants.sh [--unit] [FILE...]: mutates the core (or FILE...) with cargo-mutants. The unit tests run against each mutant; against what
+# survives them, the models. Fails if a mutant survives both that crates/fd-core/mutants.tsv does not list, or if one is listed that
+# does not survive. --unit: without the models. Hours; for a weekly job.
+set -euo pipefail
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+have cargo-mutants || not_run "cargo-mutants is not installed: cargo install cargo-mutants"
+core=crates/fd-core/src
+models=1
+if [ "${1:-}" = --unit ]; then
+  models=''
+  shift
+fi
+files=("$@")
+if [ ${#files[@]} -eq 0 ]; then
+  files=("$core"/{context,group_word,stale,state,task_queue,update_list,worker}.rs "$core"/table/{fork,life,mod,moving,pin,update}.rs)
+fi
+only=()
+for file in "${files[@]}"; do only+=(--file "$file"); done
+work=${CARGO_TARGET_DIR:-target}/mutants
+
+# mutate FOLDER ARGUMENT...: survivors, one a line without their columns, go to FOLDER/survivors.
+mutate() {
+  local folder=$work/$1 code=0
+  shift
+  rm -rf "$folder"
+  # A rule or fault that is switched off is not there: what is changed in its condition is the mistake itself, not the protocol.
+  cargo mutants --package fd-core --output "$folder" --no-shuffle --timeout 300 --exclude-re 'fault::on|weak::on' "$@" || code=$?
+  # 2: some survive, 3: some tests hang. Both are results.
+  case $code in 0 | 2 | 3) ;; *) exit "$code" ;; esac
+  sed -E 's/^([^:]*):[0-9]+:[0-9]+: /\1: /' "$folder/mutants.out/missed.txt" | sort -u >"$folder/survivors"
+}
+
+mutate unit "${only[@]}" -- --lib --test runtime
+survivors=$work/unit/survivors
+if [ -n "$models" ] && [ -s "$survivors" ]; then
+  again=()
+  while IFS= read -r mutant; do
+    again+=(--re "$(printf '%s' "${mutant#*: }" | sed 's/[][\.*^$+?(){}|]/\\&/g')")
+  done <"$survivors"
+  RUSTFLAGS='--cfg loom' mutate models "${only[@]}" "${again[@]}" -- --release --lib --features faults,invariants models::
+  comm -12 "$survivors" "$work/models/survivors" >"$work/survivors"
+else
+  cp "$survivors" "$work/survivors"
+fi
+listed=$work/listed
+cut -f1 crates/fd-core/mutants.tsv | sort -u >"$listed"
+echo "survivors: $(wc -l <"$work/survivors"), listed as equivalent: $(wc -l <"$listed")"
+status=0
+comm -23 "$work/survivors" "$listed" | sed 's/^/SURVIVES: /' | tee "$work/new"
+if [ -s "$work/new" ]; then status=1; fi
+# A part of the files, or the unit tests alone, says nothing of the rest of the list.
+if [ $# -eq 0 ] && [ -n "$models" ]; then
+  comm -13 "$work/survivors" "$listed" | sed 's/^/LISTED, BUT KILLED OR GONE: /' | tee "$work/old"
+  if [ -s "$work/old" ]; then status=1; fi
+fi
+exit "$status"
