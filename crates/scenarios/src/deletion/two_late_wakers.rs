@@ -150,7 +150,10 @@ fn play(trial: &mut Trial, lab: &mut Lab, plan: Plan) -> Result<(), Failure> {
         })
         .we("writes", || ends.far.write_all(b"x").map_err(Failure::broken))
         // Both are held: a wait that ended early is not taken for one that goes on.
-        .we("counts", || Ok((0..2).for_each(|waker| loops[waker].set(count(waker)))))
+        .we("counts", || {
+            (0..2).for_each(|waker| loops[waker].set(count(waker)));
+            Ok(())
+        })
         .we("see-first-go", || see("the first late thread goes on", &|| turned(0)))
         .we("see-second-go", || see("the second late thread goes on", &|| turned(1)))
         .we("see-deleter-go", || see("the deleter goes on", &|| deleted.load(Ordering::SeqCst)))
