@@ -5,6 +5,8 @@ mod diff;
 mod elsewhere;
 mod expectations;
 mod faults;
+#[cfg(feature = "faults")]
+mod inject;
 mod interruption;
 mod merge;
 mod plans;

@@ -14,7 +14,7 @@ use report::{Attempt, Status};
 use crate::args::RunCellArgs;
 use crate::error::Error;
 use crate::plan::Source;
-use crate::{catalogue, exit, faults};
+use crate::{catalogue, exit, faults, rows};
 
 /// Runs the cell, prints its result as one line, and leaves the process.
 pub fn run(matrix: Option<&Path>, args: &RunCellArgs) -> Result<ExitCode, Error> {
@@ -27,7 +27,7 @@ pub fn run(matrix: Option<&Path>, args: &RunCellArgs) -> Result<ExitCode, Error>
         faults::enable(fault);
     }
     if let Some(one_in) = args.inject.one_in.map(faults::injectable).transpose()? {
-        if scenarios::find(&cell.id.scenario).is_none() {
+        if rows::find(&cell.id.scenario).is_some() {
             return Err(Error::NothingToFault(cell.id.to_string()));
         }
         faults::inject(args.seed, &args.id, one_in);
