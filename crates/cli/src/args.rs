@@ -565,6 +565,8 @@ pub struct SoakArgs {
     #[command(flatten)]
     pub fault: FaultArg,
     #[command(flatten)]
+    pub inject: InjectArg,
+    #[command(flatten)]
     pub chance: ChanceArgs,
     /// What to print at the end
     #[arg(long, value_enum, default_value_t = Format::Text)]
