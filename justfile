@@ -26,6 +26,10 @@ model-full *FILTER:
 faults *ARGS:
     cargo run --release -- faults "$@"
 
+# Scenarios with errors injected below the core's pollers; the seeds are printed
+inject *SEEDS:
+    ci/inject.sh {{ SEEDS }}
+
 # Everything at random, on every thread, with all invariants on (arguments go to `pollmatrix soak`)
 soak *ARGS:
     cargo run --release -- soak "$@"

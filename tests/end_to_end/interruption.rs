@@ -187,6 +187,7 @@ fn the_journal_of_another_run_is_refused() {
     refused(&["--repeat", "2"], "it was started with --repeat 1");
     if cfg!(feature = "faults") {
         refused(&["--fault", "double-close"], "it was started without --fault");
+        refused(&["--inject-errors"], "it was started without --inject-errors");
     }
     refused(&["selftest/pass"], "it has other cells: everything");
     sandbox.write_matrix(&CELLS, 299);

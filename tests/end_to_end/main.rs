@@ -9,6 +9,8 @@ mod expectations;
 mod faults;
 mod floods;
 mod hostile;
+#[cfg(feature = "faults")]
+mod inject;
 mod interruption;
 mod kubernetes;
 mod limits;

@@ -203,7 +203,7 @@ fn results_that_say_nothing_about_a_kernel_are_refused() {
     record(&[]).expect(2, &["here was run prefix (qemu-s390x)", "give --emulated"]);
     record(&["--emulated"]).expect(2, &["no answers of raw pollers"]);
     edited("\"repeat\": 1", "\"repeat\": 1, \"fault\": \"double-close\"");
-    record(&[]).expect(2, &["the fault double-close was switched on"]);
+    record(&[]).expect(2, &["it was run with the fault double-close switched on"]);
     edited(&format!("\"os\": \"{}\"", std::env::consts::OS), "\"os\": \"plan9\"");
     record(&[]).expect(2, &["nothing is kept about plan9"]);
 }
@@ -280,5 +280,5 @@ fn what_is_no_answer_of_a_kernel_is_not_published() {
         .expect(2, &["it has no answers of raw pollers"]);
     rows.run(&["run", "selftest/pass", "--fault", "double-close"]).expect(0, &[]);
     rows.run(&["publish", "pollmatrix-report", "--to", "pages"])
-        .expect(2, &["the fault double-close was switched on"]);
+        .expect(2, &["it was run with the fault double-close switched on"]);
 }

@@ -41,6 +41,7 @@ fn every_command_explains_itself() {
             "--repeat",
             "--seed",
             "--fault",
+            "--inject-errors",
             "--report-dir",
             "--target",
             "--via",

@@ -313,6 +313,21 @@ pub struct FaultArg {
     pub name: Option<String>,
 }
 
+/// Which system calls fail on purpose.
+#[derive(ClapArgs, Clone)]
+pub struct InjectArg {
+    /// Make one in N system calls below the core's pollers fail, with an error that its manual page names; the seed
+    /// decides which. What must hold everywhere must hold then, too
+    #[arg(
+        long = "inject-errors",
+        value_name = "ONE_IN",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "20"
+    )]
+    pub one_in: Option<NonZeroU32>,
+}
+
 /// Where reports are.
 #[derive(ClapArgs, Clone)]
 pub struct ReportDirArg {
@@ -332,6 +347,8 @@ pub struct AttemptArgs {
     pub repeat: NonZeroU32,
     #[command(flatten)]
     pub fault: FaultArg,
+    #[command(flatten)]
+    pub inject: InjectArg,
     #[command(flatten)]
     pub chance: ChanceArgs,
 }
@@ -593,6 +610,8 @@ pub struct SoakArgs {
     #[command(flatten)]
     pub fault: FaultArg,
     #[command(flatten)]
+    pub inject: InjectArg,
+    #[command(flatten)]
     pub chance: ChanceArgs,
     /// What to print at the end
     #[arg(long, value_enum, default_value_t = Format::Text)]
@@ -825,6 +844,8 @@ pub struct RunCellArgs {
     pub seed: Seed,
     #[command(flatten)]
     pub fault: FaultArg,
+    #[command(flatten)]
+    pub inject: InjectArg,
     #[command(flatten)]
     pub slow: SlowArg,
     /// Wait only so long for what must happen: in a run in which cells are meant to hang

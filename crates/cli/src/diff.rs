@@ -28,10 +28,10 @@ pub fn run(args: &DiffArgs) -> Result<ExitCode, Error> {
 /// To compare a fault with the truth is a thing to do; to do so by accident is not.
 fn warn_about_faults(old: &Results, new: &Results) {
     for (name, results) in [("old", old), ("new", new)] {
-        if let Some(fault) = results.fault()
-            && old.fault() != new.fault()
+        if let Some(disturbance) = results.disturbance()
+            && old.disturbance() != new.disturbance()
         {
-            error::warning(&format!("the {name} one was run with the fault {fault} switched on"));
+            error::warning(&format!("the {name} one was run with {disturbance}"));
         }
     }
 }

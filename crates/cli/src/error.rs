@@ -37,7 +37,7 @@ pub enum Error {
     AmbiguousCell { id: String, count: usize },
     #[error("there is no fault '{name}'")]
     UnknownFault { name: String, help: String },
-    #[error("{0} asks raw pollers only, and no fault is in those")]
+    #[error("{0} asks raw pollers only: no fault is in those, and no error is injected below them")]
     NothingToFault(String),
     #[error("{0} has no control: harness/control has no cell with its backend, threads and groups")]
     NoControl(String),

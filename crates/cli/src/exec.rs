@@ -27,7 +27,7 @@ pub fn run(matrix: Option<&Path>, args: &ExecArgs) -> Result<ExitCode, Error> {
         faults::find(fault)?;
     }
     let mut planned = chosen(&source, args)?;
-    plan::typed(&mut planned, "", args.attempts.fault.name.as_deref());
+    plan::typed(&mut planned, "", &args.attempts)?;
     // Not before the cells are read: they may come from standard input, too.
     if args.lifeline {
         run_cell::watch_lifeline();
@@ -47,6 +47,7 @@ pub fn run(matrix: Option<&Path>, args: &ExecArgs) -> Result<ExitCode, Error> {
         matrix: source.path.as_deref(),
         seed: args.attempts.chance.seed(),
         fault: args.attempts.fault.name.as_deref(),
+        inject_errors: args.attempts.inject.one_in,
         repeat: args.attempts.repeat.get(),
         slow: args.attempts.chance.slow.times.unwrap_or_else(|| self_start::slowness(own.took)),
         jobs: args.attempts.jobs.map_or_else(provenance::cpus, usize::from),
@@ -202,6 +203,7 @@ fn about(source: &Source, args: &ExecArgs, settings: &Settings<'_>) -> Result<Ru
         seed: settings.seed,
         repeat: settings.repeat,
         fault: args.attempts.fault.name.clone(),
+        inject_errors: args.attempts.inject.one_in,
         ..provenance::run_here(source.target()?.id.clone(), now)
     })
 }
@@ -312,6 +314,7 @@ fn difference(kept: &Run, here: &Run) -> Option<String> {
         ("--seed", kept.seed == here.seed),
         ("--repeat", kept.repeat == here.repeat),
         ("--fault", kept.fault == here.fault),
+        ("--inject-errors", kept.inject_errors == here.inject_errors),
     ];
     differs.into_iter().find(|(_, same)| !same).map(|(what, _)| format!("it is of a run with another {what}"))
 }

@@ -31,8 +31,8 @@ pub fn read(path: &Path) -> Result<Results, Error> {
 pub fn read_of_kernels(path: &Path, emulated: bool) -> Result<Results, Error> {
     let results = read(path)?;
     let unfit = |why: String, help| Err(Error::Unfit { path: path.to_path_buf(), why, help });
-    if let Some(fault) = results.fault() {
-        return unfit(format!("the fault {fault} was switched on"), "run it again without a fault");
+    if let Some(disturbance) = results.disturbance() {
+        return unfit(format!("it was run with {disturbance}"), "run it again without");
     }
     let behind = |run: &&Run| run.emulator.is_some() && run.via == "prefix";
     if let Some(run) = results.runs.iter().find(behind).filter(|_| !emulated) {

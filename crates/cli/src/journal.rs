@@ -6,6 +6,7 @@
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, ErrorKind, Write};
+use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -34,6 +35,9 @@ pub struct Identity {
     pub seed: Seed,
     /// The fault that is switched on.
     pub fault: Option<String>,
+    /// One in how many system calls below the core fails.
+    #[serde(default)]
+    pub inject_errors: Option<NonZeroU32>,
     /// Attempts per cell.
     pub repeat: u32,
     /// Which cells.
@@ -285,6 +289,13 @@ impl Contents {
         }
         if mine.fault != identity.fault {
             let was = option("--fault", &mine.fault);
+            return Some((format!("it was started {was}"), format!("resume it {was}, or {}", new_run())));
+        }
+        if mine.inject_errors != identity.inject_errors {
+            let was = match mine.inject_errors {
+                Some(one_in) => format!("with --inject-errors={one_in}"),
+                None => "without --inject-errors".to_owned(),
+            };
             return Some((format!("it was started {was}"), format!("resume it {was}, or {}", new_run())));
         }
         if mine.seed != identity.seed {

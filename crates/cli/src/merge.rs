@@ -135,7 +135,8 @@ fn summary(results: &Results, dir: &Path) -> String {
         let line = format!("pollmatrix show {} --target {target}{place}", word(&first.id));
         let _ = writeln!(out, "\nIn full: {}", one_line(&line));
     }
-    let fault = results.fault().map(|fault| format!(" (fault {})", one_line(fault))).unwrap_or_default();
+    let with = |disturbance: String| format!(" (with {})", one_line(&disturbance));
+    let fault = results.disturbance().map(with).unwrap_or_default();
     let runs = format!("{} runs of {} targets", results.runs.len(), results.targets().len());
     for (index, line) in results.totals_lines().into_iter().enumerate() {
         let _ = match index {

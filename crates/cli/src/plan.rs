@@ -7,9 +7,10 @@ use matrix::{Cell, Matrix, MatrixError, Selection, Target, did_you_mean};
 use report::{Subject, VariantParams};
 use sha2::{Digest, Sha256};
 
+use crate::args::AttemptArgs;
 use crate::error::Error;
 use crate::provenance::{TRIPLE, hex};
-use crate::{expected, rows, subject};
+use crate::{expected, faults, rows, subject};
 
 /// The matrix file that was there when this program was built.
 pub const BUILT_IN: &str = include_str!("../../../matrix.yml");
@@ -89,14 +90,31 @@ pub fn read(path: &Path) -> Result<(Matrix, String), MatrixError> {
     Ok((matrix.describe(&rows::described())?, text))
 }
 
-/// Adds to the command that runs a cell again what was typed for this run.
-pub fn typed(planned: &mut [Planned], elsewhere: &str, fault: Option<&str>) {
-    let fault = fault.map(|fault| format!(" --fault {fault}")).unwrap_or_default();
-    let options = format!("{elsewhere}{}{fault}", expected::option());
+/// Adds to the command that runs a cell again what was typed for this run, and says which cells cannot be run like that.
+///
+/// # Errors
+/// No error can be injected in this build.
+pub fn typed(planned: &mut [Planned], elsewhere: &str, attempts: &AttemptArgs) -> Result<(), Error> {
+    let options = format!("{elsewhere}{}{}", expected::option(), disturbed(attempts));
+    let injects = attempts.inject.one_in.map(faults::injectable).transpose()?.is_some();
     for cell in planned {
         let subject = subject::option(&cell.subject.backend);
         cell.subject.command += &format!("{options}{subject}");
+        if injects && rows::find(&cell.subject.scenario).is_some() {
+            cell.unsupported.get_or_insert_with(|| RAW.to_owned());
+        }
     }
+    Ok(())
+}
+
+/// Why no error is injected in a characterisation.
+const RAW: &str = "it asks the raw poller, and errors are injected below the core's";
+
+/// The options for what is broken on purpose, as one would type them.
+pub fn disturbed(attempts: &AttemptArgs) -> String {
+    let fault = attempts.fault.name.as_ref().map(|fault| format!(" --fault {fault}"));
+    let errors = attempts.inject.one_in.map(|one_in| format!(" --inject-errors={one_in}"));
+    fault.into_iter().chain(errors).collect()
 }
 
 /// A cell of the plan.

@@ -109,6 +109,7 @@ pub fn run_here(target: String, started: String) -> Run {
         seed: Seed(0),
         repeat: 1,
         fault: None,
+        inject_errors: None,
         finished: now(),
         started,
         resumed: 0,

@@ -60,6 +60,8 @@ pub struct Settings<'a> {
     pub seed: Seed,
     /// The fault to switch on.
     pub fault: Option<&'a str>,
+    /// One in how many system calls below the core fails.
+    pub inject_errors: Option<NonZeroU32>,
     /// Attempts per cell.
     pub repeat: u32,
     /// How many times slower than an ordinary machine that one is. Nothing: the executor finds out.
@@ -389,7 +391,8 @@ fn objection(line: &Line, settings: &Settings<'_>) -> Option<String> {
             run.executable, settings.executable
         ));
     }
-    if (run.seed, run.repeat, run.fault.as_deref()) != (settings.seed, settings.repeat, settings.fault) {
+    let asked = (settings.seed, settings.repeat, settings.fault, settings.inject_errors);
+    if (run.seed, run.repeat, run.fault.as_deref(), run.inject_errors) != asked {
         return Some("the executor was started with other options: the command changes its arguments".into());
     }
     None
@@ -429,6 +432,7 @@ fn arguments(route: &Route, settings: &Settings<'_>, cells: Vec<String>) -> Vec<
     option("--self", route.executable.clone());
     option("--prefix", route.prefix.clone());
     option("--keep", route.keep.as_ref().map(|keep| format!("{keep}-{}", settings.seed)));
+    arguments.extend(settings.inject_errors.map(|one_in| format!("--inject-errors={one_in}")));
     arguments
 }
 

@@ -72,7 +72,7 @@ pub fn one(
     let _lock = Lock::take(dir)?;
     let mut session = Session::begin(source, chosen, args)?;
     let mut planned = source.plan(chosen.target, &session.identity.selection.selection())?;
-    plan::typed(&mut planned, &args.elsewhere.typed(), args.attempts.fault.name.as_deref());
+    plan::typed(&mut planned, &args.elsewhere.typed(), &args.attempts)?;
     let ended = session.run_cells(&planned, source, chosen, args, stop, overall)?;
 
     let run = session.provenance(chosen, ended.is_some());
@@ -130,6 +130,7 @@ impl Session {
             },
             seed: args.attempts.chance.seed(),
             fault: args.attempts.fault.name.clone(),
+            inject_errors: args.attempts.inject.one_in,
             repeat: args.attempts.repeat.get(),
             selection: (&args.selection.selection()).into(),
             target: chosen.target.id.clone(),
@@ -260,6 +261,7 @@ impl Session {
                     selection: &identity.selection.selection(),
                     seed: identity.seed,
                     fault: identity.fault.as_deref(),
+                    inject_errors: identity.inject_errors,
                     repeat: identity.repeat,
                     slow: args.attempts.chance.slow.times,
                     jobs: args.attempts.jobs.map(usize::from),
@@ -279,6 +281,7 @@ impl Session {
                     matrix: source.path.as_deref(),
                     seed: identity.seed,
                     fault: identity.fault.as_deref(),
+                    inject_errors: identity.inject_errors,
                     repeat: identity.repeat,
                     slow: args.attempts.chance.slow.factor(),
                     jobs: args.attempts.jobs.map_or_else(provenance::cpus, usize::from),
@@ -313,6 +316,7 @@ impl Session {
             seed: self.identity.seed,
             repeat: self.identity.repeat,
             fault: self.identity.fault.clone(),
+            inject_errors: self.identity.inject_errors,
             started: self.started.clone(),
             finished: provenance::now(),
             resumed: self.resumed,
@@ -371,9 +375,7 @@ impl Again {
             let _ = write!(place, " --report-dir '{}'", dir.display());
         }
         let mut run = format!("{place}{}{}", expected::option(), args.elsewhere.typed());
-        if let Some(fault) = &args.attempts.fault.name {
-            let _ = write!(run, " --fault {fault}");
-        }
+        run.push_str(&plan::disturbed(&args.attempts));
         if args.attempts.repeat.get() > 1 {
             let _ = write!(run, " --repeat {}", args.attempts.repeat);
         }
@@ -416,7 +418,10 @@ fn summary(results: &Results, again: &Again) -> String {
         );
         let _ = writeln!(out, "Again:   {}", one_line(&first.reproducer));
     }
-    let fault = results.fault().map(|fault| format!(", fault {}", one_line(fault))).unwrap_or_default();
+    let mut fault = results.fault().map(|fault| format!(", fault {}", one_line(fault))).unwrap_or_default();
+    if let Some(one_in) = results.inject_errors() {
+        let _ = write!(fault, ", errors in one of {one_in} system calls");
+    }
     let seeds: Vec<_> = results.runs.iter().map(|run| run.seed.to_string()).collect();
     let seed = format!(" (seed {}{fault})", seeds.join(", "));
     for (index, line) in results.totals_lines().into_iter().enumerate() {

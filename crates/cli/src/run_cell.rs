@@ -14,7 +14,7 @@ use report::{Attempt, Status};
 use crate::args::RunCellArgs;
 use crate::error::Error;
 use crate::plan::Source;
-use crate::{catalogue, exit, faults, output};
+use crate::{catalogue, exit, faults, output, rows};
 
 /// Runs the cell, prints its result as one line, and leaves the process.
 pub fn run(matrix: Option<&Path>, args: &RunCellArgs) -> Result<ExitCode, Error> {
@@ -26,6 +26,12 @@ pub fn run(matrix: Option<&Path>, args: &RunCellArgs) -> Result<ExitCode, Error>
     if let Some(fault) = fault {
         faults::enable(fault);
     }
+    if let Some(one_in) = args.inject.one_in.map(faults::injectable).transpose()? {
+        if rows::find(&cell.id.scenario).is_some() {
+            return Err(Error::NothingToFault(cell.id.to_string()));
+        }
+        faults::inject(args.seed, &args.id, one_in);
+    }
     let slow = args.slow.factor().get();
     let patience = args.patience_ms.map(Duration::from_millis);
     scenarios::set_slowness(slow);
@@ -36,7 +42,10 @@ pub fn run(matrix: Option<&Path>, args: &RunCellArgs) -> Result<ExitCode, Error>
     abort_on_panic();
 
     let began = Instant::now();
-    let ran = catalogue::run(&cell, args.seed.0, patience)?;
+    let mut ran = catalogue::run(&cell, args.seed.0, patience)?;
+    if args.inject.one_in.is_some() {
+        say_injected(&mut ran);
+    }
     let duration_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
     let attempt = Attempt {
         cell: args.id.clone(),
@@ -44,6 +53,7 @@ pub fn run(matrix: Option<&Path>, args: &RunCellArgs) -> Result<ExitCode, Error>
         reason: ran.reason,
         seed: args.seed,
         fault: fault.map(|fault| fault.name().to_owned()),
+        inject_errors: args.inject.one_in,
         duration_ms,
         checks: ran.checks,
         counters: ran.counters,
@@ -59,6 +69,15 @@ pub fn run(matrix: Option<&Path>, args: &RunCellArgs) -> Result<ExitCode, Error>
     };
     // Not a return: a scenario that failed may have left threads that nothing will ever end.
     std::process::exit(i32::from(code))
+}
+
+/// Adds which errors were injected.
+fn say_injected(ran: &mut catalogue::Ran) {
+    let counts = fd_core::inject::counts();
+    ran.counters.insert("errors_injected".into(), counts.iter().map(|(_, _, count)| count).sum());
+    let lines =
+        counts.iter().map(|(call, errno, count)| format!("{}: {errno:?}, {count} times", call.name()));
+    ran.notes.push(format!("errors injected\n{}", lines.collect::<Vec<_>>().join("\n")));
 }
 
 /// The exit code of a cell that ended so.

@@ -27,6 +27,8 @@ pub struct Settings<'a> {
     pub seed: Seed,
     /// The fault to switch on.
     pub fault: Option<&'a str>,
+    /// One in how many system calls below the core fails.
+    pub inject_errors: Option<NonZeroU32>,
     /// Attempts per cell.
     pub repeat: u32,
     /// How many times slower than an ordinary machine this one is.
@@ -94,6 +96,7 @@ fn run_one(cell: &Planned, settings: &Settings<'_>, stop: &Stop) -> Option<CellR
             cell: &cell.subject.id,
             seed: Seed(settings.seed.0.wrapping_add(u64::from(number))),
             fault: settings.fault,
+            inject_errors: settings.inject_errors,
             limit: cell.timeout,
             slow: settings.slow,
             patience: None,

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use matrix::did_you_mean;
-use report::{CellResult, NotRun};
+use report::{CellResult, NotRun, disturbance};
 
 use crate::args::{Format, ShowArgs};
 use crate::error::{self, Error};
@@ -122,7 +122,8 @@ fn newest(dir: &Path, id: &str) -> Result<Answers, Error> {
     if let Some(contents) = journal
         && let Some(cell) = contents.rows.iter().find(|row| row.id == id)
     {
-        let from = from(&[&contents.started], contents.identity.fault.as_deref());
+        let identity = &contents.identity;
+        let from = from(&[&contents.started], disturbance(identity.fault.as_deref(), identity.inject_errors));
         return Ok(Answers { found: vec![Found { cell: cell.clone(), from }], ..Answers::default() });
     }
     let Some(results) = input::find(dir)? else { return Ok(Answers::default()) };
@@ -130,7 +131,7 @@ fn newest(dir: &Path, id: &str) -> Result<Answers, Error> {
     let found = results.cells.iter().filter(|cell| cell.id == id).map(|cell| {
         let runs = results.runs.iter().filter(|run| run.target == cell.target);
         let started: Vec<_> = runs.map(|run| run.started.as_str()).collect();
-        Found { cell: cell.clone(), from: from(&started, results.fault()) }
+        Found { cell: cell.clone(), from: from(&started, results.disturbance()) }
     });
     Ok(Answers {
         found: found.collect(),
@@ -140,12 +141,12 @@ fn newest(dir: &Path, id: &str) -> Result<Answers, Error> {
     })
 }
 
-fn from(started: &[&str], fault: Option<&str>) -> String {
-    let fault = fault.map(|fault| format!(", with the fault {fault} switched on")).unwrap_or_default();
+fn from(started: &[&str], disturbance: Option<String>) -> String {
+    let with = disturbance.map(|disturbance| format!(", with {disturbance}")).unwrap_or_default();
     match started {
-        [started] => format!("the run of {started}{fault}"),
+        [started] => format!("the run of {started}{with}"),
         // A row does not say which of its target's runs it is from.
-        several => format!("one of the runs of {}{fault}", several.join(", ")),
+        several => format!("one of the runs of {}{with}", several.join(", ")),
     }
 }
 

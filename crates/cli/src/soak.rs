@@ -43,6 +43,9 @@ pub fn run(args: &SoakArgs) -> Result<ExitCode, Error> {
         ));
         faults::enable(fault);
     }
+    if let Some(one_in) = args.inject.one_in.map(faults::injectable).transpose()? {
+        faults::inject(seed, "soak", one_in);
+    }
     set_slowness(args.chance.slow.factor().get());
     let head = format!("{backend}, {threads} threads in {groups} groups, seed {seed}");
     let mut shown = Shown::new(soak.duration);
@@ -57,7 +60,10 @@ pub fn run(args: &SoakArgs) -> Result<ExitCode, Error> {
     let soaked = scenarios::soak::run(&soak, make, || stop.asked(), each);
     shown.end();
     let (progress, ended) = soaked.map_err(|failure| cannot(&failure))?;
-    let again = reproducer(&soak, backend, seed, fault.map(fd_core::fault::Fault::name));
+    let mut again = reproducer(&soak, backend, seed, fault.map(fd_core::fault::Fault::name));
+    if let Some(one_in) = args.inject.one_in {
+        let _ = write!(again, " --inject-errors={one_in}");
+    }
     let interrupted = stop.signal();
     output::print(&match args.format {
         Format::Json => json(&progress, &ended, &head, &again, interrupted.is_some()),

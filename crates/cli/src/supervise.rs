@@ -34,6 +34,8 @@ pub struct Order<'a> {
     pub seed: Seed,
     /// The fault to switch on.
     pub fault: Option<&'a str>,
+    /// One in how many system calls below the core fails.
+    pub inject_errors: Option<NonZeroU32>,
     /// After this time every process of the cell is killed, on a machine of ordinary speed.
     pub limit: Duration,
     /// How many times slower this machine is.
@@ -135,6 +137,9 @@ fn command(order: &Order<'_>) -> Command {
     if let Some(fault) = order.fault {
         command.args(["--fault", fault]);
     }
+    if let Some(one_in) = order.inject_errors {
+        command.arg(format!("--inject-errors={one_in}"));
+    }
     if let Some(patience) = order.patience {
         command.args(["--patience-ms", &patience.as_millis().to_string()]);
     }
@@ -194,7 +199,8 @@ fn judge(order: &Order<'_>, status: ExitStatus, stdout: &str, stderr: &str) -> A
             return broken(format!("the cell printed something that is no result ({error}): {line}"));
         }
     };
-    if attempt.cell != order.cell || attempt.seed != order.seed || attempt.fault.as_deref() != order.fault {
+    let asked = (order.cell, order.seed, order.fault, order.inject_errors);
+    if (attempt.cell.as_str(), attempt.seed, attempt.fault.as_deref(), attempt.inject_errors) != asked {
         return broken(format!("the cell answered for {} with seed {}", attempt.cell, attempt.seed));
     }
     let expected = i32::from(run_cell::code(attempt.status));
@@ -230,6 +236,7 @@ fn blank(order: &Order<'_>, status: Status, reason: String) -> Attempt {
         reason: Some(reason),
         seed: order.seed,
         fault: order.fault.map(str::to_owned),
+        inject_errors: order.inject_errors,
         duration_ms: 0,
         checks: Vec::new(),
         counters: BTreeMap::new(),

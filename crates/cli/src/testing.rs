@@ -69,6 +69,7 @@ impl Runner {
             // Tests are to be the same each time; `pollmatrix run` is what draws seeds.
             seed: Seed(1),
             fault: None,
+            inject_errors: None,
             limit,
             slow: slowness(),
             patience: None,

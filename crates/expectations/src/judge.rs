@@ -128,6 +128,7 @@ mod tests {
             reason: (status == Status::Fail).then(|| "the answer is wrong".into()),
             seed: Seed(1),
             fault: None,
+            inject_errors: None,
             duration_ms: 2,
             checks: checks.to_vec(),
             counters: BTreeMap::new(),

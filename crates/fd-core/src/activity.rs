@@ -64,6 +64,8 @@ counters! {
     poll_error,
     /// Changes that the kernel did not take. They are tried again.
     poll_refused,
+    /// Refused changes that were applied again.
+    poll_retry,
     /// Waits in which the backend could not wait as it should; see [`Poller::is_degraded`](crate::poller::Poller::is_degraded).
     poll_degraded,
     /// Changes given to the backend.

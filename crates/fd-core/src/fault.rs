@@ -134,6 +134,8 @@ faults! {
     InterestSurvives = "interest-survives", "suspect 11";
     /// poll: an invalid descriptor is neither reported nor left out.
     PollNvalSpins = "poll-nval-spins", "prior art, section 5, poll";
+    /// poll: more descriptors than the limit now allows are an error of every wait.
+    PollLimitFatal = "poll-limit-fatal", "this core; poll(2), EINVAL";
     /// select: one bad descriptor and no event is reported to anybody.
     SelectBadfFatal = "select-badf-fatal", "suspect 11; prior art, section 5, select";
     /// poll, select: threads that sleep go on waiting for a descriptor that they have lost.

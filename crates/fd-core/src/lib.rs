@@ -28,6 +28,7 @@ mod group_word;
 mod guarded;
 mod handler;
 pub mod ids;
+pub mod inject;
 pub mod interest;
 pub mod invariants;
 #[cfg(all(test, any(loom, shuttle)))]

@@ -40,6 +40,11 @@ impl Interest {
     pub const fn is_none(self) -> bool {
         !self.recv && !self.send
     }
+
+    /// An interest that is neither this one nor nothing: for a poller that does not know what it holds after a refusal.
+    pub const fn anything_but(self) -> Self {
+        if self.recv && self.send { Self::RECV } else { Self::BOTH }
+    }
 }
 
 /// When the kernel reports a descriptor again.
@@ -206,8 +211,8 @@ pub trait Backend: Send + Sync {
     /// Takes `fd` away from the pollers of `group` that know it. The core calls it before the number is
     /// closed, handed back or moved to another group, with `recv` and `send` holding the polled masks, and
     /// with the entry pinned by the caller: no thread of the group applies an update of this descriptor
-    /// meanwhile. With [`Leave::Close`] the closing thread's own bit is left out. Errors are ignored: the
-    /// registration is gone either way.
+    /// meanwhile. With [`Leave::Close`] the closing thread's own bit is left out. The core does not call it a second
+    /// time: on a transient error the backend tries again, a bounded number of times.
     ///
     /// When the number is closed after this, no other thread's wait may keep the open file from ending: its peer
     /// would not see the end until that wait is over.
@@ -221,6 +226,11 @@ pub trait Poller: Send {
     /// Returns what the poller holds afterwards, or `None` if that is known only after the flush. The core
     /// keeps the entry pinned until it has the answer, so that a queued change can never reach a re-used
     /// number.
+    ///
+    /// A poller *holds* an interest if the kernel reports it, or if the poller does in the kernel's place (a file that
+    /// the kernel does not poll). If the kernel refuses the change for any other reason, the answer is what is held in
+    /// fact; the core sees that it is not `wanted`, and applies the change again after a short delay, forced. If it is
+    /// not known what is held, the answer is neither `wanted` nor nothing, so that [`Backend::forget`] reaches it.
     fn update(&mut self, change: &Change) -> Option<Interest>;
 
     /// How many changes are queued; the core flushes before a chunk grows large, and before every wait.
@@ -228,7 +238,8 @@ pub trait Poller: Send {
         0
     }
 
-    /// Submits what was queued, and tells for each queued descriptor what the poller holds now.
+    /// Submits what was queued, and tells for each queued descriptor what the poller holds now, as
+    /// [`Poller::update`] does.
     fn flush(&mut self, settled: &mut dyn FnMut(RawFd, Interest)) {
         let _ = settled;
     }
@@ -239,7 +250,8 @@ pub trait Poller: Send {
     /// `table` lets a backend without kernel state choose the descriptors that this thread may poll.
     ///
     /// # Errors
-    /// Only those that mean the poller itself cannot go on.
+    /// Each that the wait answered with, except `EINTR` and what the backend can work around. The core counts it,
+    /// pauses briefly and waits again.
     fn wait(&mut self, table: &FdTable, timeout: Duration, harvest: &mut Vec<Event>) -> io::Result<()>;
 
     /// Whether the last wait was less than it should have been, because of a limit: shorter, or deaf to some descriptors.
@@ -251,7 +263,8 @@ pub trait Poller: Send {
     /// the child must not share the parent's (`forked`), or, for kqueue, does not even have it.
     ///
     /// # Errors
-    /// Whatever creating the kernel object answers.
+    /// Whatever creating the kernel object answers. The poller is then as it was, and the core tries again later. In a
+    /// forked child nothing of the parent's has been touched.
     fn rebuild(&mut self, forked: bool) -> io::Result<()>;
 }
 

@@ -447,7 +447,9 @@ impl Refused {
     fn retry(&mut self, context: &Context) {
         if self.retry_at.is_some_and(|at| at <= context.now()) {
             self.retry_at = None;
-            self.handles.drain(..).for_each(|handle| context.push_update(handle, false));
+            context.activity().poll_retry.add(self.handles.len() as u64);
+            // Forced: the masks may name an interest that nothing is known of.
+            self.handles.drain(..).for_each(|handle| context.push_update(handle, true));
         }
     }
 }

@@ -12,9 +12,9 @@ use fd_core::ids::ThreadId;
 use fd_core::poller::{Change, Event, Events, Generation, Interest, Poller, Trigger};
 use nix::errno::Errno;
 
-use crate::changes::{Operation, Outcome, operations, outcome};
+use crate::changes::{Instead, Settled, settle};
 use crate::events;
-use crate::sys::Slot;
+use crate::sys::{self, Slot};
 
 pub(crate) struct EpollPoller {
     thread: ThreadId,
@@ -30,30 +30,24 @@ impl EpollPoller {
         Self { thread, slot, always: AlwaysReady::default(), buffer: Vec::new() }
     }
 
-    /// Makes the calls that begin with `operation`. Afterwards what is wanted is held: by the kernel, or by the list
-    /// that reports in its place.
-    fn apply(&mut self, change: &Change, mut operation: Operation) {
+    /// Makes the calls of a change, and says what is held afterwards.
+    fn apply(&mut self, change: &Change) -> Interest {
         let &Change { fd, generation, wanted, trigger, .. } = change;
+        let control = |operation| match self.slot.control(operation, fd, events::tag(fd, generation)) {
+            Err(Errno::EEXIST) if fault::on(Fault::EpollIgnoresEexist) => Ok(()),
+            result => result,
+        };
+        let Settled { held, instead } = settle(change, control, || sys::is_open(fd));
         let ready = Events::READY_R.when(wanted.recv).or(Events::READY_W.when(wanted.send));
-        loop {
-            let result = self.slot.control(operation, fd, events::tag(fd, generation));
-            if result == Err(Errno::EEXIST) && fault::on(Fault::EpollIgnoresEexist) {
-                return;
-            }
-            return match outcome(operation, result) {
-                Outcome::Done => {}
-                Outcome::Instead(other) => {
-                    operation = other;
-                    continue;
-                }
-                Outcome::AlwaysReady if fault::on(Fault::AlwaysReadyIgnored) => {}
-                Outcome::AlwaysReady => self.always.keep(fd, generation, ready, trigger),
-                Outcome::Unpolled => self.always.keep(fd, generation, ready, Trigger::Level),
-                // Once: nothing here can change what somebody did behind the table's back. If it were not held,
-                // every later update would try, and report, again.
-                Outcome::Invalid => self.always.keep(fd, generation, Events::INVALID, Trigger::Edge),
-            };
+        match instead {
+            Some(Instead::Ready) if fault::on(Fault::AlwaysReadyIgnored) => {}
+            Some(Instead::Ready) => self.always.keep(fd, generation, ready, trigger),
+            // Once: nothing here can change what was done behind the table's back. If it were not held, every later
+            // update would try, and report, again.
+            Some(Instead::Invalid) => self.always.keep(fd, generation, Events::INVALID, Trigger::Edge),
+            None => {}
         }
+        held
     }
 
     fn harvest(
@@ -85,9 +79,7 @@ impl Poller for EpollPoller {
         // The kernel has nothing of what was always ready, whatever the polled masks say.
         let refused = self.always.remove(change.fd);
         let force = refused || change.force && !fault::on(Fault::ForcedChangeSkipped);
-        let change = Change { force, ..*change };
-        operations(&change).for_each(|operation| self.apply(&change, operation));
-        Some(change.wanted)
+        Some(self.apply(&Change { force, ..*change }))
     }
 
     fn wait(&mut self, table: &FdTable, timeout: Duration, harvest: &mut Vec<Event>) -> io::Result<()> {
@@ -105,8 +97,9 @@ impl Poller for EpollPoller {
 
     fn rebuild(&mut self, _forked: bool) -> io::Result<()> {
         // A forked child has its own number for the parent's epoll: what is replaced is the child's only.
+        self.slot.replace()?;
         self.always.clear();
-        self.slot.replace()
+        Ok(())
     }
 }
 

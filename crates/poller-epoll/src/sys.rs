@@ -10,11 +10,12 @@ use std::time::Duration;
 use std::{io, ptr};
 
 use fd_core::fault::{self, Fault};
+use fd_core::inject::{self, Call};
 use fd_core::poller::milliseconds;
 use nix::errno::Errno;
 use nix::sys::epoll::{Epoll, EpollCreateFlags};
 
-use crate::changes::Operation;
+use crate::changes::{Operation, remove};
 
 /// One epoll descriptor. Its number never changes; what is behind it may.
 pub(crate) struct Slot {
@@ -26,6 +27,7 @@ pub(crate) struct Slot {
 
 impl Slot {
     pub(crate) fn new() -> io::Result<Self> {
+        inject::before(Call::EpollCreate)?;
         let epoll = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)?.0;
         Ok(Self { epoll, process: AtomicU32::new(std::process::id()) })
     }
@@ -35,11 +37,8 @@ impl Slot {
     pub(crate) fn replace(&self) -> io::Result<()> {
         let fresh = Self::new()?;
         loop {
-            // SAFETY: plain numbers, both owned by us; the target stays open, as our OwnedFd claims.
-            let result =
-                unsafe { libc::dup3(fresh.epoll.as_raw_fd(), self.epoll.as_raw_fd(), libc::O_CLOEXEC) };
-            match Errno::result(result) {
-                Ok(_) => break,
+            match dup3(&fresh.epoll, &self.epoll) {
+                Ok(()) => break,
                 Err(Errno::EINTR | Errno::EBUSY) => {}
                 Err(errno) => return Err(errno.into()),
             }
@@ -57,7 +56,7 @@ impl Slot {
     /// Removes `fd`, whatever is or is not registered.
     pub(crate) fn forget(&self, fd: RawFd) {
         if self.process.load(Ordering::Relaxed) == std::process::id() {
-            let _ = self.control(Operation::Delete, fd, 0);
+            remove(|| self.control(Operation::Delete, fd, 0), || is_open(fd));
         }
     }
 
@@ -77,15 +76,30 @@ impl Slot {
 
 /// One call of epoll_ctl(2).
 pub(crate) fn control(epoll: RawFd, operation: Operation, fd: RawFd, tag: u64) -> Result<(), Errno> {
-    let (code, events) = match operation {
-        Operation::Add(events) => (libc::EPOLL_CTL_ADD, events),
-        Operation::Modify(events) => (libc::EPOLL_CTL_MOD, events),
-        Operation::Delete => (libc::EPOLL_CTL_DEL, 0),
+    let (code, events, call) = match operation {
+        Operation::Add(events) => (libc::EPOLL_CTL_ADD, events, Call::EpollAdd),
+        Operation::Modify(events) => (libc::EPOLL_CTL_MOD, events, Call::EpollModify),
+        Operation::Delete => (libc::EPOLL_CTL_DEL, 0, Call::EpollDelete),
     };
+    inject::before(call)?;
     let mut event = libc::epoll_event { events, u64: tag };
     // SAFETY: `event` is valid for the call, which keeps no pointer to it. DEL ignores it.
     let result = unsafe { libc::epoll_ctl(epoll, code, fd, &mut event) };
     Errno::result(result).map(drop)
+}
+
+/// One call of dup3(2): puts what is behind `from` behind the number of `to`, too.
+fn dup3(from: &OwnedFd, to: &OwnedFd) -> Result<(), Errno> {
+    inject::before(Call::Dup3)?;
+    // SAFETY: plain numbers, both owned by the caller; the target stays open, as its OwnedFd claims.
+    let result = unsafe { libc::dup3(from.as_raw_fd(), to.as_raw_fd(), libc::O_CLOEXEC) };
+    Errno::result(result).map(drop)
+}
+
+/// Whether `fd` is an open descriptor.
+pub(crate) fn is_open(fd: RawFd) -> bool {
+    // SAFETY: F_GETFD takes any number and touches no memory.
+    inject::before(Call::FcntlGetfd).is_ok() && unsafe { libc::fcntl(fd, libc::F_GETFD) != -1 }
 }
 
 /// One call of epoll_wait(2), or of epoll_pwait2(2) if the timeout needs it. Without a timeout it waits for ever.
@@ -137,6 +151,7 @@ fn epoll_wait(
     milliseconds: i32,
 ) -> Result<usize, Errno> {
     assert!(usize::try_from(room).is_ok_and(|room| room <= buffer.len()) || room < 0);
+    inject::before(Call::EpollWait)?;
     // SAFETY: the kernel writes at most `room` elements into the buffer, which has as many, and none if it is negative.
     let result = unsafe { libc::epoll_wait(epoll, buffer.as_mut_ptr(), room, milliseconds) };
     Errno::result(result).map(|count| count as usize)
@@ -149,6 +164,7 @@ fn epoll_pwait2(
     timeout: KernelTimespec,
 ) -> Result<usize, Errno> {
     assert!(usize::try_from(room).is_ok_and(|room| room <= buffer.len()) || room < 0);
+    inject::before(Call::EpollPwait2)?;
     // SAFETY: as for epoll_wait; the kernel reads the timeout, and no signal mask.
     let result = unsafe {
         libc::syscall(
@@ -181,15 +197,17 @@ impl KernelTimespec {
     }
 }
 
-/// Whether epoll_pwait2(2) is there, or why waits are rounded up to milliseconds. The kernel is asked once.
+/// Whether epoll_pwait2(2) is there, or why waits are rounded up to milliseconds. The kernel is asked once, with a number
+/// that is never a descriptor: the answer does not depend on how many descriptors are left.
 pub(crate) fn fine_timeouts() -> Result<(), &'static str> {
     static THERE: OnceLock<bool> = OnceLock::new();
     let there = THERE.get_or_init(|| {
-        let mut buffer = [libc::epoll_event { events: 0, u64: 0 }];
-        let mut ask = |slot: Slot| {
-            epoll_pwait2(slot.epoll.as_raw_fd(), &mut buffer, 1, KernelTimespec::of(Duration::ZERO))
-        };
-        Slot::new().is_ok_and(|slot| ask(slot).is_ok())
+        let mut event = libc::epoll_event { events: 0, u64: 0 };
+        let timeout = KernelTimespec::of(Duration::ZERO);
+        let mask = ptr::null::<libc::sigset_t>();
+        // SAFETY: there is room for the one event; the kernel reads the timeout, and no signal mask.
+        let result = unsafe { libc::syscall(EPOLL_PWAIT2, -1, &mut event, 1, &timeout, mask, 0_usize) };
+        Errno::result(result) == Err(Errno::EBADF)
     });
     if *there {
         Ok(())

@@ -39,9 +39,8 @@ pub(crate) enum Outcome {
     Done,
     /// The kernel does not poll this: this is what it would say, from now on.
     AlwaysReady(Events),
-    /// The kernel could not take it, for want of memory or for a reason that is not known here: not to report it
-    /// would be a stall, to report it too often only costs time. For an edge too: others will come.
-    Unpolled(Events),
+    /// The kernel did not do it, for lack of memory or another reason that may pass.
+    Refused,
     /// The number is not open.
     Invalid,
 }
@@ -81,8 +80,11 @@ pub(crate) fn removal(fd: RawFd) -> [Operation; 2] {
 pub(crate) fn outcome(operation: &Operation, result: Result<(), Errno>) -> Outcome {
     let Err(errno) = result else { return Outcome::Done };
     if operation.action == Action::Delete {
-        // Absent (ENOENT) or closed (EBADF): gone, as wanted.
-        return Outcome::Done;
+        return match errno {
+            // Absent, or closed: gone, as wanted.
+            Errno::ENOENT | Errno::EBADF => Outcome::Done,
+            _ => Outcome::Refused,
+        };
     }
     match (operation.filter, errno) {
         (_, Errno::EBADF) => Outcome::Invalid,
@@ -100,7 +102,7 @@ pub(crate) fn outcome(operation: &Operation, result: Result<(), Errno>) -> Outco
         (filter, Errno::ENODEV | Errno::EPERM | Errno::EINVAL | Errno::ENOTSUP) => {
             Outcome::AlwaysReady(ready(filter))
         }
-        (filter, _) => Outcome::Unpolled(ready(filter)),
+        _ => Outcome::Refused,
     }
 }
 
@@ -114,31 +116,38 @@ fn ready(filter: Filter) -> Events {
 /// The changes since the last submission, and the entries that they led to.
 #[derive(Default)]
 pub(crate) struct ChangeList {
-    queued: Vec<Change>,
+    queued: Vec<Queued>,
     /// In the order of the changes.
     operations: Vec<Operation>,
+}
+
+struct Queued {
+    change: Change,
+    /// How many of the operations are this change's.
+    operations: usize,
 }
 
 impl ChangeList {
     /// Queues a change, or says what is held already.
     pub(crate) fn add(&mut self, change: &Change) -> Option<Interest> {
         // Behind a change of the same descriptor that is still queued, the masks are out of date.
-        let before = self.queued.iter().rev().find(|queued| queued.fd == change.fd);
-        let known = before.map_or(change.known, |queued| queued.wanted);
+        let before = self.queued.iter().rev().find(|queued| queued.change.fd == change.fd);
+        let known = before.map_or(change.known, |queued| queued.change.wanted);
         // And what the earlier one will have led to is not known: it may be refused in one direction.
         let force = change.force || before.is_some() && known != change.wanted;
         let change = Change { known, force, ..*change };
         if before.is_none() && change.is_noop() {
             if fault::on(Fault::KqueueNoopDropsChanges) {
-                self.operations.clear();
+                self.drop_operations();
             }
             return Some(change.wanted);
         }
         if fault::on(Fault::KqueueChangesOverwritten) {
-            self.operations.clear();
+            self.drop_operations();
         }
+        let others = self.operations.len();
         self.operations.extend(operations(&change));
-        self.queued.push(change);
+        self.queued.push(Queued { change, operations: self.operations.len() - others });
         None
     }
 
@@ -154,20 +163,24 @@ impl ChangeList {
 
     /// Settles each change by the results of its entries, one each, and empties the list.
     ///
-    /// Every change ends with what was wanted being held: what the kernel refused is held by `always`, which reports
-    /// it in the kernel's place. So is a number that is not open, which is reported once: if it were not held,
-    /// every later update would try, and report, again.
+    /// What the kernel does not poll is held by `always`, which reports it in the kernel's place. So is a number that is
+    /// not open, which is reported once: if it were not held, every later update would try, and report, again.
     pub(crate) fn settle(
         &mut self,
         results: &[Result<(), Errno>],
         always: &mut AlwaysReady,
         settled: &mut dyn FnMut(RawFd, Interest),
     ) {
-        for (operation, result) in self.operations.iter().zip(results) {
-            say_instead(operation, outcome(operation, *result), always);
-        }
-        for change in &self.queued {
-            settled(change.fd, change.wanted);
+        let outcomes = self.operations.iter().zip(results);
+        let mut outcomes = outcomes.map(|(operation, result)| (operation, outcome(operation, *result)));
+        for (index, Queued { change, operations }) in self.queued.iter().enumerate() {
+            let own: Vec<_> = outcomes.by_ref().take(*operations).collect();
+            own.iter().for_each(|(operation, outcome)| say_instead(operation, *outcome, always));
+            // A change to what is wanted already has no entries: what it led to is what the one before it led to.
+            let is_repeated = own.is_empty() && self.queued[..index].iter().any(|q| q.change.fd == change.fd);
+            if !is_repeated {
+                settled(change.fd, held(change, &own));
+            }
         }
         self.clear();
     }
@@ -177,6 +190,34 @@ impl ChangeList {
         self.queued.clear();
         self.operations.clear();
     }
+
+    /// What must not happen.
+    fn drop_operations(&mut self) {
+        self.operations.clear();
+        self.queued.iter_mut().for_each(|queued| queued.operations = 0);
+    }
+}
+
+/// What is held after a change.
+fn held(change: &Change, outcomes: &[(&Operation, Outcome)]) -> Interest {
+    let &Change { known, wanted, .. } = change;
+    if outcomes.is_empty() {
+        return wanted;
+    }
+    let mut held = known;
+    for (operation, outcome) in outcomes {
+        let direction = match operation.filter {
+            Filter::Read => &mut held.recv,
+            Filter::Write => &mut held.send,
+        };
+        match (operation.action, outcome) {
+            // There may be something, in an older mode.
+            (Action::Delete, Outcome::Refused) => return wanted.anything_but(),
+            (Action::Add(_), Outcome::Refused) => {}
+            (action, _) => *direction = action != Action::Delete,
+        }
+    }
+    held
 }
 
 /// Puts what the kernel will not say on the list of what is said anyway.
@@ -186,7 +227,6 @@ fn say_instead(operation: &Operation, outcome: Outcome, always: &mut AlwaysReady
         (Outcome::AlwaysReady(events), Action::Add(trigger)) if !fault::on(Fault::AlwaysReadyIgnored) => {
             always.keep(fd, generation, events, trigger);
         }
-        (Outcome::Unpolled(events), _) => always.keep(fd, generation, events, Trigger::Level),
         // Once: nothing here can change what somebody did behind the table's back.
         (Outcome::Invalid, _) => always.keep(fd, generation, Events::INVALID, Trigger::Edge),
         // A second change of the same descriptor takes back what the first one had put there. It deletes first and
@@ -278,10 +318,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_absent_needs_no_deletion() {
+    fn only_what_is_absent_needs_no_deletion() {
         for filter in [Filter::Read, Filter::Write] {
-            for absent in [Errno::ENOENT, Errno::EBADF, Errno::EINVAL] {
-                assert_eq!(outcome(&operation(filter, Action::Delete), Err(absent)), Outcome::Done);
+            let delete = operation(filter, Action::Delete);
+            for absent in [Errno::ENOENT, Errno::EBADF] {
+                assert_eq!(outcome(&delete, Err(absent)), Outcome::Done);
+            }
+            for failed in [Errno::EINVAL, Errno::ENOMEM, Errno::EACCES, Errno::EAGAIN] {
+                assert_eq!(outcome(&delete, Err(failed)), Outcome::Refused);
             }
         }
     }
@@ -290,7 +334,7 @@ mod tests {
     /// descriptor that nobody polls.
     #[test]
     fn a_refused_addition_is_an_event() {
-        use Outcome::{AlwaysReady, Done, Invalid, Unpolled};
+        use Outcome::{AlwaysReady, Done, Invalid, Refused};
         let (r, w) = (Events::READY_R, Events::READY_W);
         #[rustfmt::skip]
         let table = [
@@ -304,7 +348,9 @@ mod tests {
             (Filter::Read,  Err(Errno::ENODEV), AlwaysReady(r)),
             (Filter::Write, Err(Errno::EPERM),  AlwaysReady(w)),
             (Filter::Read,  Err(Errno::EINVAL), AlwaysReady(r)),
-            (Filter::Write, Err(Errno::ENOMEM), Unpolled(w)),
+            (Filter::Write, Err(Errno::ENOMEM), Refused),
+            (Filter::Read,  Err(Errno::EACCES), Refused),
+            (Filter::Read,  Err(Errno::EAGAIN), Refused),
         ];
         for trigger in [Trigger::Level, Trigger::Edge] {
             for (filter, result, expected) in table {
@@ -320,11 +366,16 @@ mod tests {
         filters: Vec<(RawFd, Filter)>,
         dead_pipe: Option<RawFd>,
         closed: Option<RawFd>,
+        /// What becomes of the next entries, the last one first. All further ones are taken.
+        refusals: Vec<Option<Errno>>,
     }
 
     impl Kernel {
         fn submit(&mut self, list: &ChangeList) -> Vec<Result<(), Errno>> {
             let one = |operation: &Operation| {
+                if let Some(errno) = self.refusals.pop().flatten() {
+                    return Err(errno);
+                }
                 let key = (operation.fd, operation.filter);
                 let was = self.filters.contains(&key);
                 self.filters.retain(|filter| *filter != key);
@@ -432,6 +483,66 @@ mod tests {
                 assert!(!(holds.send && listed), "{case}");
             }
         }
+    }
+
+    /// Makes `change` with these refusals, and says what is held and what the kernel has.
+    fn settled(kernel: &mut Kernel, change: &Change, refusals: &[Option<Errno>]) -> Interest {
+        let (mut list, mut always) = (ChangeList::default(), AlwaysReady::default());
+        kernel.refusals = refusals.to_vec();
+        let mut held = list.add(change);
+        let results = kernel.submit(&list);
+        list.settle(&results, &mut always, &mut |_, holds| held = Some(holds));
+        assert_eq!(reported(&mut always), [], "what is refused is not ready");
+        held.unwrap()
+    }
+
+    /// Every change, with every sequence of refusals: the answer `wanted` is true, nothing is held that the answer does
+    /// not name, and after any other answer the forced change leads to what is wanted then.
+    #[test]
+    fn no_sequence_of_refusals_leaves_something_behind() {
+        let all = [NONE, R, W, RW];
+        let pairs = all.into_iter().flat_map(|first| all.map(|second| (first, second)));
+        let fates = [None, Some(Errno::ENOMEM)];
+        let mut refused = 0;
+        for ((known, wanted), (next, leftover)) in
+            pairs.clone().flat_map(|one| pairs.clone().map(move |other| (one, other)))
+        {
+            for (force, sequence) in (0..32).map(|n| (n % 2 == 1, n / 2)) {
+                let refusals = [1, 2, 4, 8].map(|place| fates[sequence / place % 2]);
+                let mut kernel = Kernel::default();
+                // What is forced need not know what is registered.
+                let registered = if force { leftover } else { known };
+                let filters = [(Filter::Read, registered.recv), (Filter::Write, registered.send)];
+                kernel
+                    .filters
+                    .extend(filters.into_iter().filter(|(_, is)| *is).map(|(filter, _)| (3, filter)));
+                let first = Change { force, ..change(known, wanted) };
+                let held = settled(&mut kernel, &first, &refusals);
+                let what = format!("{first:?} with {refusals:?} leads to {held:?}");
+                if held == wanted {
+                    assert_eq!(kernel.holds(3), wanted, "{what}");
+                }
+                assert!(!held.is_none() || kernel.holds(3).is_none(), "{what}");
+                refused += usize::from(held != wanted);
+                // The core applies it again, forced.
+                let again = Change { force: held != wanted, ..change(held, next) };
+                assert_eq!(settled(&mut kernel, &again, &[]), next, "{what}");
+                assert_eq!(kernel.holds(3), next, "{what}, then {next:?}");
+            }
+        }
+        assert!(refused > 500, "{refused}");
+    }
+
+    #[test]
+    fn a_change_to_what_is_wanted_already_does_not_hide_a_refusal() {
+        let mut kernel = Kernel { refusals: vec![Some(Errno::ENOMEM)], ..Kernel::default() };
+        let mut list = ChangeList::default();
+        list.add(&change(NONE, R));
+        list.add(&change(NONE, R));
+        let results = kernel.submit(&list);
+        let mut last = None;
+        list.settle(&results, &mut AlwaysReady::default(), &mut |_, held| last = Some(held));
+        assert_eq!(last, Some(NONE));
     }
 
     #[test]

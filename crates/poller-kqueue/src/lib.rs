@@ -28,9 +28,11 @@
 #![cfg_attr(not(kqueue), allow(dead_code))]
 
 mod changes;
+mod entries;
 mod events;
 #[cfg(kqueue)]
 mod poller;
+mod receipts;
 mod selector;
 #[cfg(kqueue)]
 mod sys;

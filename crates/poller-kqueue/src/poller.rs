@@ -93,9 +93,10 @@ impl Poller for KqueuePoller {
     }
 
     fn rebuild(&mut self, forked: bool) -> io::Result<()> {
+        self.slot.replace(forked)?;
         self.always.clear();
         self.changes.clear();
-        self.slot.replace(forked)
+        Ok(())
     }
 }
 

@@ -11,13 +11,30 @@ use std::sync::atomic::{AtomicI32, AtomicU32, Ordering};
 use std::time::Duration;
 
 use fd_core::fault::{self, Fault};
-use fd_core::poller::{Generation, Trigger, Wake};
-use libc::timespec;
+use fd_core::inject::{self, Call};
+use fd_core::poller::Wake;
 use nix::errno::Errno;
 use nix::sys::event::Kqueue;
 
-use crate::changes::{Action, Filter, Operation};
+use crate::changes::Operation;
+use crate::entries::{self, Codes, Entry};
 use crate::events::Record;
+use crate::receipts::{self, Kernel};
+
+/// How often close-on-exec is asked for of a queue that is in use already.
+const TRIES: usize = 64;
+
+const CODES: Codes = Codes {
+    filter_read: libc::EVFILT_READ as i64,
+    filter_write: libc::EVFILT_WRITE as i64,
+    add: libc::EV_ADD as u64,
+    delete: libc::EV_DELETE as u64,
+    clear: libc::EV_CLEAR as u64,
+    receipt: libc::EV_RECEIPT as u64,
+    oneshot: libc::EV_ONESHOT as u64,
+    eof: libc::EV_EOF as u64,
+    error: libc::EV_ERROR as u64,
+};
 
 /// The user event's identifier. It shares no space with descriptor numbers: filters have their own (measured).
 const USER_EVENT: libc::uintptr_t = 0;
@@ -56,14 +73,14 @@ impl Slot {
         }
         // Behind the same number, because wakers and those who forget use it at any time.
         loop {
-            // SAFETY: plain numbers, both ours; the target stays open.
-            match Errno::result(unsafe { libc::dup2(queue.as_raw_fd(), self.number()) }) {
-                Ok(_) => break,
+            match dup2(&queue, self.number()) {
+                Ok(()) => break,
                 Err(Errno::EINTR | Errno::EBUSY) => {}
                 Err(errno) => return Err(errno.into()),
             }
         }
-        close_on_exec(self.number());
+        // The old queue is gone: this one must do, with or without.
+        (0..TRIES).find(|_| close_on_exec(self.number()).is_ok());
         // Who woke the old queue a moment ago must not have done it for nothing.
         self.trigger();
         Ok(())
@@ -81,32 +98,22 @@ impl Slot {
         buffers: &mut Buffers,
         results: &mut Vec<Result<(), Errno>>,
     ) {
-        results.clear();
-        let stops_at_error = fault::on(Fault::KqueueStopsAtFirstError);
-        if stops_at_error || !self.submit_all(operations, buffers, results) {
-            // A call that failed as a whole does not say how far it got. To do it again does no harm: an addition
-            // replaces, a deletion may miss.
-            for operation in operations {
-                let result = self.submit_one(operation);
-                results.push(result);
-                if result.is_err() && stops_at_error {
-                    break;
-                }
-            }
-            results.resize(operations.len(), Ok(()));
-        }
+        let Buffers { changes, receipts, answers, .. } = buffers;
+        let mut calls = Calls { queue: self.number(), changes, receipts };
+        receipts::submit(&mut calls, operations, answers, results);
         if fault::on(Fault::KqueueChangesTakeEvents) {
-            buffers.receipts.resize(64, EMPTY);
-            let _ = self.kevent(&[], &mut buffers.receipts, Duration::ZERO);
+            receipts.resize(64, EMPTY);
+            let _ = kevent(self.number(), &[], receipts, Some(Duration::ZERO));
         }
     }
 
     /// Removes a descriptor, whatever is or is not registered. From any thread.
     pub(crate) fn forget(&self, removal: [Operation; 2]) {
         if self.is_ours() {
-            for operation in &removal {
-                let _ = self.submit_one(operation);
-            }
+            let (mut changes, mut receipts) = (Vec::with_capacity(1), Vec::with_capacity(1));
+            let queue = self.number();
+            let mut calls = Calls { queue, changes: &mut changes, receipts: &mut receipts };
+            receipts::remove(&mut calls, &removal);
         }
     }
 
@@ -117,7 +124,7 @@ impl Slot {
         if buffers.events.len() < room {
             buffers.events.resize(room, EMPTY);
         }
-        match self.kevent(&[], &mut buffers.events[..room], timeout) {
+        match kevent(self.number(), &[], &mut buffers.events[..room], Some(timeout)) {
             Ok(count) => buffers.seen = count,
             Err(Errno::EINTR) if !fault::on(Fault::InterruptedWaitFails) => {}
             Err(errno) => return Err(errno.into()),
@@ -131,49 +138,6 @@ impl Slot {
         // A user event that is not there (an old kernel, a fresh child) has no waker.
         let _ = trigger(self.number());
         Errno::set_raw(before);
-    }
-
-    /// Submits the entries in one call, and says whether the kernel answered each.
-    fn submit_all(
-        &self,
-        operations: &[Operation],
-        buffers: &mut Buffers,
-        results: &mut Vec<Result<(), Errno>>,
-    ) -> bool {
-        buffers.changes.clear();
-        buffers.changes.extend(operations.iter().map(entry));
-        // As many receipts as entries: with less room the kernel stops where the room ends, and says nothing
-        // (measured); with more, some kernel might fill the rest with events.
-        buffers.receipts.clear();
-        buffers.receipts.resize(operations.len(), EMPTY);
-        let answered = self.kevent(&buffers.changes, &mut buffers.receipts, Duration::ZERO);
-        if answered != Ok(operations.len()) {
-            return false;
-        }
-        results
-            .extend(operations.iter().zip(&buffers.receipts).map(|(asked, receipt)| result(asked, receipt)));
-        true
-    }
-
-    fn submit_one(&self, operation: &Operation) -> Result<(), Errno> {
-        loop {
-            let mut receipt = [EMPTY];
-            match self.kevent(&[entry(operation)], &mut receipt, Duration::ZERO) {
-                Ok(0) => return Ok(()),
-                Ok(_) => return result(operation, &receipt[0]),
-                Err(Errno::EINTR) => {}
-                Err(errno) => return Err(errno),
-            }
-        }
-    }
-
-    fn kevent(
-        &self,
-        changes: &[libc::kevent],
-        events: &mut [libc::kevent],
-        timeout: Duration,
-    ) -> Result<usize, Errno> {
-        kevent(self.number(), changes, events, Some(timeout))
     }
 
     fn number(&self) -> RawFd {
@@ -204,11 +168,38 @@ impl Wake for Waker {
     }
 }
 
+/// The calls of kevent(2) that submit entries.
+struct Calls<'a> {
+    queue: RawFd,
+    changes: &'a mut Vec<libc::kevent>,
+    receipts: &'a mut Vec<libc::kevent>,
+}
+
+impl Kernel for Calls<'_> {
+    fn call(&mut self, operations: &[Operation], receipts: &mut Vec<i64>) -> Result<(), Errno> {
+        self.changes.clear();
+        self.changes.extend(operations.iter().map(|operation| raw(&entries::entry(&CODES, operation))));
+        // As many receipts as entries: with less room the kernel stops where the room ends, and says nothing
+        // (measured); with more, some kernel might fill the rest with events.
+        self.receipts.clear();
+        self.receipts.resize(operations.len(), EMPTY);
+        let count = kevent(self.queue, self.changes, self.receipts, Some(Duration::ZERO))?;
+        receipts.extend(self.receipts[..count].iter().map(|receipt| -> i64 { receipt.data as _ }));
+        Ok(())
+    }
+
+    fn is_open(&self, fd: RawFd) -> bool {
+        // SAFETY: F_GETFD takes any number and touches no memory.
+        inject::before(Call::FcntlGetfd).is_ok() && unsafe { libc::fcntl(fd, libc::F_GETFD) != -1 }
+    }
+}
+
 /// What one thread's calls read and write; per thread, because receipts are looked at.
 #[derive(Default)]
 pub(crate) struct Buffers {
     changes: Vec<libc::kevent>,
     receipts: Vec<libc::kevent>,
+    answers: Vec<i64>,
     events: Vec<libc::kevent>,
     seen: usize,
 }
@@ -219,7 +210,7 @@ unsafe impl Send for Buffers {}
 impl Buffers {
     /// What the last wait saw, without the user event, whose whole message is that the wait is over.
     pub(crate) fn records(&self) -> impl Iterator<Item = Record> {
-        self.events[..self.seen].iter().filter_map(record)
+        self.events[..self.seen].iter().filter_map(|event| entries::record(&CODES, &entry(event)))
     }
 
     /// Makes [`Buffers::records`] empty.
@@ -240,26 +231,47 @@ const USER_ENTRY: libc::kevent = libc::kevent {
 
 /// A queue that will not be inherited over an exec, and whether it has a user event.
 pub(crate) fn fresh() -> io::Result<(OwnedFd, bool)> {
+    inject::before(Call::Kqueue)?;
     let queue = OwnedFd::from(Kqueue::new()?);
-    close_on_exec(queue.as_raw_fd());
+    close_on_exec(queue.as_raw_fd())?;
     let mut receipt = [EMPTY];
     // To add and to trigger it in one entry would not trigger it (measured); here it is only added.
-    let added = kevent(queue.as_raw_fd(), &[USER_ENTRY], &mut receipt, Some(Duration::ZERO));
-    let user_event = added.is_ok_and(|receipts| receipts == 0 || answer(&receipt[0]).is_ok());
+    let user_event = loop {
+        match kevent(queue.as_raw_fd(), &[USER_ENTRY], &mut receipt, Some(Duration::ZERO)) {
+            Ok(receipts) => break receipts == 0 || answer(&receipt[0]).is_ok(),
+            Err(Errno::EINTR) => {}
+            // An old kernel does not have the filter.
+            Err(Errno::EINVAL) => break false,
+            Err(errno) => return Err(errno.into()),
+        }
+    };
     Ok((queue, user_event))
 }
 
-/// Makes the user event fire.
+/// Makes the user event fire. Async-signal-safe, so it does not ask for injected errors.
 pub(crate) fn trigger(queue: RawFd) -> Result<(), Errno> {
     // Its udata replaces the stored one: always the same (measured).
     let change = libc::kevent { fflags: libc::NOTE_TRIGGER, flags: 0, ..USER_ENTRY };
-    kevent(queue, &[change], &mut [], Some(Duration::ZERO)).map(drop)
+    loop {
+        match call(queue, &[change], &mut [], Some(Duration::ZERO)) {
+            Err(Errno::EINTR) => {}
+            result => return result.map(drop),
+        }
+    }
+}
+
+/// One call of dup2(2): puts what is behind `from` behind the number `to`, too.
+fn dup2(from: &OwnedFd, to: RawFd) -> Result<(), Errno> {
+    inject::before(Call::Dup2)?;
+    // SAFETY: plain numbers, both the caller's; the target stays open.
+    Errno::result(unsafe { libc::dup2(from.as_raw_fd(), to) }).map(drop)
 }
 
 /// A fork does not inherit a queue, so that only an exec without a fork can see the moment before this.
-fn close_on_exec(fd: RawFd) {
+fn close_on_exec(fd: RawFd) -> Result<(), Errno> {
+    inject::before(Call::FcntlSetfd)?;
     // SAFETY: F_SETFD takes any number and touches no memory.
-    unsafe { libc::fcntl(fd, libc::F_SETFD, libc::FD_CLOEXEC) };
+    Errno::result(unsafe { libc::fcntl(fd, libc::F_SETFD, libc::FD_CLOEXEC) }).map(drop)
 }
 
 /// One call of kevent(2). It never waits if there is no room for events, and for ever if there is no timeout.
@@ -269,7 +281,20 @@ pub(crate) fn kevent(
     events: &mut [libc::kevent],
     timeout: Option<Duration>,
 ) -> Result<usize, Errno> {
-    let timeout = timeout.map(timespec);
+    let asked = if changes.is_empty() { Call::KeventWait } else { Call::KeventSubmit };
+    inject::before(asked)?;
+    let result = call(queue, changes, events, timeout);
+    inject::after(asked)?;
+    result
+}
+
+fn call(
+    queue: RawFd,
+    changes: &[libc::kevent],
+    events: &mut [libc::kevent],
+    timeout: Option<Duration>,
+) -> Result<usize, Errno> {
+    let timeout = timeout.map(entries::timeout).map(timespec);
     let timeout = timeout.as_ref().map_or(null(), ptr::from_ref);
     let changelist = if changes.is_empty() { null() } else { changes.as_ptr() };
     let eventlist = if events.is_empty() { null_mut() } else { events.as_mut_ptr() };
@@ -277,6 +302,10 @@ pub(crate) fn kevent(
     let result =
         unsafe { libc::kevent(queue, changelist, changes.len() as _, eventlist, events.len() as _, timeout) };
     Errno::result(result).map(|count| count as usize)
+}
+
+fn timespec((seconds, nanoseconds): (i64, i64)) -> libc::timespec {
+    libc::timespec { tv_sec: seconds as _, tv_nsec: nanoseconds as _ }
 }
 
 /// One call without changes and with arguments as they are: `nevents`, and the timeout, which is none if it is absent.
@@ -291,83 +320,38 @@ pub(crate) fn wait_raw(
     timeout: Option<(i64, i64)>,
 ) -> Result<usize, Errno> {
     assert!(usize::try_from(room).is_ok_and(|room| room <= events.len()) || room < 0);
-    let timeout = timeout
-        .map(|(seconds, nanoseconds)| libc::timespec { tv_sec: seconds as _, tv_nsec: nanoseconds as _ });
+    let timeout = timeout.map(timespec);
     let timeout = timeout.as_ref().map_or(null(), ptr::from_ref);
+    inject::before(Call::KeventWait)?;
     // SAFETY: there are no changes, and as many places as the kernel may write to; the timeout lives.
     let result = unsafe { libc::kevent(queue, null(), 0, events.as_mut_ptr(), room as _, timeout) };
     Errno::result(result).map(|count| count as usize)
 }
 
-/// The entry of the change list that is an operation, asking for a receipt.
-fn entry(operation: &Operation) -> libc::kevent {
-    let action = match operation.action {
-        Action::Add(Trigger::Level) => libc::EV_ADD,
-        Action::Add(Trigger::Edge) => libc::EV_ADD | libc::EV_CLEAR,
-        Action::Delete => libc::EV_DELETE,
-    };
+/// What a receipt says.
+pub(crate) fn answer(receipt: &libc::kevent) -> Result<(), Errno> {
+    receipts::answer(receipt.data as _)
+}
+
+/// The system's structure. Nothing but copies.
+fn raw(entry: &Entry) -> libc::kevent {
     libc::kevent {
-        ident: operation.fd as libc::uintptr_t,
-        filter: match operation.filter {
-            Filter::Read => libc::EVFILT_READ,
-            Filter::Write => libc::EVFILT_WRITE,
-        },
-        flags: action | libc::EV_RECEIPT,
-        udata: without_provenance_mut(operation.generation as usize),
+        ident: entry.ident as _,
+        filter: entry.filter as _,
+        flags: entry.flags as _,
+        data: entry.data as _,
+        udata: without_provenance_mut(entry.udata),
         ..EMPTY
     }
 }
 
-/// What the receipt of an operation says.
-fn result(operation: &Operation, receipt: &libc::kevent) -> Result<(), Errno> {
-    match answer(receipt) {
-        // NetBSD says this of a pipe whose other end is gone (pipe_kqfilter in sys_pipe.c), where the others say
-        // EPIPE. Only a number that really is not open may be called so.
-        Err(Errno::EBADF) if matches!(operation.action, Action::Add(_)) && is_open(operation.fd) => {
-            Err(Errno::EPIPE)
-        }
-        answer => answer,
-    }
-}
-
-/// What a receipt says.
-pub(crate) fn answer(receipt: &libc::kevent) -> Result<(), Errno> {
-    match receipt.data {
-        0 => Ok(()),
-        errno => Err(Errno::from_raw(errno as i32)),
-    }
-}
-
-fn is_open(fd: RawFd) -> bool {
-    // SAFETY: F_GETFD takes any number and touches no memory.
-    unsafe { libc::fcntl(fd, libc::F_GETFD) != -1 }
-}
-
-fn record(raw: &libc::kevent) -> Option<Record> {
-    let filter = match raw.filter {
-        libc::EVFILT_READ => Filter::Read,
-        libc::EVFILT_WRITE => Filter::Write,
-        _ => return None,
-    };
-    let has = |flag| raw.flags & flag != 0;
-    Some(Record {
-        fd: raw.ident as RawFd,
-        generation: raw.udata.addr() as Generation,
-        filter,
+/// What is used of the system's structure. Nothing but copies.
+fn entry(raw: &libc::kevent) -> Entry {
+    Entry {
+        ident: raw.ident as _,
+        filter: raw.filter as _,
+        flags: raw.flags as _,
         data: raw.data as _,
-        eof: has(libc::EV_EOF),
-        error: has(libc::EV_ERROR),
-        deleted: has(libc::EV_ONESHOT),
-        trigger: if has(libc::EV_CLEAR) { Trigger::Edge } else { Trigger::Level },
-    })
-}
-
-/// The timeout, exact. Some systems refuse more than 10⁸ seconds.
-fn timespec(timeout: Duration) -> timespec {
-    const LONGEST: Duration = Duration::from_secs(100_000_000);
-    let mut timeout = timeout.min(LONGEST);
-    if fault::on(Fault::TimeoutRoundedDown) {
-        timeout = Duration::from_millis(timeout.as_millis() as u64);
+        udata: raw.udata.addr(),
     }
-    timespec { tv_sec: timeout.as_secs() as _, tv_nsec: timeout.subsec_nanos() as _ }
 }

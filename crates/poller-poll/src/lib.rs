@@ -6,6 +6,8 @@
 //!   pair is asked when the backend is made.
 //! - `POLLNVAL` makes every call return at once until the number is left out: it is reported once per thread and
 //!   life, and then left out.
+//! - Linux refuses more descriptors than the soft `RLIMIT_NOFILE`, which may be lowered below the number of those that are
+//!   open: then they are looked at in parts, and waited for in short slices.
 //! - A thread that sleeps in poll(2) does not see what others write to the shared interest: the core wakes it.
 //!
 //! Sources: [poll(2)], POSIX.1-2024 [poll()], FreeBSD [poll(2)][fbsd].
@@ -16,6 +18,7 @@
 
 mod changes;
 mod events;
+mod parts;
 mod poller;
 mod selector;
 mod sys;

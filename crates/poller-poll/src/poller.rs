@@ -10,9 +10,11 @@ use fd_core::fault::{self, Fault};
 use fd_core::ids::ThreadId;
 use fd_core::interest::GroupInterest;
 use fd_core::poller::{Change, Event, Events, Generation, Interest, Poller, milliseconds};
+use nix::errno::Errno;
 
 use crate::changes::wanted;
 use crate::events::translate;
+use crate::parts::Parts;
 use crate::sys;
 
 pub(crate) struct PollPoller {
@@ -27,11 +29,24 @@ pub(crate) struct PollPoller {
     invalid: Vec<(RawFd, Generation)>,
     /// Where the next harvest starts, so that a small one does not starve the high numbers.
     turn: usize,
+    /// For more descriptors than one call takes.
+    parts: Parts,
+    /// Whether the last wait was in parts.
+    in_parts: bool,
 }
 
 impl PollPoller {
     pub(crate) fn new(thread: ThreadId, interest: Arc<GroupInterest>) -> Self {
-        Self { thread, interest, slots: Vec::new(), generations: Vec::new(), invalid: Vec::new(), turn: 0 }
+        Self {
+            thread,
+            interest,
+            slots: Vec::new(),
+            generations: Vec::new(),
+            invalid: Vec::new(),
+            turn: 0,
+            parts: Parts::default(),
+            in_parts: false,
+        }
     }
 
     /// Fills the arrays with what the group wants and `permission` lets this thread poll.
@@ -49,6 +64,23 @@ impl PollPoller {
         });
     }
 
+    /// Waits, and says how many slots have an answer. A signal is a success with nothing seen.
+    fn look(&mut self, timeout: Duration) -> Result<usize, Errno> {
+        self.in_parts = false;
+        let result = match sys::poll(&mut self.slots, milliseconds(timeout)) {
+            // More descriptors than the limit is now, or another bound of this system's.
+            Err(Errno::EINVAL) if !fault::on(Fault::PollLimitFatal) => {
+                self.in_parts = true;
+                self.parts.poll(&mut self.slots, sys::open_limit(), timeout, sys::poll)
+            }
+            result => result,
+        };
+        match result {
+            Err(Errno::EINTR) if !fault::on(Fault::InterruptedWaitFails) => Ok(0),
+            result => result,
+        }
+    }
+
     fn harvest(
         &mut self,
         permission: impl Fn(RawFd) -> Option<Generation>,
@@ -56,7 +88,7 @@ impl PollPoller {
         harvest: &mut Vec<Event>,
     ) -> io::Result<()> {
         self.build(permission);
-        let mut left = sys::poll_or_signal(&mut self.slots, milliseconds(timeout))?;
+        let mut left = self.look(timeout)?;
         let count = self.slots.len();
         let start = self.turn % count.max(1);
         for index in (start..count).chain(0..start) {
@@ -111,6 +143,11 @@ impl Poller for PollPoller {
         // The kernel has nothing, and the interest is the group's, not this thread's.
         self.invalid.clear();
         Ok(())
+    }
+
+    /// In parts, a wait is short, and deaf to the other parts.
+    fn is_degraded(&self) -> bool {
+        self.in_parts
     }
 }
 

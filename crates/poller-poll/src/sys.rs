@@ -8,15 +8,17 @@ use std::net::Shutdown;
 use std::os::fd::AsRawFd;
 use std::os::unix::net::UnixStream;
 
-use fd_core::fault::{self, Fault};
+use fd_core::inject::{self, Call};
 use fd_core::poller::Interest;
 use libc::c_short;
 use nix::errno::Errno;
+use nix::sys::resource::{Resource, getrlimit};
 
 use crate::changes::{RDHUP, wanted};
 
 /// One call of poll(2): how many slots have an answer. Without a timeout the milliseconds are -1.
 pub(crate) fn poll(slots: &mut [libc::pollfd], milliseconds: i32) -> Result<usize, Errno> {
+    inject::before(Call::Poll)?;
     // SAFETY: the kernel reads and writes as many elements as the slice has.
     let result = unsafe { libc::poll(slots.as_mut_ptr(), slots.len() as libc::nfds_t, milliseconds) };
     Errno::result(result).map(|count| count as usize)
@@ -32,16 +34,17 @@ pub(crate) fn ppoll(slots: &mut [libc::pollfd], seconds: i64, nanoseconds: i64) 
     Errno::result(result).map(|count| count as usize)
 }
 
-/// One call of poll(2), to which a signal is a success with nothing seen.
-pub(crate) fn poll_or_signal(slots: &mut [libc::pollfd], milliseconds: i32) -> io::Result<usize> {
-    match poll(slots, milliseconds) {
-        Err(Errno::EINTR) if !fault::on(Fault::InterruptedWaitFails) => Ok(0),
-        result => Ok(result?),
-    }
+/// How many descriptors this process may have open now: the bound of one call on Linux.
+pub(crate) fn open_limit() -> usize {
+    // Signed on some systems, and "infinity" a large number.
+    getrlimit(Resource::RLIMIT_NOFILE).map_or(0, |(soft, _)| usize::try_from(soft).unwrap_or(usize::MAX))
 }
 
+/// How often the question of [`read_shutdown_is_seen`] is asked if there is no answer.
+const QUESTIONS: usize = 16;
+
 /// Whether this kernel tells a half-closed peer from readable data. FreeBSD 12 can be asked by a program that was
-/// built for 13, and stays silent.
+/// built for 13, and stays silent. If it cannot be asked, for lack of descriptors or memory, the answer is no.
 pub(crate) fn read_shutdown_is_seen() -> bool {
     let answer = || -> io::Result<c_short> {
         let (ours, mut theirs) = UnixStream::pair()?;
@@ -51,7 +54,8 @@ pub(crate) fn read_shutdown_is_seen() -> bool {
         poll(&mut slot, 0)?;
         Ok(slot[0].revents)
     };
-    RDHUP.is_some_and(|bit| answer().unwrap_or(0) & bit != 0)
+    let answered = || (0..QUESTIONS).find_map(|_| answer().ok()).unwrap_or(0);
+    RDHUP.is_some_and(|bit| answered() & bit != 0)
 }
 
 #[cfg(all(test, any(target_os = "linux", target_os = "android")))]

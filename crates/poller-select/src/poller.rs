@@ -10,6 +10,7 @@ use fd_core::fault::{self, Fault};
 use fd_core::ids::ThreadId;
 use fd_core::interest::GroupInterest;
 use fd_core::poller::{Change, Event, Events, Generation, Interest, Poller};
+use nix::errno::Errno;
 
 use crate::changes::{Set, wanted};
 use crate::events::translate;
@@ -25,6 +26,8 @@ pub(crate) struct SelectPoller {
     invalid: Vec<(RawFd, Generation)>,
     /// Where the next harvest starts, so that a small one does not starve the high numbers.
     turn: usize,
+    /// Whether the last wait failed with `EBADF` though every number was open.
+    unexplained: bool,
 }
 
 struct Slot {
@@ -34,7 +37,7 @@ struct Slot {
 
 impl SelectPoller {
     pub(crate) fn new(thread: ThreadId, interest: Arc<GroupInterest>) -> Self {
-        Self { thread, interest, slots: Vec::new(), invalid: Vec::new(), turn: 0 }
+        Self { thread, interest, slots: Vec::new(), invalid: Vec::new(), turn: 0, unexplained: false }
     }
 
     /// Fills the sets with what the group wants and `permission` lets this thread poll.
@@ -66,23 +69,61 @@ impl SelectPoller {
         harvest: &mut Vec<Event>,
     ) -> io::Result<()> {
         let (mut read, mut write) = self.build(&permission);
-        let seen = sys::select_or_signal(&mut read, &mut write, timeout)?;
-        if seen == Seen::Nothing || seen == Seen::BadDescriptor && fault::on(Fault::SelectBadfFatal) {
-            return Ok(());
+        let was_unexplained = std::mem::take(&mut self.unexplained);
+        match sys::select_or_signal(&mut read, &mut write, timeout)? {
+            Seen::Nothing => {}
+            Seen::BadDescriptor if fault::on(Fault::SelectBadfFatal) => {}
+            Seen::Events => {
+                self.collect(
+                    permission,
+                    life,
+                    |fd| translate(read.contains(fd), write.contains(fd)),
+                    harvest,
+                );
+            }
+            Seen::BadDescriptor => {
+                return self.search(permission, life, sys::is_open, was_unexplained, harvest);
+            }
         }
+        Ok(())
+    }
+
+    /// Reports the numbers that are not open. The sets say nothing after `EBADF`.
+    ///
+    /// # Errors
+    /// `EBADF` if every number is open for the second time in a row: to wait again at once would be a spin. Once, it is a
+    /// number that was closed and is open again by now.
+    fn search(
+        &mut self,
+        permission: impl Fn(RawFd) -> Option<Generation>,
+        life: impl Fn(RawFd) -> Option<Generation>,
+        is_open: impl Fn(RawFd) -> bool,
+        was_unexplained: bool,
+        harvest: &mut Vec<Event>,
+    ) -> io::Result<()> {
+        let found = self.collect(permission, life, |fd| Events::INVALID.when(!is_open(fd)), harvest);
+        self.unexplained = !found && !was_unexplained;
+        if found || self.unexplained { Ok(()) } else { Err(Errno::EBADF.into()) }
+    }
+
+    /// Appends what `answer` says of each slot, and says whether it says something of any.
+    fn collect(
+        &mut self,
+        permission: impl Fn(RawFd) -> Option<Generation>,
+        life: impl Fn(RawFd) -> Option<Generation>,
+        answer: impl Fn(RawFd) -> Events,
+        harvest: &mut Vec<Event>,
+    ) -> bool {
+        let mut some = false;
         let count = self.slots.len();
         let start = self.turn % count.max(1);
         for index in (start..count).chain(0..start) {
             let Slot { fd, generation } = self.slots[index];
-            let events = if seen == Seen::Events {
-                translate(read.contains(fd), write.contains(fd))
-            } else {
-                // The sets say nothing after EBADF: only the search for the bad one does.
-                Events::INVALID.when(!sys::is_open(fd))
-            };
+            let events = answer(fd);
             if events.is_none() {
                 continue;
             }
+            some = true;
             if events == Events::INVALID && permission(fd) != Some(generation) {
                 // Closed as it should be, between the build and the call. Nothing may be left behind.
                 if life(fd).is_none() {
@@ -99,7 +140,7 @@ impl SelectPoller {
             }
             harvest.push(Event { fd, generation, events });
         }
-        Ok(())
+        some
     }
 }
 
@@ -288,6 +329,31 @@ mod tests {
         poller.update(&change(fd, Interest::NONE, Interest::RECV));
         reader.read_exact(&mut [0]).unwrap();
         assert_eq!(seen(&mut poller), []);
+    }
+
+    #[test]
+    fn a_bad_descriptor_that_is_not_found_is_an_error_the_second_time() {
+        let backend = backend();
+        let mut poller = poller(&backend, 0);
+        let closed = closed_number();
+        poller.update(&change(closed, Interest::NONE, Interest::RECV));
+        poller.build(|_| Some(FIRST));
+        let search = |poller: &mut SelectPoller, is_open: bool| {
+            let (was, mut harvest) = (std::mem::take(&mut poller.unexplained), Vec::with_capacity(8));
+            let result = poller.search(|_| Some(FIRST), |_| Some(FIRST), |_| is_open, was, &mut harvest);
+            (result.map_err(|error| error.raw_os_error()), harvest.len())
+        };
+        let error = Err(Some(Errno::EBADF as i32));
+        assert_eq!(search(&mut poller, true), (Ok(()), 0), "closed and open again");
+        assert_eq!(search(&mut poller, true), (error, 0));
+        assert_eq!(search(&mut poller, true), (Ok(()), 0));
+        for _ in 0..2 {
+            assert_eq!(search(&mut poller, false), (Ok(()), 1), "found");
+        }
+        assert_eq!(search(&mut poller, true), (Ok(()), 0));
+        poller.interest.write(closed, Interest::NONE);
+        assert_eq!(seen(&mut poller), []);
+        assert_eq!(search(&mut poller, true), (Ok(()), 0), "not in a row");
     }
 
     /// A bit that is nobody's would fail every call of every thread (suspect 11).

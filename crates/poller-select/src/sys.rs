@@ -10,6 +10,7 @@ use std::ptr::null_mut;
 use std::time::Duration;
 
 use fd_core::fault::{self, Fault};
+use fd_core::inject::{self, Call};
 use nix::errno::Errno;
 
 /// One set of descriptors, and the highest of them.
@@ -86,6 +87,7 @@ pub(crate) fn select(sets: [&mut FdSet; 3], timeout: Option<Duration>) -> Result
     let mut timeout = timeout.map(timeval);
     let timeout = timeout.as_mut().map_or(null_mut(), |timeout| timeout as *mut _);
     let [read, write, except] = sets.map(FdSet::pointer);
+    inject::before(Call::Select)?;
     // SAFETY: each set is absent or valid and larger than `end`; the timeout may be overwritten, and is ours.
     let result = unsafe { libc::select(end, read, write, except, timeout) };
     Errno::result(result).map(|count| count as usize)
@@ -110,6 +112,7 @@ pub(crate) fn select_raw(
     let mut zero = libc::timeval { tv_sec: 0, tv_usec: 0 };
     let timeout = timeout.unwrap_or(&mut zero);
     let [read, write, except] = &mut large;
+    inject::before(Call::Select)?;
     // SAFETY: each set has `count` bits or more, and lives, as does the timeout; the kernel refuses a negative count.
     let result =
         unsafe { libc::select(count, read.as_mut_ptr(), write.as_mut_ptr(), except.as_mut_ptr(), timeout) };
@@ -123,7 +126,7 @@ pub(crate) fn select_raw(
 /// Whether `fd` is an open descriptor.
 pub(crate) fn is_open(fd: RawFd) -> bool {
     // SAFETY: F_GETFD takes any number and touches no memory.
-    unsafe { libc::fcntl(fd, libc::F_GETFD) != -1 }
+    inject::before(Call::FcntlGetfd).is_ok() && unsafe { libc::fcntl(fd, libc::F_GETFD) != -1 }
 }
 
 /// The timeout in the unit of select(2), rounded up: a thread that has to wait half a microsecond must not spin

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::num::NonZeroU32;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -116,6 +117,9 @@ pub struct Attempt {
     /// The fault that was switched on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fault: Option<String>,
+    /// One in how many system calls below the core's pollers was made to fail.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub inject_errors: Option<NonZeroU32>,
     /// Wall-clock time in milliseconds.
     pub duration_ms: u64,
     /// What was looked at, in order.

@@ -196,6 +196,7 @@ mod tests {
             reason: (status != Status::Pass).then(|| format!("reason {seed}")),
             seed: Seed(seed),
             fault: None,
+            inject_errors: None,
             duration_ms: 2,
             checks: Vec::new(),
             counters: BTreeMap::new(),

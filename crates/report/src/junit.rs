@@ -38,6 +38,9 @@ pub fn report(results: &Results) -> Result<String, quick_junit::SerializeError> 
         if let Some(fault) = results.fault() {
             suite.add_property(("fault", one_line(fault).as_ref()));
         }
+        if let Some(one_in) = results.inject_errors() {
+            suite.add_property(("inject-errors", one_in.to_string().as_str()));
+        }
         let of_this = (target, backend, characterisation);
         let cells = results.cells.iter().filter(|cell| key(cell) == of_this);
         suite.add_test_cases(cells.map(case));

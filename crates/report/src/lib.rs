@@ -37,7 +37,7 @@ pub use grid::{Column, Grid, Tally};
 pub use merge::{Conflict, Input, MergeError, Merged, Prefer, Rules, merge};
 pub use pages::{PROVENANCE, Page, SameSystem, pages};
 pub use read::ReadError;
-pub use results::{NotRun, Results, Run, SCHEMA_VERSION, schema};
+pub use results::{NotRun, Results, Run, SCHEMA_VERSION, disturbance, schema};
 pub use scenario::{Link, Scenario};
 pub use seed::{ParseSeedError, Seed};
 pub use status::Status;

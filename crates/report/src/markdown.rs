@@ -47,6 +47,10 @@ fn summary(results: &Results) -> String {
         let fault = code_span(fault);
         let _ = writeln!(out, "**The fault {fault} was switched on: cells are meant to fail.**\n");
     }
+    if let Some(one_in) = results.inject_errors() {
+        let _ =
+            writeln!(out, "**Errors were injected: one in {one_in} system calls below the core failed.**\n");
+    }
     let interrupted = results.runs.iter().filter(|run| run.interrupted);
     let interrupted: BTreeSet<_> = interrupted.map(|run| run.target.as_str()).collect();
     if !interrupted.is_empty() && results.runs.len() > 1 {

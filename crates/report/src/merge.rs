@@ -93,17 +93,17 @@ pub enum MergeError {
     Conflicts(Vec<Conflict>),
 }
 
-/// An input and the fault that was switched on in it.
+/// An input and what it was run with on purpose.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Faulty {
     name: String,
-    fault: Option<String>,
+    disturbance: Option<String>,
 }
 
 impl fmt::Display for Faulty {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.fault {
-            Some(fault) => write!(f, "{} was run with the fault {fault} switched on", self.name),
+        match &self.disturbance {
+            Some(disturbance) => write!(f, "{} was run with {disturbance}", self.name),
             None => write!(f, "{} was run without a fault", self.name),
         }
     }
@@ -165,11 +165,11 @@ pub fn merge(inputs: Vec<Input>, rules: Rules) -> Result<Merged, MergeError> {
 
 fn check_faults(inputs: &[Input]) -> Result<(), MergeError> {
     let faulty =
-        |input: &Input| Faulty { name: input.name.clone(), fault: input.results.fault().map(str::to_owned) };
+        |input: &Input| Faulty { name: input.name.clone(), disturbance: input.results.disturbance() };
     // Inputs of targets that were not run make no statement.
     let mut with_runs = inputs.iter().filter(|input| !input.results.runs.is_empty());
     let Some(first) = with_runs.next() else { return Ok(()) };
-    match with_runs.find(|input| input.results.fault() != first.results.fault()) {
+    match with_runs.find(|input| input.results.disturbance() != first.results.disturbance()) {
         Some(other) => Err(MergeError::Faults(faulty(first), faulty(other))),
         None => Ok(()),
     }
@@ -295,6 +295,8 @@ fn text_of<T: serde::Serialize>(value: &T) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::num::NonZeroU32;
+
     use Status::{Crash, Fail, NotRun, Pass};
 
     use super::*;
@@ -459,6 +461,10 @@ mod tests {
         inputs[0].results.runs[0].fault = Some("another".into());
         assert!(merge(inputs.clone(), rules).is_err());
         inputs[0].results.runs[0].fault = Some("double-close".into());
+        inputs[0].results.runs[0].inject_errors = NonZeroU32::new(20);
+        let text = merge(inputs.to_vec(), Rules::default()).unwrap_err().to_string();
+        assert!(text.contains("with the fault double-close switched on and errors in one of 20"), "{text}");
+        inputs[0].results.runs[0].inject_errors = None;
         inputs.push(not_run("c", "three"));
         assert!(merge(inputs, rules).is_ok());
     }

@@ -207,10 +207,10 @@ fn contradiction(results: &Results) -> Option<String> {
     if let Some(not_run) = results.not_run.iter().find(|not_run| targets.contains(not_run.target.as_str())) {
         return Some(format!("{} is said to have a run and not to have one", not_run.target));
     }
-    let faults: BTreeSet<_> = results.runs.iter().map(|run| run.fault.as_deref()).collect();
+    let faults: BTreeSet<_> = results.runs.iter().map(Run::disturbance).collect();
     if faults.len() > 1 {
         return Some(
-            "runs with different faults switched on, or with one and without, are in one report".into(),
+            "runs with different faults or injected errors, or with and without, are in one report".into(),
         );
     }
     let mut seen = HashSet::new();

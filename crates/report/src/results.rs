@@ -1,6 +1,7 @@
 //! What `results.json` holds.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::num::NonZeroU32;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -88,6 +89,9 @@ pub struct Run {
     /// The fault that was switched on in every cell. The results are then no statement about this software.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fault: Option<String>,
+    /// One in how many system calls below the core's pollers was made to fail, in every cell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub inject_errors: Option<NonZeroU32>,
     /// When the run started, RFC 3339.
     pub started: String,
     /// When this report was written, RFC 3339.
@@ -96,6 +100,14 @@ pub struct Run {
     pub resumed: u32,
     /// Whether the run was interrupted and is not complete.
     pub interrupted: bool,
+}
+
+/// What cells were run with on purpose: `the fault double-close switched on`, `errors in one of 20 system calls`.
+pub fn disturbance(fault: Option<&str>, inject_errors: Option<NonZeroU32>) -> Option<String> {
+    let fault = fault.map(|fault| format!("the fault {fault} switched on"));
+    let errors = inject_errors.map(|one_in| format!("errors in one of {one_in} system calls"));
+    let both: Vec<_> = fault.into_iter().chain(errors).collect();
+    (!both.is_empty()).then(|| both.join(" and "))
 }
 
 /// The only way there was in version 1 of the format.
@@ -110,6 +122,11 @@ impl Run {
             Some(emulator) => format!("{} ({emulator})", self.via),
             None => self.via.clone(),
         }
+    }
+
+    /// What its cells were run with on purpose, as [`disturbance`] says it.
+    pub fn disturbance(&self) -> Option<String> {
+        disturbance(self.fault.as_deref(), self.inject_errors)
     }
 
     /// The version of pollmatrix, and the commit if that is known.
@@ -158,6 +175,17 @@ impl Results {
     /// The fault that was switched on. Runs with different ones are never in the same report.
     pub fn fault(&self) -> Option<&str> {
         self.runs.iter().find_map(|run| run.fault.as_deref())
+    }
+
+    /// What the cells were run with on purpose, as [`Run::disturbance`] says it. Runs with different ones are never in
+    /// the same report.
+    pub fn disturbance(&self) -> Option<String> {
+        self.runs.iter().find_map(Run::disturbance)
+    }
+
+    /// One in how many system calls below the core's pollers was made to fail.
+    pub fn inject_errors(&self) -> Option<NonZeroU32> {
+        self.runs.iter().find_map(|run| run.inject_errors)
     }
 
     /// Whether some run was interrupted and is not complete.

@@ -33,6 +33,7 @@ pub fn run(target: &str) -> Run {
         seed: Seed(1),
         repeat: 1,
         fault: None,
+        inject_errors: None,
         started: text(),
         finished: text(),
         resumed: 0,

@@ -105,6 +105,7 @@ pub fn catalogue() -> &'static [Scenario] {
         polling::dead_pipe::SCENARIO,
         polling::device_always_ready::SCENARIO,
         polling::interrupted_wait::SCENARIO,
+        polling::lowered_limit::SCENARIO,
         polling::short_wait::SCENARIO,
         polling::timer_after_work::SCENARIO,
         polling::rebuild_at_the_limit::SCENARIO,

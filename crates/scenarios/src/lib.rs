@@ -15,6 +15,7 @@ mod lifecycle;
 mod migration;
 pub mod needs;
 mod params;
+mod persist;
 mod polling;
 mod recorder;
 mod regression;

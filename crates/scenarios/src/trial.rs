@@ -7,7 +7,8 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
 use fd_core::error::StartError;
-use fd_core::poller::{BackendError, MakeBackend};
+use fd_core::inject;
+use fd_core::poller::{BackendError, Events, MakeBackend};
 
 use crate::catalogue::Scenario;
 use crate::needs;
@@ -171,6 +172,39 @@ impl Trial {
         self.record(what.into(), vec![expected.into()], observed.to_string(), source, holds);
     }
 
+    /// As [`Trial::check_eq`], for what something cost; see [`Trial::cost`].
+    pub fn cost_eq<T: PartialEq + Display>(
+        &mut self,
+        what: impl Into<String>,
+        expected: T,
+        observed: T,
+        source: &str,
+    ) {
+        let holds = expected == observed;
+        self.cost(what, expected.to_string(), observed, source, holds);
+    }
+
+    /// As [`Trial::check`], for what something cost: iterations, waits, updates, events for a thread or a registration that
+    /// they are not for. If errors are injected, it is recorded and not judged: a wait may end at once, and a removal
+    /// or an addition takes effect only when it is applied again.
+    ///
+    /// This is the only thing that a scenario promises less of then. What is reported, to whom, and what is closed is
+    /// never a cost.
+    pub fn cost(
+        &mut self,
+        what: impl Into<String>,
+        expected: impl Into<String>,
+        observed: impl Display,
+        source: &str,
+        holds: bool,
+    ) {
+        if !inject::is_on() {
+            return self.check(what, expected, observed, source, holds);
+        }
+        *self.outcome.counters.entry("checks_not_judged".into()).or_default() += 1;
+        self.check(what, expected, observed, &format!("{source}; not judged: errors are injected"), true);
+    }
+
     fn record(&mut self, what: String, expected: Vec<String>, observed: String, source: &str, holds: bool) {
         self.outcome.checks.push(Check { what, expected, observed, source: source.into(), holds });
     }
@@ -200,6 +234,12 @@ impl Trial {
     pub fn note(&mut self, text: impl Into<String>) {
         self.outcome.notes.push(text.into());
     }
+}
+
+/// Whether a report is of another direction than the `wanted` one: if errors are injected, a refused change leaves the former
+/// interest polled until it is applied again. Never if not.
+pub(crate) fn is_stray(events: Events, wanted: Events) -> bool {
+    inject::is_on() && !events.intersects(wanted)
 }
 
 /// Runs `scenario` once in this process. It may leave signals, limits and descriptors changed: give it a

@@ -452,6 +452,7 @@ impl<'a> Campaign<'a> {
             cell: id,
             seed,
             fault,
+            inject_errors: None,
             limit: patience
                 .map_or(cell.timeout, |patience| patience.saturating_mul(LIMIT_TIMES).min(cell.timeout)),
             slow: self.slow,

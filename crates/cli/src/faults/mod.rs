@@ -9,11 +9,13 @@ mod seeds;
 mod show;
 mod tries;
 
+use std::num::NonZeroU32;
 use std::path::Path;
 use std::process::ExitCode;
 
 use fd_core::fault::Fault;
 use matrix::{Selection, did_you_mean};
+use report::Seed;
 
 use crate::args::{FaultsArgs, RunFormat};
 use crate::error::{self, Error};
@@ -157,6 +159,19 @@ pub fn find(name: &str) -> Result<Fault, Error> {
     let fault =
         found.ok_or_else(|| Error::UnknownFault { name: name.to_owned(), help: did_you_mean_fault(name) })?;
     if cfg!(feature = "faults") { Ok(fault) } else { Err(Error::NoFaults) }
+}
+
+/// The rate, if this program can inject errors.
+pub fn injectable(one_in: NonZeroU32) -> Result<NonZeroU32, Error> {
+    if cfg!(feature = "faults") { Ok(one_in) } else { Err(Error::NoFaults) }
+}
+
+/// Makes system calls below the core fail for the rest of this process.
+pub fn inject(seed: Seed, cell: &str, one_in: NonZeroU32) {
+    #[cfg(feature = "faults")]
+    fd_core::inject::enable(seed.0, cell, one_in);
+    #[cfg(not(feature = "faults"))]
+    let _ = (seed, cell, one_in);
 }
 
 fn by_name(name: &str) -> Option<Fault> {

@@ -136,6 +136,7 @@ fn one(
         cell: &cell.subject.id,
         seed,
         fault: fault.map(Fault::name),
+        inject_errors: None,
         limit: cell.timeout,
         slow: args.chance.slow.factor(),
         patience: fault.map(|_| PATIENCE),

@@ -9,6 +9,7 @@ mod data;
 mod shell;
 
 use std::collections::BTreeMap;
+use std::num::NonZeroU32;
 
 use serde::Serialize;
 
@@ -41,6 +42,7 @@ pub fn report(results: &Results) -> String {
     SHELL.page(Page {
         totals: results.totals_lines().join(" · "),
         fault: results.fault(),
+        inject_errors: results.inject_errors(),
         interrupted: interrupted(results),
         characterised: results.cells.iter().any(|cell| !cell.is_contract()),
         conformance: Conformance::of(results)
@@ -72,6 +74,7 @@ fn columns(results: &Results) -> Grid {
 struct Page<'a> {
     totals: String,
     fault: Option<&'a str>,
+    inject_errors: Option<NonZeroU32>,
     interrupted: Vec<&'a str>,
     characterised: bool,
     conformance: Vec<Card<'a>>,
@@ -249,6 +252,10 @@ impl<'a> Provenance<'a> {
             ("built for", format!("{} ({})", run.triple, run.arch)),
             ("cells", run.selection.clone()),
             ("fault", optional(&run.fault)),
+            (
+                "injected errors",
+                run.inject_errors.map(|one_in| format!("one in {one_in}")).unwrap_or_default(),
+            ),
             ("seed", run.seed.to_string()),
             ("attempts", run.repeat.to_string()),
             ("started", run.started.clone()),

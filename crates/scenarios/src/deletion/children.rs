@@ -8,6 +8,7 @@ use std::thread::JoinHandle;
 
 use nix::libc;
 
+use crate::threads;
 use crate::trial::Failure;
 
 /// A child that is held between its fork and its exec. Dropping this lets it go.
@@ -50,11 +51,11 @@ impl BeforeExec {
             });
         }
         // The parent waits for the exec, too.
-        let spawn = std::thread::spawn(move || {
+        let spawn = threads::spawn(move || {
             let child = command.spawn();
             drop((waits, arrives));
             child
-        });
+        })?;
         arrived.read_exact(&mut [0]).map_err(Failure::broken)?;
         Ok(Self { go, spawn })
     }

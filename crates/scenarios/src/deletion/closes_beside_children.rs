@@ -20,6 +20,7 @@ use crate::catalogue::{Layer, Scenario};
 use crate::hold::Checkpoints;
 use crate::lab::Lab;
 use crate::still_clock::StillClock;
+use crate::threads;
 use crate::transport::{Far, pair};
 use crate::trial::{Failure, Trial, patience};
 
@@ -124,16 +125,14 @@ fn all_the_time(trial: &mut Trial, lab: &mut Lab) -> Result<(), Failure> {
     let mut rounds = 0;
     let enough = Instant::now() + patience() / 5;
     let result = std::thread::scope(|scope| {
-        for _ in 0..STARTERS {
-            scope.spawn(|| {
-                while !over.load(Ordering::SeqCst) {
-                    // If there is no such program, the child ends in its place.
-                    let _ = Command::new("true").status();
-                    children.fetch_add(1, Ordering::SeqCst);
-                }
-            });
-        }
-        let mut result = Ok(());
+        let start = || {
+            while !over.load(Ordering::SeqCst) {
+                // If there is no such program, the child ends in its place.
+                let _ = Command::new("true").status();
+                children.fetch_add(1, Ordering::SeqCst);
+            }
+        };
+        let mut result = (0..STARTERS).try_for_each(|_| threads::spawn_in(scope, start).map(drop));
         // A loaded machine starts few children, but one there must be.
         let goes_on =
             |rounds| rounds < ROUNDS && Instant::now() < enough || children.load(Ordering::SeqCst) == 0;

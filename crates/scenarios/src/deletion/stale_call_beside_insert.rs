@@ -13,6 +13,7 @@ use crate::catalogue::{Layer, Scenario};
 use crate::hold::{Checkpoints, Held};
 use crate::lab::Lab;
 use crate::recorder::Recorder;
+use crate::threads;
 use crate::transport::{at_number, pair};
 use crate::trial::{Failure, Trial, patience};
 
@@ -77,9 +78,9 @@ impl Callers {
 /// Runs `action` on a thread of its own, because it may be held up.
 fn in_time<R: Send + 'static>(what: &str, action: impl FnOnce() -> R + Send + 'static) -> Result<R, Failure> {
     let (tell, told) = channel();
-    std::thread::spawn(move || {
+    threads::spawn(move || {
         let _ = tell.send(action());
-    });
+    })?;
     let held_up = |_| Failure::Wrong(format!("{what} is held up by calls with a stale handle (L7)"));
     told.recv_timeout(patience()).map_err(held_up)
 }

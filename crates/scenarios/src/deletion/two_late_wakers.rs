@@ -3,6 +3,7 @@
 //! running bit, for ever (bug 67); both found themselves last, and both closed (bug 66); the last one had read the
 //! thread mask too early, and nobody closed (suspect 1).
 
+use std::cell::Cell;
 use std::io::Write;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -94,6 +95,7 @@ impl Plan {
         let moved = (0..2).filter(|waker| self.at[*waker] != begin);
         steps.extend(moved.map(|waker| (CAST[waker], format!("at {}", self.at[waker].name()))));
         steps.push((CAST[2], format!("deletes at {}", self.delete.name())));
+        steps.push(("us", "counts".into()));
         for one in self.order {
             steps.push((CAST[one], "goes on".into()));
             steps.push(("us", format!("see-{}-go", CAST[one])));
@@ -130,11 +132,12 @@ fn play(trial: &mut Trial, lab: &mut Lab, plan: Plan) -> Result<(), Failure> {
     let closed = lab.core().lives().closed;
     let deleted = Arc::new(AtomicBool::new(false));
     let returned = Arc::clone(&deleted);
-    let loops = plan.wakers.map(|thread| lab.activity(thread).loops);
+    let loops = [const { Cell::new(0) }; 2];
     let core = Arc::clone(lab.core());
     // It has gone, or ends the life and waits for the others.
     let over = || core.entry(handle).is_err();
-    let turned = |waker: usize| Lab::activity_of(&core, plan.wakers[waker]).loops > loops[waker];
+    let count = |waker: usize| Lab::activity_of(&core, plan.wakers[waker]).loops;
+    let turned = |waker: usize| count(waker) > loops[waker].get();
     let see = |what: &'static str, gone: &dyn Fn() -> bool| Lab::wait(&core, what, || gone() || over());
     Script::about(handle, format!("{plan:?}"), "S4, L7, bug 66, bug 67")
         .worker(CAST[0], plan.wakers[0])
@@ -146,6 +149,11 @@ fn play(trial: &mut Trial, lab: &mut Lab, plan: Plan) -> Result<(), Failure> {
             answer
         })
         .we("writes", || ends.far.write_all(b"x").map_err(Failure::broken))
+        // Both are held: a wait that ended early is not taken for one that goes on.
+        .we("counts", || {
+            (0..2).for_each(|waker| loops[waker].set(count(waker)));
+            Ok(())
+        })
         .we("see-first-go", || see("the first late thread goes on", &|| turned(0)))
         .we("see-second-go", || see("the second late thread goes on", &|| turned(1)))
         .we("see-deleter-go", || see("the deleter goes on", &|| deleted.load(Ordering::SeqCst)))

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 use fastrand::Rng;
@@ -17,6 +18,7 @@ use crate::catalogue::{Layer, Scenario};
 use crate::hold::Checkpoints;
 use crate::lab::Lab;
 use crate::recorder::Recorder;
+use crate::threads;
 use crate::transport::Far;
 use crate::trial::{Failure, Trial, patience};
 
@@ -139,7 +141,7 @@ fn forced(trial: &mut Trial, call: Call, point: Point) -> Result<(), Failure> {
     held.reached()?;
     lab.finish_by(trial, &[], |trial, runtime| {
         let core = Arc::clone(runtime.core());
-        let stopping = stop_elsewhere(runtime);
+        let stopping = stop_elsewhere(runtime)?;
         Lab::wait(&core, &about("the stop begins"), || core.is_stopping())?;
         held.release();
         let ended = stopping.recv_timeout(patience());
@@ -154,12 +156,12 @@ fn forced(trial: &mut Trial, call: Call, point: Point) -> Result<(), Failure> {
     })
 }
 
-fn stop_elsewhere(runtime: Runtime) -> std::sync::mpsc::Receiver<Result<(), Failure>> {
+fn stop_elsewhere(runtime: Runtime) -> Result<std::sync::mpsc::Receiver<Result<(), Failure>>, Failure> {
     let (tell, told) = channel();
-    std::thread::spawn(move || {
+    threads::spawn(move || {
         let _ = tell.send(stopped(runtime));
-    });
-    told
+    })?;
+    Ok(told)
 }
 
 /// What the callers of one round share.
@@ -248,10 +250,10 @@ fn unforced(trial: &mut Trial, random: &mut Rng) -> Result<(), Failure> {
         let (field, given, random) = (Arc::clone(&field), Arc::clone(&given), random.fork());
         lab.core().post(thread, move |context| again(context, field, given, random));
     }
-    let callers: Vec<_> = (0..CALLERS)
+    let callers: Vec<JoinHandle<usize>> = (0..CALLERS)
         .map(|_| {
             let (field, mut random) = (Arc::clone(&field), random.fork());
-            std::thread::spawn(move || {
+            threads::spawn(move || {
                 let mut given = 0;
                 while !field.over.load(Ordering::SeqCst) {
                     given += field.step(None, &mut random);
@@ -259,11 +261,11 @@ fn unforced(trial: &mut Trial, random: &mut Rng) -> Result<(), Failure> {
                 given
             })
         })
-        .collect();
+        .collect::<Result<_, _>>()?;
     let pause = random.u64(..2_000);
     lab.finish_by(trial, &[], |trial, runtime| {
         std::thread::sleep(Duration::from_micros(pause));
-        let stopping = stop_elsewhere(runtime);
+        let stopping = stop_elsewhere(runtime)?;
         let ended = stopping.recv_timeout(patience());
         ended.map_err(|_| Failure::Wrong("the stop does not end".into()))??;
         field.over.store(true, Ordering::SeqCst);

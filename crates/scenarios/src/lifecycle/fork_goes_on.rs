@@ -17,6 +17,7 @@ use crate::descriptors;
 use crate::hold::Checkpoints;
 use crate::lab::Lab;
 use crate::params::Transport;
+use crate::threads;
 use crate::transport::{at_number, pair, read_all};
 use crate::trial::{Failure, Trial, patience};
 
@@ -201,7 +202,7 @@ fn both_are_woken(trial: &mut Trial, lab: &mut Lab) -> Result<(), Failure> {
         let (core, id) = (Arc::clone(context.core()), context.id());
         core.wake(other);
         core.post(other, |_| ());
-        std::thread::spawn(move || {
+        let started = threads::spawn(move || {
             let woken = (0..WAKES).take_while(|_| {
                 let (tell, told) = channel();
                 core.post(id, move |_| tell.send(()).unwrap_or_default());
@@ -210,6 +211,10 @@ fn both_are_woken(trial: &mut Trial, lab: &mut Lab) -> Result<(), Failure> {
             report.eq("wake-ups that its thread answered", WAKES, woken.count());
             report.end()
         });
+        if let Err(failure) = started {
+            report.eq("a thread of the child", "started".to_owned(), failure.to_string());
+            report.end()
+        }
     })?;
     for _ in 0..WAKES {
         lab.on(thread, |_| ())?;

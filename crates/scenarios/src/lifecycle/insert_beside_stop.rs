@@ -14,6 +14,7 @@ use super::{both_ends, idle, stopped};
 use crate::catalogue::{Layer, Scenario};
 use crate::hold::Checkpoints;
 use crate::lab::Lab;
+use crate::threads;
 use crate::trial::{Failure, Trial, patience};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
@@ -139,7 +140,7 @@ fn unforced(trial: &mut Trial, round: usize) -> Result<(), Failure> {
     for index in 0..INSERTERS {
         let core = Arc::clone(lab.core());
         let (threads, transport) = (threads.clone(), trial.params.transport);
-        inserters.push(std::thread::spawn(move || {
+        inserters.push(threads::spawn(move || {
             let mut inserted = 0_usize;
             loop {
                 let thread = threads[(index + inserted) % threads.len()];
@@ -157,7 +158,7 @@ fn unforced(trial: &mut Trial, round: usize) -> Result<(), Failure> {
                     Err(refused) => return Err(Failure::broken(refused)),
                 }
             }
-        }));
+        })?);
     }
     lab.finish_by(trial, &[], |trial, runtime| {
         let some = || runtime.core().lives().inserted > (threads.len() + round) as u64;

@@ -6,7 +6,7 @@ use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use fd_core::{Context, Handler, Ready, Runtime};
+use fd_core::{Builder, Context, Handler, Ready, Runtime};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
@@ -110,12 +110,11 @@ fn ended(trial: &mut Trial, at: Where, how: How) -> Result<(), Failure> {
     let about = |what: &str| format!("{how:?} in {at:?}: {what}");
     let (tell, told) = channel();
     let end = End { how, runtime: Arc::default(), tell };
-    let action = {
+    let with_signal = |builder: Builder| {
         let end = end.clone();
-        move |_: &Context| end.now()
+        builder.signal(Signal::SIGUSR1 as i32, move |_| end.now())
     };
-    let mut lab =
-        Lab::start_with(trial, |builder| builder.signal(Signal::SIGUSR1 as i32, action), |_| Ok(()))?;
+    let mut lab = Lab::start_with(trial, with_signal, |_| Ok(()))?;
     let (near, mut far) = both_ends(trial)?;
     let tally = Tally::default();
     let ending = Ending { end: end.clone(), at, _token: tally.token() };

@@ -112,7 +112,7 @@ fn while_harvested(
     lab.fence_all()?;
     let since = lab.activity(home).since(&counted);
     let counts = format!("{} {}", since.poll_skip, since.poll_drop);
-    trial.check_eq(
+    trial.cost_eq(
         at("events skipped and dropped by the old group's thread"),
         "0 1".into(),
         counts,

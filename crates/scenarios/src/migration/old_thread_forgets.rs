@@ -64,7 +64,7 @@ fn while_nobody_reads(trial: &mut Trial, lab: &mut Lab, route: Route) -> Result<
     for (what, expected, counts) in [("skips", expected_skips, skips), ("drops", expected_drops, drops)] {
         let holds = expected.contains(&counts[0]) && counts.iter().all(|count| *count == counts[0]);
         let expected = format!("{expected:?} at the first write and no more at the others");
-        trial.check(
+        trial.cost(
             at(&format!("{what} of the old thread so far")),
             expected,
             format!("{counts:?}"),
@@ -74,7 +74,7 @@ fn while_nobody_reads(trial: &mut Trial, lab: &mut Lab, route: Route) -> Result<
     }
     // Two fence events per write, and the one that was not for it.
     let waits = lab.activity(old).since(&start).poll_io;
-    trial.check(
+    trial.cost(
         at("waits of the old thread that returned something"),
         "≤ 11",
         waits,
@@ -138,7 +138,7 @@ fn under_fire(trial: &mut Trial, lab: &mut Lab, route: Route) -> Result<(), Fail
     lab.fence_all()?;
     trial.count(at("skips and drops"), total);
     trial.count(at("takeovers refused as busy"), refused);
-    trial.check(at("most skips and drops after one takeover"), "≤ 2", most, "L5", most <= 2);
+    trial.cost(at("most skips and drops after one takeover"), "≤ 2", most, "L5", most <= 2);
     let in_order = recorder.bytes().iter().enumerate().all(|(index, byte)| *byte == index as u8);
     trial.check_eq(at("bytes"), written, recorder.bytes().len() as u64, "S1: read by one thread at a time");
     trial.check_eq(at("bytes are in order"), true, in_order, "S1");

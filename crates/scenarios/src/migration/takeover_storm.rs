@@ -204,7 +204,7 @@ fn account(trial: &mut Trial, lab: &Lab, storm: &Storm, threads: &[ThreadId]) ->
     trial.check_eq("takeovers counted", taken, sum(|counters| counters.fd_takeover), "seed counters");
     trial.check_eq("refusals counted", busy, sum(|counters| counters.fd_takeover_fail), "seed counters");
     let skips = sum(|counters| counters.poll_skip);
-    trial.check("skips", "at most two per takeover", skips, "L5", skips <= 2 * taken);
+    trial.cost("skips", "at most two per takeover", skips, "L5", skips <= 2 * taken);
     trial.check("takeovers", "some", taken, "the storm took place", taken > 0);
     trial.count("takeovers", taken);
     trial.count("takeovers refused as busy", busy);

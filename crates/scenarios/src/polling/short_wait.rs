@@ -48,7 +48,7 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
         took[0] >= WAIT,
     );
     let bound = WAITS as u64 * TURNS_PER_WAIT;
-    trial.check(
+    trial.cost(
         format!("turns of the loop for {WAITS} waits"),
         format!("at most {bound}"),
         turns,

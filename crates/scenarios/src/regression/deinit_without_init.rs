@@ -3,12 +3,13 @@
 use std::os::fd::RawFd;
 
 use fd_core::ids::{GroupId, ThreadId, ThreadMask};
-use fd_core::poller::Limits;
+use fd_core::poller::{Backend, Limits};
 use fd_core::{InsertOptions, Runtime};
 
 use crate::catalogue::{Layer, Scenario};
 use crate::deletion::watch::Watch;
 use crate::descriptors;
+use crate::persist::{from_the_system, persist, prepare};
 use crate::transport::pair;
 use crate::trial::{Failure, Trial};
 
@@ -32,20 +33,23 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
     unchanged(trial, &before, "a backend without a poller")?;
 
     let some = backend()?;
-    let poller = some.poller(first).map_err(Failure::broken)?;
+    let open =
+        |backend: &dyn Backend| persist(|| backend.poller(first), from_the_system).map_err(Failure::broken);
+    let poller = open(&*some)?;
     // The backend first, its poller last.
     drop((some, poller));
     unchanged(trial, &before, "a backend with some of its pollers")?;
 
     let twice = backend()?;
-    let poller = twice.poller(first).map_err(Failure::broken)?;
-    let again = twice.poller(first).map_err(Failure::broken)?;
+    let poller = open(&*twice)?;
+    let again = open(&*twice)?;
     drop((poller, again, twice));
     unchanged(trial, &before, "a poller that was opened twice")?;
 
     let ends = pair(trial.params.transport).map_err(Failure::broken)?;
     let watch = Watch::new(&ends.near);
-    let prepared = Runtime::builder().group(2).group(1).prepare(trial.make).map_err(Failure::from_start)?;
+    let builder = || Runtime::builder().group(2).group(1);
+    let prepared = prepare(builder, trial.make).map_err(Failure::from_start)?;
     let options = InsertOptions::default();
     let inserted =
         prepared.core().insert(ends.near, watch.recording(), first.group(), ThreadMask::ALL, options);

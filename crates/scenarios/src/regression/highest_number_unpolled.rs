@@ -48,7 +48,9 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
     let mut lab = Lab::start_with(
         trial,
         |builder| {
-            *fillers.borrow_mut() = occupy();
+            // Those of the last try would be in the way.
+            fillers.replace(Ok(Vec::new())).ok();
+            fillers.replace(occupy()).ok();
             builder.capacity(capacity)
         },
         |_| fillers.replace(Ok(Vec::new())).map(drop).map_err(Failure::broken),

@@ -36,7 +36,7 @@ pub(crate) fn is_quiet(
     }
     let turns = lab.activity(thread).since(&before).loops;
     let bound = FENCES * TURNS_PER_FENCE;
-    trial.check(
+    trial.cost(
         format!("turns of the loop, {when}"),
         format!("at most {bound}"),
         turns,

@@ -9,6 +9,7 @@ use fd_core::{Context, FdCore, Runtime};
 
 use crate::catalogue::{Layer, Scenario};
 use crate::lab::Lab;
+use crate::persist;
 use crate::trial::{Failure, Trial, patience};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
@@ -27,7 +28,9 @@ const TURNS_PER_TIMER: u64 = 3;
 
 fn run(trial: &mut Trial) -> Result<(), Failure> {
     // Nothing is registered but what the runtime itself needs.
-    let bare = Runtime::builder().group(1).start(trial.make).map_err(Failure::from_start)?;
+    let prepared =
+        persist::prepare(|| Runtime::builder().group(1), trial.make).map_err(Failure::from_start)?;
+    let bare = prepared.start().map_err(Failure::from_start)?;
     let turns = turns_of(bare.core())?;
     check(trial, "with nothing registered", turns);
     bare.stop().map_err(|death| Failure::Wrong(death.to_string()))?;
@@ -54,7 +57,7 @@ fn turns_of(core: &Arc<FdCore>) -> Result<u64, Failure> {
 
 fn check(trial: &mut Trial, when: &str, turns: u64) {
     let bound = TIMERS * TURNS_PER_TIMER;
-    trial.check(
+    trial.cost(
         format!("turns of the loop for {TIMERS} timers, {when}"),
         format!("at most {bound}"),
         turns,

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use fd_core::Builder;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
@@ -24,11 +25,13 @@ pub(crate) const SCENARIO: Scenario = Scenario {
 fn run(trial: &mut Trial) -> Result<(), Failure> {
     let handled = Arc::new(AtomicU64::new(0));
     let count = Arc::clone(&handled);
-    let action = move |_: &fd_core::Context| {
-        count.fetch_add(1, Ordering::SeqCst);
+    let configure = |builder: Builder| {
+        let count = Arc::clone(&count);
+        builder.signal(Signal::SIGUSR1 as i32, move |_| {
+            count.fetch_add(1, Ordering::SeqCst);
+        })
     };
-    let mut lab =
-        Lab::start_with(trial, |builder| builder.signal(Signal::SIGUSR1 as i32, action), |_| Ok(()))?;
+    let mut lab = Lab::start_with(trial, configure, |_| Ok(()))?;
     // Signals are the first thread's.
     let (sleeper, other) = (lab.thread(0), lab.thread(1));
     for step in ["TurnDone", "SleepAnnounced", "BeforeWait"] {

@@ -16,9 +16,10 @@ use std::time::{Duration, Instant};
 
 use fd_core::ids::ThreadId;
 use fd_core::poller::MakeBackend;
-use fd_core::{FdCore, Runtime, checkpoint};
+use fd_core::{Builder, FdCore, Runtime, checkpoint};
 
 use crate::descriptors;
+use crate::persist;
 use crate::trial::{Failure, LONGEST, patience};
 use ring::Ring;
 use subject::{Listening, Slot};
@@ -141,12 +142,10 @@ pub fn run(
 ) -> Result<(Progress, Ended), Failure> {
     fd_core::invariants::enable();
     let open_before = descriptors::open();
-    let mut builder = Runtime::builder();
-    for group in 0..soak.groups {
-        let threads = soak.threads / soak.groups + usize::from(group < soak.threads % soak.groups);
-        builder = builder.group(threads);
-    }
-    let runtime = builder.start(make).map_err(Failure::from_start)?;
+    let threads = |group| soak.threads / soak.groups + usize::from(group < soak.threads % soak.groups);
+    let builder = || (0..soak.groups).map(threads).fold(Runtime::builder(), Builder::group);
+    let prepared = persist::prepare(builder, make).map_err(Failure::from_start)?;
+    let runtime = prepared.start().map_err(Failure::from_start)?;
     let core = Arc::clone(runtime.core());
     let thread = |id| Thread {
         id,

@@ -121,8 +121,9 @@ impl Conversation {
             .spawn()
             .map_err(failed)?;
         let output = child.stdout.take().ok_or_else(|| failed(io::Error::other("it has no output")))?;
-        Ok(Self {
-            messages: Messages::pass_on(child.stderr.take()),
+        let stderr = child.stderr.take();
+        let mut conversation = Self {
+            messages: None,
             child,
             commands: Arc::new(ours),
             output,
@@ -130,7 +131,9 @@ impl Conversation {
             lines: 0,
             open: VecDeque::new(),
             answered: String::new(),
-        })
+        };
+        conversation.messages = Messages::pass_on(stderr).map_err(failed)?;
+        Ok(conversation)
     }
 
     /// Its process.

@@ -1,6 +1,6 @@
 //! What subjects write to standard error.
 
-use std::io::{BufRead, BufReader, Read};
+use std::io::{self, BufRead, BufReader, Read};
 use std::process::{ChildStderr, Stdio};
 use std::sync::OnceLock;
 use std::sync::mpsc::{Receiver, channel};
@@ -30,14 +30,17 @@ pub(super) struct Messages(Receiver<()>);
 
 impl Messages {
     /// Passes on what comes from a pipe, until it ends.
-    pub(super) fn pass_on(stderr: Option<ChildStderr>) -> Option<Self> {
-        let (stderr, show) = (stderr?, *SHOW.get()?);
+    ///
+    /// # Errors
+    /// The system has no more threads.
+    pub(super) fn pass_on(stderr: Option<ChildStderr>) -> io::Result<Option<Self>> {
+        let (Some(stderr), Some(&show)) = (stderr, SHOW.get()) else { return Ok(None) };
         let (end, ended) = channel();
-        thread::spawn(move || {
+        thread::Builder::new().spawn(move || {
             let _end = end;
             each_line(stderr, show);
-        });
-        Some(Self(ended))
+        })?;
+        Ok(Some(Self(ended)))
     }
 
     /// Waits until all of them were shown. A process that the subject has left behind may hold the pipe: then for `limit`.

@@ -1,0 +1,66 @@
+//! A process of its own: its limit is lowered.
+#![cfg(any(target_os = "linux", target_os = "android"))]
+
+use std::fs::File;
+use std::io::{Write, pipe};
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+use std::time::Duration;
+
+use fd_core::poller::{Change, Event, Interest, Limits, Poller, Trigger};
+use fd_core::{FdHandle, FdTable, InsertOptions, Prepared, Ready, Runtime};
+use nix::errno::Errno;
+use nix::sys::resource::{Resource, getrlimit, setrlimit};
+
+/// How many numbers there is room for.
+const CAPACITY: usize = 64;
+
+fn registered(runtime: &Prepared, poller: &mut dyn Poller, fd: OwnedFd) -> FdHandle {
+    let core = runtime.core();
+    let thread = core.threads().next().unwrap();
+    let (group, mask, options) = (thread.group(), thread.mask(), InsertOptions::default());
+    let handle = core.insert(fd, Arc::new(|_: &Ready<'_>| ()), group, mask, options).unwrap();
+    let change = Change {
+        fd: handle.number(),
+        generation: handle.generation(),
+        known: Interest::NONE,
+        wanted: Interest::RECV,
+        trigger: Trigger::Level,
+        force: false,
+    };
+    assert_eq!(poller.update(&change), Some(Interest::RECV));
+    handle
+}
+
+fn reported(poller: &mut dyn Poller, table: &FdTable) -> Vec<i32> {
+    let mut batch: Vec<Event> = Vec::with_capacity(8);
+    poller.wait(table, Duration::ZERO, &mut batch).unwrap();
+    batch.iter().map(|event| event.fd).collect()
+}
+
+#[test]
+fn a_poller_that_cannot_be_replaced_is_as_it_was() {
+    let limits = Limits { capacity: CAPACITY, groups: 1, threads: 1 };
+    let backend = poller_epoll::backend(&limits).unwrap();
+    let runtime = Runtime::builder().group(1).capacity(CAPACITY).prepare(poller_epoll::backend).unwrap();
+    let thread = runtime.core().threads().next().unwrap();
+    let mut poller = backend.poller(thread).unwrap();
+    let (reader, mut writer) = pipe().unwrap();
+    writer.write_all(b"x").unwrap();
+    let of_the_kernel = registered(&runtime, &mut *poller, reader.into()).number();
+    let of_the_list = registered(&runtime, &mut *poller, File::open("Cargo.toml").unwrap().into()).number();
+    let table = runtime.core().table();
+    let both = [of_the_kernel, of_the_list];
+    assert_eq!(reported(&mut *poller, table), both);
+
+    let (soft, hard) = getrlimit(Resource::RLIMIT_NOFILE).unwrap();
+    setrlimit(Resource::RLIMIT_NOFILE, 0, hard).unwrap();
+    for forked in [false, true] {
+        let error = poller.rebuild(forked).unwrap_err();
+        assert_eq!(error.raw_os_error(), Some(Errno::EMFILE as i32));
+        assert_eq!(reported(&mut *poller, table), both);
+    }
+    setrlimit(Resource::RLIMIT_NOFILE, soft, hard).unwrap();
+    poller.rebuild(false).unwrap();
+    assert_eq!(reported(&mut *poller, table), []);
+}

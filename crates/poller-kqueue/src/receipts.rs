@@ -1,0 +1,228 @@
+//! How entries are submitted, and what their receipts say: which calls are made, in which order, and what becomes of an
+//! entry whose call failed.
+
+use std::os::fd::RawFd;
+
+use fd_core::fault::{self, Fault};
+use nix::errno::Errno;
+
+use crate::changes::{Action, Operation, Outcome, outcome};
+
+/// How often one entry is tried whose call was interrupted, and a removal that the core does not ask for again.
+const TRIES: usize = 64;
+
+/// A call that failed as a whole says nothing of its entry: it may be tried again.
+const NOT_ANSWERED: Errno = Errno::EAGAIN;
+
+/// The system, as far as entries go.
+pub(crate) trait Kernel {
+    /// One call of kevent(2) with these entries and room for as many receipts. Appends the error number of each receipt,
+    /// zero for none.
+    ///
+    /// # Errors
+    /// The call failed as a whole.
+    fn call(&mut self, operations: &[Operation], receipts: &mut Vec<i64>) -> Result<(), Errno>;
+
+    /// Whether the number is an open descriptor.
+    fn is_open(&self, fd: RawFd) -> bool;
+}
+
+/// Submits the entries, all of them whatever becomes of each, and puts what became of each into `results`. `receipts` is
+/// kept only for its room.
+pub(crate) fn submit(
+    kernel: &mut impl Kernel,
+    operations: &[Operation],
+    receipts: &mut Vec<i64>,
+    results: &mut Vec<Result<(), Errno>>,
+) {
+    results.clear();
+    let stops_at_error = fault::on(Fault::KqueueStopsAtFirstError);
+    if !stops_at_error && submit_at_once(kernel, operations, receipts, results) {
+        return;
+    }
+    // A call that failed as a whole does not say how far it got. To do it again does no harm: an addition replaces, a
+    // deletion may miss.
+    for operation in operations {
+        let result = submit_one(kernel, operation);
+        results.push(result);
+        if result.is_err() && stops_at_error {
+            break;
+        }
+    }
+    results.resize(operations.len(), Ok(()));
+}
+
+/// Removes what there is, and tries again for as long as the kernel refuses, within bounds.
+pub(crate) fn remove(kernel: &mut impl Kernel, removal: &[Operation]) {
+    for operation in removal {
+        let removed = |_: &usize| {
+            let result = submit_one(kernel, operation);
+            outcome(operation, result) != Outcome::Refused
+        };
+        (0..TRIES).find(removed);
+    }
+}
+
+/// Submits the entries in one call, and says whether the kernel answered each.
+fn submit_at_once(
+    kernel: &mut impl Kernel,
+    operations: &[Operation],
+    receipts: &mut Vec<i64>,
+    results: &mut Vec<Result<(), Errno>>,
+) -> bool {
+    receipts.clear();
+    if kernel.call(operations, receipts).is_err() || receipts.len() != operations.len() {
+        return false;
+    }
+    let of_each = operations.iter().zip(&*receipts);
+    results.extend(of_each.map(|(operation, receipt)| judge(kernel, operation, *receipt)));
+    true
+}
+
+fn submit_one(kernel: &mut impl Kernel, operation: &Operation) -> Result<(), Errno> {
+    for _ in 0..TRIES {
+        let mut receipts = Vec::with_capacity(1);
+        match kernel.call(std::slice::from_ref(operation), &mut receipts) {
+            Ok(()) => return receipts.first().map_or(Ok(()), |receipt| judge(kernel, operation, *receipt)),
+            Err(Errno::EINTR) => {}
+            Err(_) => break,
+        }
+    }
+    Err(NOT_ANSWERED)
+}
+
+/// What the receipt of an operation says.
+fn judge(kernel: &impl Kernel, operation: &Operation, receipt: i64) -> Result<(), Errno> {
+    match answer(receipt) {
+        Err(Errno::EBADF) if kernel.is_open(operation.fd) => Err(match operation.action {
+            // NetBSD says this of a pipe whose other end is gone (pipe_kqfilter in sys_pipe.c), where the others say
+            // EPIPE. Only a number that really is not open may be called so.
+            Action::Add(_) => Errno::EPIPE,
+            Action::Delete => NOT_ANSWERED,
+        }),
+        answer => answer,
+    }
+}
+
+/// What a receipt says.
+pub(crate) fn answer(receipt: i64) -> Result<(), Errno> {
+    match receipt {
+        0 => Ok(()),
+        errno => Err(Errno::from_raw(errno as i32)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use fd_core::poller::Trigger;
+
+    use super::*;
+    use crate::changes::{Filter, removal};
+
+    /// Answers calls from a script, and records how many entries each had.
+    #[derive(Default)]
+    struct Scripted {
+        /// What the next calls answer, the last one first: receipts, or the error of the whole.
+        answers: Vec<Result<Vec<i64>, Errno>>,
+        calls: Vec<usize>,
+        open: bool,
+    }
+
+    impl Kernel for Scripted {
+        fn call(&mut self, operations: &[Operation], receipts: &mut Vec<i64>) -> Result<(), Errno> {
+            self.calls.push(operations.len());
+            let answer = self.answers.pop().unwrap_or_else(|| Ok(vec![0; operations.len()]));
+            answer.map(|answer| receipts.extend(answer))
+        }
+
+        fn is_open(&self, _: RawFd) -> bool {
+            self.open
+        }
+    }
+
+    fn scripted<const N: usize>(answers: [Result<Vec<i64>, Errno>; N]) -> Scripted {
+        Scripted { answers: answers.into_iter().rev().collect(), ..Scripted::default() }
+    }
+
+    fn additions(count: RawFd) -> Vec<Operation> {
+        let action = Action::Add(Trigger::Level);
+        (0..count).map(|fd| Operation { fd, generation: 1, filter: Filter::Read, action }).collect()
+    }
+
+    fn submitted(kernel: &mut Scripted, operations: &[Operation]) -> Vec<Result<(), Errno>> {
+        // What the results of the last submission leave behind.
+        let mut results = vec![Err(Errno::ENOTTY); 5];
+        submit(kernel, operations, &mut vec![1; 3], &mut results);
+        results
+    }
+
+    const EBADF: i64 = Errno::EBADF as i64;
+    const ENOMEM: i64 = Errno::ENOMEM as i64;
+
+    #[test]
+    fn receipts_are_in_the_order_of_the_entries() {
+        let mut kernel = scripted([Ok(vec![0, ENOMEM, EBADF])]);
+        let expected = [Ok(()), Err(Errno::ENOMEM), Err(Errno::EBADF)];
+        assert_eq!(submitted(&mut kernel, &additions(3)), expected);
+        assert_eq!(kernel.calls, [3]);
+    }
+
+    #[test]
+    fn entries_without_a_receipt_each_are_submitted_one_by_one() {
+        for whole in [Err(Errno::EINTR), Err(Errno::ENOMEM), Ok(vec![]), Ok(vec![0]), Ok(vec![0, 0, 0])] {
+            let mut kernel = scripted([whole, Ok(vec![]), Ok(vec![ENOMEM])]);
+            assert_eq!(submitted(&mut kernel, &additions(2)), [Ok(()), Err(Errno::ENOMEM)]);
+            assert_eq!(kernel.calls, [2, 1, 1]);
+        }
+    }
+
+    #[test]
+    fn a_call_that_fails_says_nothing_of_the_number() {
+        let mut kernel = scripted([Err(Errno::EBADF), Err(Errno::EBADF), Ok(vec![0])]);
+        assert_eq!(submitted(&mut kernel, &additions(2)), [Err(Errno::EAGAIN), Ok(())]);
+        let refused = outcome(&additions(1)[0], Err(Errno::EAGAIN));
+        assert_eq!(refused, Outcome::Refused, "and the core applies it again");
+    }
+
+    #[test]
+    fn an_interrupted_call_is_made_again_and_not_for_ever() {
+        let mut kernel =
+            scripted([Err(Errno::ENOMEM), Err(Errno::EINTR), Err(Errno::EINTR), Ok(vec![ENOMEM])]);
+        assert_eq!(submitted(&mut kernel, &additions(1)), [Err(Errno::ENOMEM)]);
+        let mut kernel = Scripted { answers: vec![Err(Errno::EINTR); 10 * TRIES], ..Scripted::default() };
+        assert_eq!(submitted(&mut kernel, &additions(1)), [Err(Errno::EAGAIN)]);
+        assert_eq!(kernel.calls.len(), 1 + TRIES);
+    }
+
+    #[test]
+    fn a_number_that_is_open_is_not_called_closed() {
+        let [add] = additions(1)[..] else { unreachable!() };
+        let delete = Operation { action: Action::Delete, ..add };
+        for (operation, open, expected) in [
+            (add, false, Errno::EBADF),
+            (add, true, Errno::EPIPE),
+            (delete, false, Errno::EBADF),
+            (delete, true, Errno::EAGAIN),
+        ] {
+            let mut kernel = Scripted { open, ..scripted([Ok(vec![EBADF])]) };
+            assert_eq!(submitted(&mut kernel, &[operation]), [Err(expected)], "{operation:?} {open}");
+        }
+    }
+
+    #[test]
+    fn a_removal_is_tried_until_the_kernel_has_done_it_and_not_for_ever() {
+        let absent = Ok(vec![Errno::ENOENT as i64]);
+        let mut kernel = scripted([Ok(vec![ENOMEM]), Err(Errno::EACCES), absent, Ok(vec![0])]);
+        remove(&mut kernel, &removal(3));
+        assert_eq!(kernel.calls.len(), 4, "three for the first filter, one for the second");
+        let mut kernel = Scripted { answers: vec![Ok(vec![ENOMEM]); 10 * TRIES], ..Scripted::default() };
+        remove(&mut kernel, &removal(3));
+        assert_eq!(kernel.calls.len(), 2 * TRIES);
+    }
+
+    #[test]
+    fn a_receipt_of_zero_is_a_success() {
+        assert_eq!(answer(0), Ok(()));
+        assert_eq!(answer(ENOMEM), Err(Errno::ENOMEM));
+    }
+}
