@@ -2,13 +2,14 @@
 
 use std::fmt;
 
+use crate::backoff::Backoff;
 use crate::core::FdCore;
 use crate::error::Stale;
 use crate::fault::{self, Fault};
 use crate::handler::OwnerId;
 use crate::ids::{GroupId, ThreadMask};
 use crate::state;
-use crate::sync::{Backoff, Ordering};
+use crate::sync::Ordering;
 use crate::table::{FdHandle, Pin, TableId};
 
 /// One entry as it was at one moment. The fields are read one after the other under one pin: they belong to the same

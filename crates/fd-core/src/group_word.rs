@@ -12,12 +12,14 @@
 //! gets as far as a mask. The lock is held for a constant number of steps, by insert, by a change of group and
 //! by the end of a life; who finds it waits, because failing would lose an event or an update.
 
+use crate::backoff::Backoff;
 use crate::checkpoint::Point;
 use crate::fault::{self, Fault};
 use crate::ids::{GroupId, MAX_GROUPS};
 use crate::invariants::invariant;
+use crate::pairs;
 use crate::poller::Generation;
-use crate::sync::{AtomicU64, Backoff, Ordering};
+use crate::sync::{AtomicU64, Ordering};
 use crate::weak::{self, Weak};
 
 const GENERATION_SHIFT: u32 = 32;
@@ -82,7 +84,7 @@ impl GroupWord {
     #[inline]
     pub(crate) fn peek(&self) -> Word {
         // Acquire: pairs with the Release of `publish`, so that a live word shows a whole entry.
-        Word(self.0.load(Ordering::Acquire))
+        Word(pairs::read(&self.0))
     }
 
     /// Takes a reference and returns the word that it pins, if `wanted` accepts it.
@@ -161,14 +163,16 @@ impl GroupWord {
         if word.references() != 0 {
             return Err(ClaimRefused::Visited);
         }
-        // The write of the pair with the end of all registrations; the caller's fence follows.
-        let claimed = self.0.compare_exchange(word.0, word.0 | LOCK, Ordering::AcqRel, Ordering::Relaxed);
-        claimed.map(|_| word.generation()).map_err(|_| ClaimRefused::Visited)
+        if pairs::claim(&self.0, word.0, word.0 | LOCK) {
+            Ok(word.generation())
+        } else {
+            Err(ClaimRefused::Visited)
+        }
     }
 
     /// Whether the slot is being given to a registration or taken from one.
     pub(crate) fn is_changing_hands(&self) -> bool {
-        let word = Word(self.0.load(Ordering::Acquire));
+        let word = Word(pairs::read(&self.0));
         word.group().is_none() && word.is_locked()
     }
 

@@ -19,8 +19,10 @@
 //! waits, holding what it has. All holding and waiting is therefore towards the tail, and the tail waits for nobody:
 //! no deadlock and no livelock.
 
+use crate::backoff::Backoff;
 use crate::invariants::invariant;
-use crate::sync::{AtomicI32, AtomicU64, Backoff, Ordering};
+use crate::pairs;
+use crate::sync::{AtomicI32, AtomicU64, Ordering};
 use crate::weak::{self, Weak};
 
 const UNLINKED: i32 = 0;
@@ -55,7 +57,7 @@ impl Link {
     }
 
     fn load(&self) -> Halves {
-        Halves::unpack(self.0.load(Ordering::Acquire))
+        Halves::unpack(pairs::read(&self.0))
     }
 
     fn swap_whole(&self, from: Halves, to: Halves) -> bool {
@@ -67,10 +69,9 @@ impl Link {
         self.0.store(to.pack(), weak::ordering(Weak::LinkRelaxed, Ordering::Release));
     }
 
-    /// Unlinks a link that this thread has locked. A read-modify-write, so that the caller's fence can follow it.
+    /// Unlinks a link that this thread has locked. The caller may look at the update bits next.
     fn unlink(&self) {
-        let order = weak::ordering(Weak::LinkRelaxed, Ordering::AcqRel);
-        self.0.swap(Halves { next: UNLINKED, prev: FIRST }.pack(), order);
+        pairs::unlink(&self.0, Halves { next: UNLINKED, prev: FIRST }.pack());
     }
 
     /// Forgets the list that the entry was in. For the only thread of a forked child.

@@ -4,15 +4,17 @@ use std::os::fd::RawFd;
 use std::sync::Arc;
 
 use super::{FdHandle, FdTable, Pin};
+use crate::backoff::Backoff;
 use crate::checkpoint::{Point, hit};
 use crate::error::{DeleteError, InsertRefused};
 use crate::fault::{self, Fault};
 use crate::handler::Handler;
 use crate::ids::{GroupId, ThreadMask};
 use crate::invariants::{self, invariant};
+use crate::pairs;
 use crate::poller::Leave;
 use crate::state;
-use crate::sync::{Backoff, Ordering, fence, fence_after_rmw};
+use crate::sync::{AtomicU64, Ordering};
 use crate::weak::{self, Weak};
 
 impl FdTable {
@@ -58,8 +60,7 @@ impl FdTable {
             }
             return Err((InsertRefused::InUse { fd }, handler));
         };
-        // Pairs with `FdTable::close`: slot, then closed; closed, then slots.
-        fence_after_rmw(Weak::InsertFence);
+        // After the claim: pairs with `FdTable::close`.
         if self.is_closed() && !fault::on(Fault::InsertOutlivesStop) {
             entry.group.free();
             return Err((InsertRefused::Stopping, handler));
@@ -115,9 +116,8 @@ impl<'t> Pin<'t> {
         hit(Point::ReportBeforeRunning, self.fd());
         // Dekker with delete (mask := 0, then read running) and message passing with takeover (running := X, mask
         // := X, running := 0): set mine, then look.
-        let before = entry.running.fetch_or(me.bits(), Ordering::AcqRel);
+        let before = pairs::set_running(&entry.running, me.bits());
         invariant!(before & me.bits() == 0, "S9: fd {} is entered twice by {me:?}", self.fd());
-        fence_after_rmw(Weak::EnterFence);
         hit(Point::ReportRunningSet, self.fd());
         let mut backoff = Backoff::default();
         loop {
@@ -153,10 +153,9 @@ impl<'t> Pin<'t> {
         if weak::on(Weak::ExitUnpinned) {
             self.entry().group.unpin();
         }
-        // (a) Release: what the handler did is over before anybody sees the bit gone.
-        let before = self.entry().running.fetch_and(!me.bits(), Ordering::AcqRel);
+        // (a)
+        let before = pairs::clear_running(&self.entry().running, me.bits());
         invariant!(before & me.bits() != 0, "fd {} is left by {me:?}, which had not entered", self.fd());
-        fence_after_rmw(Weak::LeaveFence);
         hit(Point::LeaveRunningCleared, self.fd());
         if weak::on(Weak::ExitUnpinned) {
             self.entry().group.repin();
@@ -169,20 +168,16 @@ impl<'t> Pin<'t> {
         if !weak::on(Weak::NoMaskCheck) && !self.thread_mask().is_empty() || !stale_running.is_empty() {
             return Ok(self);
         }
-        // Another thread wrote the zero. Without a fence here, a third one may have set its running bit and not seen the zero,
-        // and its bit not be seen below: POWER allows it (RWC).
-        if !weak::on(Weak::LastFence) {
-            fence(Ordering::SeqCst);
-        }
-        self.close_if_unused()
+        // (c) Another thread wrote the zero: that takes a fence of its own.
+        self.close_if_unused(pairs::running_after_foreign_zero)
     }
 
     /// The end of every exit from an entry whose thread mask is zero: (c) nobody must be running: later wakers will see the
     /// zero; (d) then one of those who have come so far wins the token. In this order: any other leaks or closes early in a
     /// model.
-    fn close_if_unused(self) -> Result<Pin<'t>, Orphan<'t>> {
+    fn close_if_unused(self, running: impl FnOnce(&AtomicU64) -> u64) -> Result<Pin<'t>, Orphan<'t>> {
         let looks = !weak::on(Weak::NoRunningCheck) && !weak::on(Weak::RunningBeforeMask);
-        if looks && !self.running().is_empty() {
+        if looks && running(&self.entry().running) != 0 {
             return Ok(self);
         }
         let state = self.entry().state.fetch_and(!state::MUST_CLOSE, Ordering::AcqRel);
@@ -212,8 +207,7 @@ impl<'t> Pin<'t> {
         }
         hit(Point::DeleteTokenSet, self.fd());
         // Dekker with `enter` and `leave`: a full barrier between this and the read of running (suspect 2).
-        entry.thread_mask.swap(0, Ordering::AcqRel);
-        fence_after_rmw(Weak::DeleteFence);
+        pairs::clear_mask(&entry.thread_mask);
         hit(Point::DeleteMaskCleared, self.fd());
         if fault::on(Fault::WaitOnDelete) {
             let mut backoff = Backoff::default();
@@ -224,7 +218,7 @@ impl<'t> Pin<'t> {
         if fault::on(Fault::DeleteClosesAtOnce) {
             entry.running.store(0, Ordering::Release);
         }
-        Ok(self.close_if_unused().err())
+        Ok(self.close_if_unused(pairs::read).err())
     }
 }
 

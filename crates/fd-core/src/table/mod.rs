@@ -23,10 +23,10 @@ use std::os::fd::RawFd;
 use crate::entry::{Entry, Polled};
 use crate::error::Stale;
 use crate::ids::{GroupId, MAX_GROUPS, THREADS_PER_GROUP, ThreadId, ThreadMask};
+use crate::pairs;
 use crate::poller::Generation;
-use crate::sync::{AtomicBool, AtomicU32, AtomicU64, Ordering, count, fence_after_rmw};
+use crate::sync::{AtomicBool, AtomicU32, AtomicU64, Ordering, count};
 use crate::update_list::{Link, Links, UpdateList};
-use crate::weak::Weak;
 use crate::zeroed::ZeroedArray;
 
 /// One registration of one descriptor: the table, the number, and which registration of the number.
@@ -128,13 +128,12 @@ impl FdTable {
     /// Refuses registrations from now on. Those that were admitted before are found by [`FdTable::pin_all`].
     pub(crate) fn close(&self) {
         // Pairs with `insert`: closed, then slots; slot, then closed.
-        self.closed.swap(true, Ordering::AcqRel);
-        fence_after_rmw(Weak::CloseFence);
+        pairs::close(&self.closed);
     }
 
     /// Whether registrations are refused.
     pub(crate) fn is_closed(&self) -> bool {
-        self.closed.load(Ordering::Acquire)
+        pairs::is_closed(&self.closed)
     }
 
     /// The handle of the registration of `fd` in that generation.
@@ -184,7 +183,7 @@ impl FdTable {
 
     /// One above the highest number ever inserted.
     pub(crate) fn high_water(&self) -> usize {
-        self.high_water.load(Ordering::Acquire) as usize
+        pairs::bound(&self.high_water) as usize
     }
 
     pub(crate) fn updates(&self, group: GroupId) -> &UpdateList {

@@ -3,6 +3,7 @@
 use std::os::fd::RawFd;
 
 use super::{FdHandle, FdTable, Orphan, Pin};
+use crate::backoff::Backoff;
 use crate::checkpoint::{Point, hit};
 use crate::error::MoveError;
 use crate::fault::{self, Fault};
@@ -11,7 +12,7 @@ use crate::handler::OwnerId;
 use crate::ids::{GroupId, ThreadId, ThreadMask};
 use crate::poller::Leave;
 use crate::state;
-use crate::sync::{Backoff, Ordering};
+use crate::sync::Ordering;
 use crate::weak::{self, Weak};
 
 /// How often a relocation looks for a moment without a reference before it gives up. References are held for a
@@ -78,8 +79,12 @@ impl<'t> Pin<'t> {
         if !fault::on(Fault::TakeoverKeepsThreadMask) {
             // Not a plain store: that would bring an entry under deletion back to life. Release: whoever sees
             // the new mask sees what the old owner left (it had given up its running bit before ours was won).
-            let replaced =
-                entry.thread_mask.compare_exchange(old.bits(), me.bits(), Ordering::AcqRel, Ordering::Acquire);
+            let replaced = entry.thread_mask.compare_exchange(
+                old.bits(),
+                me.bits(),
+                Ordering::AcqRel,
+                Ordering::Acquire,
+            );
             if replaced.is_err() {
                 return Err(MoveError::Deleted);
             }

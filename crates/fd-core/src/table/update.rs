@@ -9,7 +9,8 @@ use super::{FdHandle, FdTable, Pin};
 use crate::checkpoint::{Point, hit};
 use crate::fault::{self, Fault};
 use crate::ids::{ThreadId, ThreadMask};
-use crate::sync::{Ordering, fence_after_rmw};
+use crate::pairs;
+use crate::sync::Ordering;
 use crate::update_list::Next;
 use crate::weak::{self, Weak};
 
@@ -54,8 +55,7 @@ impl Pin<'_> {
             return Scheduled::Nothing;
         }
         // Pairs with `done_update` as above; and with its look at the bits, by Dekker: bits, then list — list, then bits.
-        let owed = entry.update_mask.fetch_or(allowed.bits(), Ordering::AcqRel);
-        fence_after_rmw(Weak::ScheduleFence);
+        let owed = pairs::set_updates(&entry.update_mask, allowed.bits());
         if fault::on(Fault::NoWakeIfOwed) && ThreadMask::from_bits(owed).contains(allowed) {
             return Scheduled::Nothing;
         }
@@ -92,12 +92,11 @@ impl Pin<'_> {
         while !left.intersects(table.enabled(group)) {
             table.updates(group).remove(table, self.fd() as usize);
             listed_again = ThreadMask::NONE;
-            // Dekker with `schedule` (bits, then list): unlisted, then look at the bits again.
-            fence_after_rmw(Weak::UnlistFence);
             if weak::on(Weak::NoLookAfterUnlist) {
                 break;
             }
-            left = ThreadMask::from_bits(entry.update_mask.load(Ordering::Acquire));
+            // Dekker with `schedule` (bits, then list): unlisted, then look at the bits again.
+            left = ThreadMask::from_bits(pairs::updates_after_unlink(&entry.update_mask));
             if !left.intersects(table.enabled(group)) {
                 break;
             }
