@@ -7,44 +7,14 @@
 #   zig    links the release executable with zig as the linker; statically, if the target is a musl
 #   tsan   runs the core's and the backends' tests under ThreadSanitizer, and builds an executable that runs cells under it;
 #          for the machine's own target
-#
-# The target's standard library is, in this order: the installed one (`rustup target add TARGET`); built from source in the
-# environment that the file named by POLLMATRIX_CROSS_ENV sets up (default: ../shared/tools/cross-env.sh, if there); built
-# from the rust-src component, if installed. This script never makes rustup download anything.
+# Where the target's standard library comes from: ci/lib.sh, select_target.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 action=${1:?usage: ci/targets.sh check|lint|link|release|zig|tsan TARGET...}
 shift
-cross_env=${POLLMATRIX_CROSS_ENV:-../shared/tools/cross-env.sh}
-if [ -f "$cross_env" ]; then cross_env=$(realpath "$cross_env"); else cross_env=; fi
 # Apart from the native builds: the environment differs, and each would throw out what the other built.
 export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-target}/cross
-
-installed() { [ -n "$(ls "$(rustc --print target-libdir --target "$1")" 2>/dev/null)" ]; }
-
-# No arguments: the sourced file would see ours.
-enter_cross_env() {
-  # shellcheck source=/dev/null
-  . "$cross_env"
-}
-
-# Sets `target`, the arguments that select it.
-select_target() {
-  target=(--target "$1")
-  # A sanitizer must see the standard library, too.
-  if [ "$action" != tsan ] && installed "$1"; then return; fi
-  if [ -n "$cross_env" ]; then
-    enter_cross_env
-    target+=(-Zbuild-std)
-    return
-  fi
-  if [ ! -e "$(rustc --print sysroot)/lib/rustlib/src/rust/library/std/Cargo.toml" ]; then
-    not_run "no standard library for $1 (rustup target add $1, or rustup component add rust-src)"
-  fi
-  export RUSTC_BOOTSTRAP=1
-  target+=(-Zbuild-std)
-}
 
 need_zig() {
   if have cargo-zigbuild; then return; fi
@@ -58,7 +28,8 @@ for name in "$@"; do
   echo "== $action $name"
   # A subshell: what is exported for one target must not reach the next.
   (
-    select_target "$name"
+    # A sanitizer must see the standard library, too.
+    if [ "$action" = tsan ]; then select_target "$name" std always; else select_target "$name" std; fi
     case $action in
       check) cargo check --workspace "${target[@]}" ;;
       lint) cargo clippy --workspace --all-targets "${target[@]}" -- -D warnings ;;

@@ -1,7 +1,7 @@
 //! Each side of fd-core's Dekker pairs as one function, in the order of the protocol, from the protocol's own source files.
 //!
-//! `ci/orderings.sh` compiles this crate for other processors; the executable of this package checks the instructions. It needs
-//! `core` only, so that no standard library has to be built for them.
+//! `ci/orderings.sh` compiles this crate for other processors, and `crates/orderings` checks the instructions. It needs `core`
+//! only, so that no standard library has to be built for them.
 #![no_std]
 
 #[path = "../../fd-core/src/pairs.rs"]
@@ -17,10 +17,9 @@ pub use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
 
 /// `Pin::enter`, against `Pin::delete`.
 #[inline(never)]
-pub fn probe_enter(running: &AtomicU64, mask: &AtomicU64, me: u64) -> (u64, u64) {
+pub fn probe_enter(running: &AtomicU64, mask: &AtomicU64, me: u64) -> u64 {
     pairs::set_running(running, me);
-    let others = pairs::read(running);
-    (others, pairs::read(mask))
+    pairs::read(running) ^ pairs::read(mask)
 }
 
 /// `Pin::leave`, against `Pin::delete`, and against another thread's `Pin::enter` after a foreign delete.
@@ -59,8 +58,7 @@ pub fn probe_insert(slot: &AtomicU64, closed: &AtomicBool, free: u64, locked: u6
 
 /// `FdTable::close`, against `FdTable::insert`.
 #[inline(never)]
-pub fn probe_close(slot: &AtomicU64, closed: &AtomicBool, high_water: &AtomicU32) -> (u32, u64) {
+pub fn probe_close(slot: &AtomicU64, closed: &AtomicBool, high_water: &AtomicU32) -> u64 {
     pairs::close(closed);
-    let bound = pairs::bound(high_water);
-    (bound, pairs::read(slot))
+    u64::from(pairs::bound(high_water)) ^ pairs::read(slot)
 }
