@@ -48,7 +48,7 @@ pub fn instructions(assembly: &str, side: &str, patterns: &[&Pattern]) -> Option
             return None;
         }
         let known = patterns.iter().find(|pattern| pattern.pattern.matches(&text))?;
-        (known.kind != Kind::Stack).then_some(Instruction { kind: known.kind, text })
+        (!matches!(known.kind, Kind::Stack | Kind::None)).then_some(Instruction { kind: known.kind, text })
     };
     Some(body.filter_map(instruction).collect())
 }
@@ -185,8 +185,10 @@ mod tests {
         for (processor, body) in [
             ("aarch64", "swpal\txzr, x8, [x1] | ldapr\tx0, [x0] | ret"),
             ("aarch64", "ldaxr\tx8, [x1] | stlxr\tw9, xzr, [x1] | ldar\tx0, [x0] | ret"),
+            ("aarch64", "swpal\txzr, x8, [x1] | //MEMBARRIER | ldapr\tx0, [x0] | ret"),
             ("aarch64", "swpal\txzr, x8, [x1] | dmb\tishld | ldapr\tx0, [x0] | ret"),
             ("powerpc", "lwsync | ldarx 5, 0, 4 | stdcx. 6, 0, 4 | lwsync | ld 3, 0(3) | isync | blr"),
+            ("riscv", "amoswap.d.aqrl\tzero, zero, (a1) | #MEMBARRIER | ld\ta0, 0(a0) | fence\tr, rw | ret"),
             ("riscv", "amoswap.d.aqrl\tzero, zero, (a1) | ld\ta0, 0(a0) | fence\tr, rw | ret"),
             ("riscv", "amoswap.d.aqrl\tzero, zero, (a1) | fence\tr, rw | ld\ta0, 0(a0) | ret"),
             ("x86", "lock\t\torq\t%rdx, (%rdi) | movq\t(%rsi), %rax | retq"),

@@ -10,7 +10,7 @@ struct Dialect(&'static str, &'static str, &'static [&'static str]);
 
 const DIALECTS: [Dialect; 6] = [
     Dialect("X86", "x86_64", &["", "EAX", "", "", "", "EBX", "", "", "", "ECX"]),
-    Dialect("AArch64", "aarch64-outline-atomics", &["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"]),
+    Dialect("AArch64", "aarch64-inline", &["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"]),
     Dialect("AArch64", "aarch64+lse+rcpc", &["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"]),
     Dialect("ARM", "armv7", &["R0", "R1", "R2", "R3", "R4", "R5", "R6", "R7", "R8", "R9"]),
     Dialect("PPC", "powerpc64", &["r1", "r2", "r3", "r4", "r5", "r6", "r7", "r8", "r9", "r10"]),
@@ -104,7 +104,7 @@ impl Dialect {
                     }
                     Access::Write(word, value) => {
                         column.extend(self.write(at, word, *value, thread));
-                        if matches!(*target, "aarch64-outline-atomics" | "armv7") {
+                        if matches!(*target, "aarch64-inline" | "armv7") {
                             outcome.push(format!("{thread}:{}=0", self.register(at + 3)));
                         }
                     }

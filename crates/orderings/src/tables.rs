@@ -35,6 +35,8 @@ pub enum Kind {
     Store,
     /// The function's own frame.
     Stack,
+    /// No access, though it looks so.
+    None,
     /// Anything else that may touch memory.
     Unknown,
 }
@@ -121,6 +123,7 @@ pub fn patterns() -> Vec<Pattern> {
             "read" => Kind::Read,
             "store" => Kind::Store,
             "stack" => Kind::Stack,
+            "none" => Kind::None,
             "unknown" => Kind::Unknown,
             _ => return None,
         })
