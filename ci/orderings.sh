@@ -102,7 +102,7 @@ broken() {
 
 broken fences 's/^( *)fence\(Ordering::SeqCst\);/\1();/' 's/^( *)core::sync::atomic::compiler_fence\(Ordering::SeqCst\);/\1();/'
 broken writes \
-  's/\b(running|updates)\.fetch_(or|and)\((!?me|bits), Ordering::AcqRel\)/{ \1.store(\3, Ordering::Release); 0 }/' \
+  's/\b(running|updates)\.fetch_(or|and)\((!?me|bits), .*\);/{ \1.store(\3, Ordering::Release); 0 };/' \
   's/\bmask\.swap\(0, Ordering::AcqRel\)/mask.store(0, Ordering::Release)/' \
   's/\bclosed\.swap\(true, Ordering::AcqRel\)/closed.store(true, Ordering::Release)/' \
   's/\blink\.swap\(unlinked, .*\);/link.store(unlinked, Ordering::Release);/' \

@@ -53,6 +53,7 @@ impl EntryInfo {
             state: pin.state(),
             thread_mask: pin.thread_mask(),
             running: pin.running(),
+            // No pair: for people.
             update_mask: ThreadMask::from_bits(entry.update_mask.load(Ordering::Acquire)),
             polled_recv: ThreadMask::from_bits(recv),
             polled_send: ThreadMask::from_bits(send),

@@ -10,13 +10,21 @@ use crate::weak::{self, Weak};
 /// Reads a word of a pair. Later accesses stay behind it.
 #[inline(always)]
 pub(crate) fn read(word: &AtomicU64) -> u64 {
+    // Any pair: the caller names it.
     word.load(Ordering::Acquire)
+}
+
+/// Reads the running bits, as [`read`] does.
+#[inline(always)]
+pub(crate) fn running(running: &AtomicU64) -> u64 {
+    // Pair: exit. Acquire: a thread that sees a takeover's bit gone sees the mask that it left.
+    running.load(weak::ordering(Weak::RunningRelaxed, Ordering::Acquire))
 }
 
 /// `enter`: sets running bits. Pairs with [`clear_mask`]: running, then mask; mask, then running. Returns the bits before.
 #[inline(always)]
 pub(crate) fn set_running(running: &AtomicU64, me: u64) -> u64 {
-    // Release: a takeover that finds the bit gone later orders after it. Acquire: pairs with the release of `clear_running`.
+    // Pair: enter-delete.
     let before = running.fetch_or(me, Ordering::AcqRel);
     fence_after_rmw(Weak::EnterFence);
     before
@@ -25,8 +33,8 @@ pub(crate) fn set_running(running: &AtomicU64, me: u64) -> u64 {
 /// `leave`: clears running bits. Pairs with [`clear_mask`] as [`set_running`] does. Returns the bits before.
 #[inline(always)]
 pub(crate) fn clear_running(running: &AtomicU64, me: u64) -> u64 {
-    // Release: the use of the entry is over before another thread sees the bit gone.
-    let before = running.fetch_and(!me, Ordering::AcqRel);
+    // Pairs: leave-delete, exit. Release: the use of the entry is over before another thread sees the bit gone.
+    let before = running.fetch_and(!me, weak::ordering(Weak::ExitRelaxed, Ordering::AcqRel));
     fence_after_rmw(Weak::LeaveFence);
     before
 }
@@ -37,16 +45,17 @@ pub(crate) fn clear_running(running: &AtomicU64, me: u64) -> u64 {
 /// store can reach one processor before another (RWC: POWER allows it).
 #[inline(always)]
 pub(crate) fn running_after_foreign_zero(running: &AtomicU64) -> u64 {
+    // Pair: last-user.
     if !weak::on(Weak::LastFence) {
         fence(Ordering::SeqCst);
     }
-    read(running)
+    self::running(running)
 }
 
 /// `delete`: ends the thread mask. Pairs with [`set_running`] and [`clear_running`].
 #[inline(always)]
 pub(crate) fn clear_mask(mask: &AtomicU64) {
-    // Release: a thread that sees the zero finds the token.
+    // Pairs: enter-delete, leave-delete, token. Release: a thread that sees the zero finds the token.
     mask.swap(0, Ordering::AcqRel);
     fence_after_rmw(Weak::DeleteFence);
 }
@@ -54,8 +63,8 @@ pub(crate) fn clear_mask(mask: &AtomicU64) {
 /// `schedule`: sets update bits. Pairs with [`updates_after_unlink`]: bits, then link; link, then bits. Returns the bits before.
 #[inline(always)]
 pub(crate) fn set_updates(updates: &AtomicU64, bits: u64) -> u64 {
-    // Release: a thread that clears the bits sees the state that they are about.
-    let before = updates.fetch_or(bits, Ordering::AcqRel);
+    // Pairs: schedule-unlist, update. Release: a thread that clears the bits sees the state that they are about.
+    let before = updates.fetch_or(bits, weak::ordering(Weak::ScheduleRelaxed, Ordering::AcqRel));
     fence_after_rmw(Weak::ScheduleFence);
     before
 }
@@ -64,6 +73,7 @@ pub(crate) fn set_updates(updates: &AtomicU64, bits: u64) -> u64 {
 /// [`updates_after_unlink`] can follow it.
 #[inline(always)]
 pub(crate) fn unlink(link: &AtomicU64, unlinked: u64) {
+    // Pairs: schedule-unlist, link.
     link.swap(unlinked, weak::ordering(Weak::LinkRelaxed, Ordering::AcqRel));
 }
 
@@ -71,6 +81,7 @@ pub(crate) fn unlink(link: &AtomicU64, unlinked: u64) {
 /// that thread's read counts, and this one needs no order.
 #[inline(always)]
 pub(crate) fn updates_after_unlink(updates: &AtomicU64) -> u64 {
+    // Pair: schedule-unlist.
     fence_after_rmw(Weak::UnlistFence);
     read(updates)
 }
@@ -78,7 +89,7 @@ pub(crate) fn updates_after_unlink(updates: &AtomicU64) -> u64 {
 /// `insert`: locks a free slot. Pairs with [`close`]: slot, then closed; closed, then slots. Returns whether it did.
 #[inline(always)]
 pub(crate) fn claim(slot: &AtomicU64, free: u64, locked: u64) -> bool {
-    // Acquire: pairs with the release of `free`, which ends the earlier registration.
+    // Pairs: insert-close, drain. Acquire: pairs with the release of `free`, which ends the earlier registration.
     let claimed = slot.compare_exchange(free, locked, Ordering::AcqRel, Ordering::Relaxed).is_ok();
     if claimed {
         fence_after_rmw(Weak::InsertFence);
@@ -89,13 +100,14 @@ pub(crate) fn claim(slot: &AtomicU64, free: u64, locked: u64) -> bool {
 /// `insert`: whether the table is closed, after [`claim`].
 #[inline(always)]
 pub(crate) fn is_closed(closed: &AtomicBool) -> bool {
+    // Pairs: insert-close, sleep.
     closed.load(Ordering::Acquire)
 }
 
 /// `FdTable::close`: closes the table. Pairs with [`claim`], and with the bound that an insertion raises before its claim.
 #[inline(always)]
 pub(crate) fn close(closed: &AtomicBool) {
-    // Release: a thread that sees a closed table sees what its closer did before.
+    // Pair: insert-close.
     closed.swap(true, Ordering::AcqRel);
     fence_after_rmw(Weak::CloseFence);
 }
@@ -103,5 +115,6 @@ pub(crate) fn close(closed: &AtomicBool) {
 /// After [`close`]: reads the bound of the slots to look at.
 #[inline(always)]
 pub(crate) fn bound(high_water: &AtomicU32) -> u32 {
+    // Pair: insert-close.
     high_water.load(Ordering::Acquire)
 }

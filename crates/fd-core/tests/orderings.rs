@@ -12,7 +12,10 @@ const ALLOWED: &[(&str, &str)] = &[
     ("sync.rs", "pub (crate) use loom :: sync :: atomic :: {"),
     ("sync.rs", "pub (crate) use shuttle :: sync :: atomic :: {"),
     // The documented x86 case. `ci/orderings.sh` checks the instructions.
-    ("sync.rs", "if cfg ! (all (any (target_arch = \"x86\" , target_arch = \"x86_64\") , not (any (loom , shuttle)))) {"),
+    (
+        "sync.rs",
+        "if cfg ! (all (any (target_arch = \"x86\" , target_arch = \"x86_64\") , not (any (loom , shuttle)))) {",
+    ),
     // A model's look at the flags, and its switches: no code of the protocol calls them.
     ("wake.rs", "pub (crate) fn is_notified"),
     ("weak.rs", "mod switch {"),
@@ -254,5 +257,122 @@ fn what_every_build_has_is_not_found() {
         "const ROUNDS: u32 = if cfg!(loom) { 1 } else { 128 }; fn f() { fence(SeqCst) }",
     ] {
         assert_eq!(found_in(source), Vec::<String>::new(), "{source}");
+    }
+}
+
+/// The files of the protocol: all but those for tests, and the child of a fork, which has one thread.
+fn protocol_files() -> Vec<(String, String)> {
+    const NOT_PROTOCOL: [&str; 8] = [
+        "activity.rs",
+        "checkpoint.rs",
+        "fault.rs",
+        "invariants.rs",
+        "reference.rs",
+        "table/fork.rs",
+        "table/tests.rs",
+        "weak.rs",
+    ];
+    let files = sources()
+        .into_keys()
+        .filter(|name| !NOT_PROTOCOL.contains(&name.as_str()) && !name.starts_with("worker/"));
+    let text = |name: String| {
+        let text = std::fs::read_to_string(source_folder().join(&name)).unwrap();
+        // Up to its unit tests, which come last.
+        let end = text.find("#[cfg(all(test, not(any(loom, shuttle))))]\nmod ").unwrap_or(text.len());
+        (name, text[..end].to_owned())
+    };
+    files.map(text).collect()
+}
+
+/// loom takes a `SeqCst` access for acquire and release. Only fences order more than that, in a model and in a real build.
+#[test]
+fn no_access_is_seq_cst() {
+    for (file, text) in protocol_files() {
+        for line in
+            text.lines().filter(|line| line.contains("SeqCst") && !line.trim_start().starts_with("//"))
+        {
+            let statement = line.trim_start();
+            let is_fence = statement.starts_with("fence(")
+                || statement.starts_with("core::sync::atomic::compiler_fence(");
+            assert!(is_fence, "src/{file}: an access that loom makes weaker: {statement}");
+        }
+    }
+}
+
+/// The names behind `Pair:` or `Pairs:` in a comment, up to the full stop.
+fn pairs_of(line: &str) -> Vec<&str> {
+    let Some((_, names)) = line.split_once("// Pair: ").or_else(|| line.split_once("Pairs: ")) else {
+        return vec![];
+    };
+    names.split('.').next().unwrap_or_default().split(", ").collect()
+}
+
+/// Every access that orders another one says which pair it belongs to.
+#[test]
+fn every_ordering_names_its_pair() {
+    const LINES_ABOVE: usize = 12;
+    let mut unnamed = vec![];
+    for (file, text) in protocol_files() {
+        let lines: Vec<_> = text.lines().collect();
+        for (at, line) in lines.iter().enumerate() {
+            let orders = ["Ordering::AcqRel", "Ordering::Acquire", "Ordering::Release"]
+                .iter()
+                .any(|it| line.contains(it));
+            if !orders || line.trim_start().starts_with("//") {
+                continue;
+            }
+            let above = lines[at.saturating_sub(LINES_ABOVE)..=at].iter().rev();
+            // The end of the function before this one.
+            let above: Vec<_> = above.take_while(|line| !matches!(**line, "    }" | "}")).collect();
+            let named = above.iter().any(|line| {
+                !pairs_of(line).is_empty() || line.contains("No pair") || line.contains("Any pair")
+            });
+            // What a fault does, and what an invariant looks at, is no part of the protocol.
+            let near = &above[..above.len().min(4)];
+            let exempt = near.iter().any(|line| {
+                ["fault::on", "weak::on(", "assert", "cfg(all(test"].iter().any(|it| line.contains(it))
+            });
+            if !named && !exempt {
+                unnamed.push(format!("src/{file}:{}: {}", at + 1, line.trim()));
+            }
+        }
+    }
+    assert!(
+        unnamed.is_empty(),
+        "error: these order memory and do not say for which pair:\n{}\nhelp: a comment `// Pair: NAME.` within {LINES_ABOVE} lines above, of docs/protocol.md",
+        unnamed.join("\n")
+    );
+}
+
+/// The first cells of the rows below `heading`, up to the next heading.
+fn first_cells(page: &str, heading: &str) -> Vec<String> {
+    let (_, rest) = page.split_once(&format!("## {heading}\n")).expect("the page has this heading");
+    let section = rest.split("\n## ").next().unwrap();
+    let rows = section.lines().filter_map(|line| line.strip_prefix("| `")?.split_once("` |"));
+    rows.map(|(name, _)| name.to_owned()).collect()
+}
+
+#[test]
+fn the_page_has_every_pair_and_no_other() {
+    let page = std::fs::read_to_string(source_folder().join("../../../docs/protocol.md")).unwrap();
+    let described = first_cells(&page, "Orderings");
+    let files = protocol_files();
+    let named: std::collections::BTreeSet<_> =
+        files.iter().flat_map(|(_, text)| text.lines()).flat_map(pairs_of).map(str::to_owned).collect();
+    for pair in &named {
+        assert!(described.contains(pair), "docs/protocol.md does not have the pair {pair}");
+    }
+    for pair in &described {
+        assert!(named.contains(pair), "docs/protocol.md: no access of the source belongs to the pair {pair}");
+    }
+    let compiled = std::fs::read_to_string(source_folder().join("../../orderings/pairs.tsv")).unwrap();
+    for pair in
+        compiled.lines().filter(|line| !line.starts_with('#')).filter_map(|line| line.split('\t').next())
+    {
+        assert!(described.iter().any(|name| name == pair), "docs/protocol.md does not have the pair {pair}");
+    }
+    let rules = std::fs::read_to_string(source_folder().join("weak.rs")).unwrap();
+    for rule in rules.split('"').filter(|rule| rule.ends_with("-fence")) {
+        assert!(page.contains(&format!("`{rule}`")), "docs/protocol.md does not have the rule {rule}");
     }
 }

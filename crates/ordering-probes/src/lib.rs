@@ -19,7 +19,7 @@ pub use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
 #[inline(never)]
 pub fn probe_enter(running: &AtomicU64, mask: &AtomicU64, me: u64) -> u64 {
     pairs::set_running(running, me);
-    pairs::read(running) ^ pairs::read(mask)
+    pairs::running(running) ^ pairs::read(mask)
 }
 
 /// `Pin::leave`, against `Pin::delete`, and against another thread's `Pin::enter` after a foreign delete.
@@ -33,7 +33,7 @@ pub fn probe_leave(running: &AtomicU64, mask: &AtomicU64, me: u64) -> bool {
 #[inline(never)]
 pub fn probe_delete(running: &AtomicU64, mask: &AtomicU64) -> u64 {
     pairs::clear_mask(mask);
-    pairs::read(running)
+    pairs::running(running)
 }
 
 /// `Pin::schedule`, against `Pin::done_update`.

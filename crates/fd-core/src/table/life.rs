@@ -48,7 +48,7 @@ impl FdTable {
         if threads.is_empty() {
             return Err((InsertRefused::NoThread { group }, handler));
         }
-        // Before the slot is taken: `pin_all` looks below this bound only.
+        // Pair: insert-close. Before the slot is taken: `pin_all` looks below this bound only.
         self.high_water.fetch_max(fd as u32 + 1, Ordering::AcqRel);
         if fault::on(Fault::InsertOutlivesStop) && self.is_closed() {
             return Err((InsertRefused::Stopping, handler));
@@ -60,7 +60,7 @@ impl FdTable {
             }
             return Err((InsertRefused::InUse { fd }, handler));
         };
-        // After the claim: pairs with `FdTable::close`.
+        // Pair: insert-close. After the claim.
         if self.is_closed() && !fault::on(Fault::InsertOutlivesStop) {
             entry.group.free();
             return Err((InsertRefused::Stopping, handler));
@@ -83,6 +83,7 @@ impl FdTable {
         // SAFETY: claimed above, published below.
         unsafe { entry.set_owner(handler) };
         let flags = if fault::on(Fault::InsertDropsFlags) { 0 } else { flags };
+        // Pair: publish. Here and below.
         entry.state.store(state::READY | flags, Ordering::Release);
         entry.takeovers.store(0, Ordering::Relaxed);
         entry.thread_mask.store(threads.bits(), Ordering::Release);
@@ -114,8 +115,7 @@ impl<'t> Pin<'t> {
             return Err(Denied::NotAllowed);
         }
         hit(Point::ReportBeforeRunning, self.fd());
-        // Dekker with delete (mask := 0, then read running) and message passing with takeover (running := X, mask
-        // := X, running := 0): set mine, then look.
+        // Pairs: enter-delete, exit. A takeover wins running, replaces the mask, and gives running up. Set mine, then look.
         let before = pairs::set_running(&entry.running, me.bits());
         invariant!(before & me.bits() == 0, "S9: fd {} is entered twice by {me:?}", self.fd());
         hit(Point::ReportRunningSet, self.fd());
@@ -153,7 +153,7 @@ impl<'t> Pin<'t> {
         if weak::on(Weak::ExitUnpinned) {
             self.entry().group.unpin();
         }
-        // (a)
+        // (a) Pairs: leave-delete, exit.
         let before = pairs::clear_running(&self.entry().running, me.bits());
         invariant!(before & me.bits() != 0, "fd {} is left by {me:?}, which had not entered", self.fd());
         hit(Point::LeaveRunningCleared, self.fd());
@@ -164,11 +164,11 @@ impl<'t> Pin<'t> {
             return Ok(self);
         }
         let stale_running = if weak::on(Weak::RunningBeforeMask) { self.running() } else { ThreadMask::NONE };
-        // (b) The thread mask must be zero, which is irrevocable.
+        // (b) Pair: leave-delete. The thread mask must be zero, which is irrevocable.
         if !weak::on(Weak::NoMaskCheck) && !self.thread_mask().is_empty() || !stale_running.is_empty() {
             return Ok(self);
         }
-        // (c) Another thread wrote the zero: that takes a fence of its own.
+        // (c) Pair: last-user. Another thread wrote the zero: that takes a fence of its own.
         self.close_if_unused(pairs::running_after_foreign_zero)
     }
 
@@ -180,6 +180,7 @@ impl<'t> Pin<'t> {
         if looks && running(&self.entry().running) != 0 {
             return Ok(self);
         }
+        // Pair: token.
         let state = self.entry().state.fetch_and(!state::MUST_CLOSE, Ordering::AcqRel);
         if state & state::MUST_CLOSE == 0 && !weak::on(Weak::NoToken) {
             return Ok(self);
@@ -197,8 +198,8 @@ impl<'t> Pin<'t> {
     pub(crate) fn delete(self, disown: bool) -> Result<Option<Orphan<'t>>, DeleteError> {
         let entry = self.entry();
         let flags = state::DELETED | state::MUST_CLOSE | if disown { state::DISOWN } else { 0 };
-        // One RMW makes deletion and token one event, once per life: a second token would close twice. Before
-        // the mask: whoever sees the zero must find the token.
+        // Pair: token. One read-modify-write sets both bits, once per registration: a second token would close twice. Before the
+        // mask: a thread that sees the zero must find the token.
         let deleted = entry.state.fetch_update(Ordering::AcqRel, Ordering::Acquire, |state| {
             (state & state::DELETED == 0 || fault::on(Fault::DeleteTwice)).then_some(state | flags)
         });
@@ -206,7 +207,7 @@ impl<'t> Pin<'t> {
             return Err(DeleteError::AlreadyDeleted);
         }
         hit(Point::DeleteTokenSet, self.fd());
-        // Dekker with `enter` and `leave`: a full barrier between this and the read of running (suspect 2).
+        // Pairs: enter-delete, leave-delete. A fence between this and the read of running (suspect 2).
         pairs::clear_mask(&entry.thread_mask);
         hit(Point::DeleteMaskCleared, self.fd());
         if fault::on(Fault::WaitOnDelete) {
@@ -218,7 +219,7 @@ impl<'t> Pin<'t> {
         if fault::on(Fault::DeleteClosesAtOnce) {
             entry.running.store(0, Ordering::Release);
         }
-        Ok(self.close_if_unused(pairs::read).err())
+        Ok(self.close_if_unused(pairs::running).err())
     }
 }
 
@@ -263,7 +264,7 @@ impl FdTable {
     ) -> Retired {
         let entry = &self.entries[fd as usize];
         let polled = &self.polled[fd as usize];
-        // Bits set by late reports until just now go, too: that is why it is now (bug 65).
+        // Pair: drain. Here and below. Bits set by late reports until just now go, too: that is why it is now (bug 65).
         let state = entry.state.load(Ordering::Acquire);
         if invariants::checked() {
             assert_eq!(entry.running.load(Ordering::Acquire), 0, "S5: fd {fd} closes under a user");

@@ -127,7 +127,7 @@ impl FdTable {
 
     /// Refuses registrations from now on. Those that were admitted before are found by [`FdTable::pin_all`].
     pub(crate) fn close(&self) {
-        // Pairs with `insert`: closed, then slots; slot, then closed.
+        // Pair: insert-close. Closed, then slots ∥ slot, then closed.
         pairs::close(&self.closed);
     }
 
@@ -173,11 +173,13 @@ impl FdTable {
 
     /// The threads of `group` that have not left. Read anew each time: threads leave while others wait (bug 68).
     pub(crate) fn enabled(&self, group: GroupId) -> ThreadMask {
+        // No pair: it changes only in a forked child, which has one thread then.
         ThreadMask::from_bits(self.groups[group.index()].enabled.load(Ordering::Acquire))
     }
 
     /// Takes `thread` out of its group: its bits in update masks no longer keep entries listed.
     pub(crate) fn disable(&self, thread: ThreadId) {
+        // No pair: see `enabled`.
         self.groups[thread.group().index()].enabled.fetch_and(!thread.mask().bits(), Ordering::AcqRel);
     }
 
@@ -210,7 +212,7 @@ impl FdTable {
     pub fn poll_permission(&self, thread: ThreadId, fd: RawFd) -> Option<Generation> {
         let entry = self.entry(fd)?;
         let word = entry.group.peek();
-        // The mask is read after the word: a life that began later fails by its generation in the report.
+        // Pair: publish. The mask is read after the word: a life that began later fails by its generation in the report.
         let allowed = ThreadMask::from_bits(entry.thread_mask.load(Ordering::Acquire));
         (word.group() == Some(thread.group()) && allowed.contains(thread.mask())).then(|| word.generation())
     }

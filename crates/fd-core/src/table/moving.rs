@@ -38,6 +38,7 @@ impl<'t> Pin<'t> {
             return (Err(MoveError::WrongOwner), Ok(self));
         }
         let entry = self.entry();
+        // Pair: exit. Acquire: a takeover that wins sees what the last user left.
         let won = entry.running.compare_exchange(0, me.bits(), Ordering::AcqRel, Ordering::Acquire);
         if won.is_err() {
             if fault::on(Fault::TakeoverStopsOnFailure) {
@@ -77,8 +78,8 @@ impl<'t> Pin<'t> {
             _ => return Err(MoveError::Shared),
         }
         if !fault::on(Fault::TakeoverKeepsThreadMask) {
-            // Not a plain store: that would bring an entry under deletion back to life. Release: whoever sees
-            // the new mask sees what the old owner left (it had given up its running bit before ours was won).
+            // Pairs: exit, rearm. The mask, then the mark. Not a plain store: that would bring an entry under deletion back to
+            // life.
             let replaced = entry.thread_mask.compare_exchange(
                 old.bits(),
                 me.bits(),
@@ -102,6 +103,7 @@ impl crate::entry::Entry {
     fn changed_owner(&self) {
         let stopped = if fault::on(Fault::MigrateKeepsActive) { 0 } else { state::ACTIVE };
         let rearm = if fault::on(Fault::NoRearmAfterTakeover) { 0 } else { state::REARM };
+        // Pair: rearm.
         let _ = self
             .state
             .fetch_update(Ordering::AcqRel, Ordering::Acquire, |state| Some(state & !stopped | rearm));
@@ -132,7 +134,7 @@ impl FdTable {
         if expected.is_some_and(|expected| locked.owner_id() != expected) {
             return Err(MoveError::WrongOwner);
         }
-        // Nobody can set a running bit without a pin, and there is no pin: zero stays zero.
+        // Pair: move. Here and below. Nobody can set a running bit without a pin, and there is no pin: zero stays zero.
         if entry.running.load(Ordering::Acquire) != 0 && !weak::on(Weak::MoveIgnoresRunning) {
             return Err(MoveError::Busy);
         }

@@ -70,10 +70,11 @@ impl<'t> Pin<'t> {
     }
 
     pub(crate) fn running(&self) -> ThreadMask {
-        ThreadMask::from_bits(pairs::read(&self.entry().running))
+        ThreadMask::from_bits(pairs::running(&self.entry().running))
     }
 
     pub(crate) fn state(&self) -> u32 {
+        // Pairs: update, polled.
         self.entry().state.load(Ordering::Acquire)
     }
 
