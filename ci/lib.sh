@@ -37,15 +37,15 @@ select_matrix_target() {
   exit 2
 }
 
-# select_target TARGET CRATES [always]: sets `target`, cargo's arguments that select it. Its standard library is, in this order:
-# the installed one (`rustup target add TARGET`), unless it must be built always; CRATES of it (std, core) built from source in
-# the environment that the file named by POLLMATRIX_CROSS_ENV sets up (default: ../shared/tools/cross-env.sh, if there); the
-# same, built from the rust-src component, if installed. It never makes rustup download anything.
+# select_target TARGET CRATES [always]: sets `for_target`, cargo's arguments that select it. Its standard library is, in this order:
+# the installed one (`rustup target add TARGET`), unless it must be built always; CRATES of it (core; all if empty), built from
+# source in the environment that the file named by POLLMATRIX_CROSS_ENV sets up (default: ../shared/tools/cross-env.sh, if
+# there); the same, built from the rust-src component, if installed. It never makes rustup download anything.
 # To be called in a subshell: what it exports for one target must not reach the next.
 select_target() {
-  target=(--target "$1")
+  for_target=(--target "$1")
   if [ "${3:-}" != always ] && [ -n "$(ls "$(rustc --print target-libdir --target "$1")" 2>/dev/null)" ]; then return; fi
-  target+=("-Zbuild-std=$2")
+  for_target+=("-Zbuild-std${2:+=$2}")
   local cross_env=${POLLMATRIX_CROSS_ENV:-../shared/tools/cross-env.sh}
   if [ -f "$cross_env" ]; then
     enter_cross_env "$(realpath "$cross_env")"

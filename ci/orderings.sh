@@ -9,7 +9,7 @@
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-root=$PWD
+tree_root=$PWD
 orderings=(cargo run --quiet --package orderings --)
 
 litmus() {
@@ -39,7 +39,7 @@ case ${1:-} in
     ;;
 esac
 
-export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$root/target}/cross CARGO_INCREMENTAL=0
+export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$tree_root/target}/cross CARGO_INCREMENTAL=0
 # Apart from the other builds for these targets: `core` is hardly compiled at all, because none of its code is looked at.
 profile=(--release --config 'profile.release.package."*".opt-level=0' --config 'profile.release.debug=0')
 
@@ -54,7 +54,7 @@ assembly() {
       select_target "$triple" core
       [ "$features" = - ] && features=''
       cd "$1"
-      cargo rustc --quiet --package ordering-probes --lib "${profile[@]}" "${target[@]}" -- \
+      cargo rustc --quiet --package ordering-probes --lib "${profile[@]}" "${for_target[@]}" -- \
         --emit "asm=$2/$name.s" -C codegen-units=1 -C "target-feature=$features" --cap-lints "$3"
     ) || result=$?
     case $result in
@@ -65,11 +65,11 @@ assembly() {
   done <<<"$targets"
 }
 
-targets=$(CARGO_TARGET_DIR=$root/target "${orderings[@]}" targets)
+targets=$(CARGO_TARGET_DIR=$tree_root/target "${orderings[@]}" targets)
 missing=' '
 # Below the build: cargo does not write what it takes for fresh once more.
 work=$CARGO_TARGET_DIR/orderings
-assembly "$root" "$work/real" warn
+assembly "$tree_root" "$work/real" warn
 echo "---- as it is"
 "${orderings[@]}" compiled "$work/real" ${1:+"$1"}
 if [ -n "${1:-}" ]; then exit; fi

@@ -29,32 +29,32 @@ for name in "$@"; do
   # A subshell: what is exported for one target must not reach the next.
   (
     # A sanitizer must see the standard library, too.
-    if [ "$action" = tsan ]; then select_target "$name" std always; else select_target "$name" std; fi
+    if [ "$action" = tsan ]; then select_target "$name" '' always; else select_target "$name" ''; fi
     case $action in
-      check) cargo check --workspace "${target[@]}" ;;
-      lint) cargo clippy --workspace --all-targets "${target[@]}" -- -D warnings ;;
+      check) cargo check --workspace "${for_target[@]}" ;;
+      lint) cargo clippy --workspace --all-targets "${for_target[@]}" -- -D warnings ;;
       link)
         need_zig
-        cargo-zigbuild test --no-run --workspace "${target[@]}"
-        cargo-zigbuild build --bin pollmatrix "${target[@]}"
+        cargo-zigbuild test --no-run --workspace "${for_target[@]}"
+        cargo-zigbuild build --bin pollmatrix "${for_target[@]}"
         linked "$name/debug/pollmatrix"
         ;;
       release)
-        cargo build --release --bin pollmatrix "${target[@]}"
+        cargo build --release --bin pollmatrix "${for_target[@]}"
         linked "$name/release/pollmatrix"
         ;;
       zig)
         need_zig
         # zig brings the C library; two of them do not link.
         case $name in *-musl) export RUSTFLAGS="-C link-self-contained=no" ;; esac
-        cargo-zigbuild build --release --bin pollmatrix "${target[@]}"
+        cargo-zigbuild build --release --bin pollmatrix "${for_target[@]}"
         linked "$name/release/pollmatrix"
         ;;
       tsan)
         export RUSTFLAGS=-Zsanitizer=thread CARGO_TARGET_DIR=$CARGO_TARGET_DIR/tsan
         # Documentation examples are not built with the flags.
-        cargo test --lib --tests -p fd-core -p poller-epoll -p poller-poll -p poller-select -p scenarios "${target[@]}"
-        cargo build --bin pollmatrix "${target[@]}"
+        cargo test --lib --tests -p fd-core -p poller-epoll -p poller-poll -p poller-select -p scenarios "${for_target[@]}"
+        cargo build --bin pollmatrix "${for_target[@]}"
         linked "$name/debug/pollmatrix"
         ;;
       *)

@@ -62,6 +62,8 @@ rules! {
     ExitRelaxed = "exit-relaxed";
     /// The running bits are read relaxed.
     RunningRelaxed = "running-relaxed";
+    /// The mark of a takeover is set relaxed.
+    RearmRelaxed = "rearm-relaxed";
     /// Update bits are set relaxed.
     ScheduleRelaxed = "schedule-relaxed";
     /// Update bits are cleared relaxed.

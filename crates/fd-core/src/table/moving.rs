@@ -104,9 +104,10 @@ impl crate::entry::Entry {
         let stopped = if fault::on(Fault::MigrateKeepsActive) { 0 } else { state::ACTIVE };
         let rearm = if fault::on(Fault::NoRearmAfterTakeover) { 0 } else { state::REARM };
         // Pair: rearm.
+        let order = weak::ordering(Weak::RearmRelaxed, Ordering::AcqRel);
         let _ = self
             .state
-            .fetch_update(Ordering::AcqRel, Ordering::Acquire, |state| Some(state & !stopped | rearm));
+            .fetch_update(order, Ordering::Acquire, |state| Some(state & !stopped | rearm));
         self.takeovers.fetch_add(1, Ordering::Relaxed);
     }
 }
