@@ -249,6 +249,7 @@ impl FdCore {
 
     /// Whether some thread has something to run: what no thread should ask, but one did (bug 7).
     pub(crate) fn anybody_has_work(&self) -> bool {
+        // No pair: only a fault calls this.
         let has_work =
             |thread: &SharedThread| !thread.tasks.is_empty() || thread.signals.load(Ordering::Acquire) != 0;
         self.threads().filter_map(|id| self.thread(id)).any(has_work)

@@ -301,7 +301,7 @@ fn no_access_is_seq_cst() {
 
 /// The names behind `Pair:` or `Pairs:` in a comment, up to the full stop.
 fn pairs_of(line: &str) -> Vec<&str> {
-    let Some((_, names)) = line.split_once("// Pair: ").or_else(|| line.split_once("Pairs: ")) else {
+    let Some((_, names)) = line.split_once("Pair: ").or_else(|| line.split_once("Pairs: ")) else {
         return vec![];
     };
     names.split('.').next().unwrap_or_default().split(", ").collect()

@@ -29,7 +29,11 @@ fn m9_post_and_turn() {
             let ran = ran.clone();
             written.store(1, Ordering::Relaxed);
             world.core.post(thread(1, 0), move |_| {
-                assert_eq!(written.load(Ordering::Relaxed), 1, "L2: a task does not see what was done before");
+                assert_eq!(
+                    written.load(Ordering::Relaxed),
+                    1,
+                    "L2: a task does not see what was done before"
+                );
                 ran.fetch_add(1, Ordering::SeqCst);
             });
         }
@@ -148,6 +152,9 @@ fn m9_post_and_end() {
         let _ = world.core.thread(thread(1, 0)).unwrap().end_tasks();
         let accepted = poster.join().unwrap();
         assert_eq!(Arc::strong_count(&held), 1, "L8: a task stays with a thread that has ended");
-        assert!(!world.core.post(thread(1, 0), |_| ()), "L8: accepted, and its thread has ended ({accepted})");
+        assert!(
+            !world.core.post(thread(1, 0), |_| ()),
+            "L8: accepted, and its thread has ended ({accepted})"
+        );
     });
 }

@@ -105,9 +105,7 @@ impl crate::entry::Entry {
         let rearm = if fault::on(Fault::NoRearmAfterTakeover) { 0 } else { state::REARM };
         // Pair: rearm.
         let order = weak::ordering(Weak::RearmRelaxed, Ordering::AcqRel);
-        let _ = self
-            .state
-            .fetch_update(order, Ordering::Acquire, |state| Some(state & !stopped | rearm));
+        let _ = self.state.fetch_update(order, Ordering::Acquire, |state| Some(state & !stopped | rearm));
         self.takeovers.fetch_add(1, Ordering::Relaxed);
     }
 }
@@ -148,6 +146,7 @@ impl FdTable {
         if old == 0 {
             return Err(MoveError::Deleted);
         }
+        // Pair: move. Here and below.
         entry.thread_mask.store(target.mask().bits(), Ordering::Release);
         let leaves_group = from != target.group();
         let mut locked = Some(locked);
