@@ -256,7 +256,8 @@ fn a_fence_in_the_models_alone_is_found() {
                 loom::sync::atomic::fence(Ordering::SeqCst);
             }
         }";
-    assert!(found_in(old)[0].starts_with("loom :: sync :: atomic :: fence"), "{:?}", found_in(old));
+    let found = found_in(old);
+    assert!(found.iter().any(|gated| gated.starts_with("loom :: sync :: atomic :: fence")), "{found:?}");
 }
 
 #[test]
