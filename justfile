@@ -22,6 +22,10 @@ model *FILTER:
 model-full *FILTER:
     ci/models.sh --full "$@"
 
+# What the compiler makes of the protocol's fences, for eleven builds on six processors (--record; litmus: under herd7)
+orderings *ARGS:
+    ci/orderings.sh {{ ARGS }}
+
 # The kill matrix: which scenario catches which fault (arguments go to `pollmatrix faults`; --quick verifies the record)
 faults *ARGS:
     cargo run --release -- faults "$@"

@@ -51,6 +51,25 @@ need_standard_library() {
     not_run "no standard library for $1 (rustup target add $1, or rustup component add rust-src)"
 }
 
+# select_target TARGET CRATES [always]: sets `for_target`, cargo's arguments that select it. Its standard library is, in this order:
+# the installed one (`rustup target add TARGET`), unless it must be built always; CRATES of it (core; all if empty), built from
+# source in the environment that the file named by POLLMATRIX_CROSS_ENV sets up (default: ../shared/tools/cross-env.sh, if
+# there); the same, built from the rust-src component, if installed. It never makes rustup download anything.
+# To be called in a subshell: what it exports for one target must not reach the next.
+select_target() {
+  for_target=(--target "$1")
+  need_standard_library "$1"
+  if [ "${3:-}" != always ] && installed "$1"; then return; fi
+  for_target+=("-Zbuild-std${2:+=$2}")
+  if [ -n "$cross_env" ]; then enter_cross_env; else export RUSTC_BOOTSTRAP=1; fi
+}
+
+# No arguments: the sourced file would see ours.
+enter_cross_env() {
+  # shellcheck source=/dev/null
+  . "$cross_env"
+}
+
 # debian_architecture LINKER: what Debian calls the processor that a cross gcc links for.
 debian_architecture() {
   case $1 in

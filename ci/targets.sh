@@ -7,10 +7,7 @@
 #   zig    links the release executable with zig as the linker; statically, if the target is a musl
 #   tsan   runs the core's and the backends' tests under ThreadSanitizer, and builds an executable that runs cells under it;
 #          for the machine's own target
-#
-# The target's standard library is, in this order: the installed one (`rustup target add TARGET`); built from source in the
-# environment that the file named by POLLMATRIX_CROSS_ENV sets up (default: ../shared/tools/cross-env.sh, if there); built
-# from the rust-src component, if installed. This script never makes rustup download anything.
+# Where the target's standard library comes from: ci/lib.sh, select_target.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
@@ -18,27 +15,6 @@ action=${1:?usage: ci/targets.sh check|lint|link|release|zig|tsan TARGET...}
 shift
 # Apart from the native builds: the environment differs, and each would throw out what the other built.
 export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-target}/cross
-
-# No arguments: the sourced file would see ours.
-enter_cross_env() {
-  # shellcheck source=/dev/null
-  . "$cross_env"
-}
-
-# Sets `target`, the arguments that select it.
-select_target() {
-  target=(--target "$1")
-  need_standard_library "$1"
-  # A sanitizer must see the standard library, too.
-  if [ "$action" != tsan ] && installed "$1"; then return; fi
-  if [ -n "$cross_env" ]; then
-    enter_cross_env
-    target+=(-Zbuild-std)
-    return
-  fi
-  export RUSTC_BOOTSTRAP=1
-  target+=(-Zbuild-std)
-}
 
 need_zig() {
   if have cargo-zigbuild; then return; fi
@@ -53,32 +29,33 @@ for name in "$@"; do
   echo "== $action $name"
   # A subshell: what is exported for one target must not reach the next.
   (
-    select_target "$name"
+    # A sanitizer must see the standard library, too.
+    if [ "$action" = tsan ]; then select_target "$name" '' always; else select_target "$name" ''; fi
     case $action in
-      check) cargo check --workspace "${target[@]}" ;;
-      lint) cargo clippy --workspace --all-targets "${target[@]}" -- -D warnings ;;
+      check) cargo check --workspace "${for_target[@]}" ;;
+      lint) cargo clippy --workspace --all-targets "${for_target[@]}" -- -D warnings ;;
       link)
         need_zig
-        cargo-zigbuild test --no-run --workspace "${target[@]}"
-        cargo-zigbuild build --bin pollmatrix "${target[@]}"
+        cargo-zigbuild test --no-run --workspace "${for_target[@]}"
+        cargo-zigbuild build --bin pollmatrix "${for_target[@]}"
         linked "$name/debug/pollmatrix"
         ;;
       release)
-        cargo build --release --bin pollmatrix "${target[@]}"
+        cargo build --release --bin pollmatrix "${for_target[@]}"
         linked "$name/release/pollmatrix"
         ;;
       zig)
         need_zig
         # zig brings the C library; two of them do not link.
         case $name in *-musl) export RUSTFLAGS="-C link-self-contained=no" ;; esac
-        cargo-zigbuild build --release --bin pollmatrix "${target[@]}"
+        cargo-zigbuild build --release --bin pollmatrix "${for_target[@]}"
         linked "$name/release/pollmatrix"
         ;;
       tsan)
         export RUSTFLAGS=-Zsanitizer=thread CARGO_TARGET_DIR=$CARGO_TARGET_DIR/tsan
         # Documentation examples are not built with the flags.
-        cargo test --lib --tests -p fd-core -p poller-epoll -p poller-poll -p poller-select -p scenarios "${target[@]}"
-        cargo build --bin pollmatrix "${target[@]}"
+        cargo test --lib --tests -p fd-core -p poller-epoll -p poller-poll -p poller-select -p scenarios "${for_target[@]}"
+        cargo build --bin pollmatrix "${for_target[@]}"
         linked "$name/debug/pollmatrix"
         ;;
       *)

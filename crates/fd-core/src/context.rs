@@ -370,7 +370,7 @@ impl Context {
             let next = state::after_report(state, events);
             (next != state).then_some(next)
         };
-        // Always a read-modify-write: other threads set CLONED, EXPORTED and the token at any time (suspect 3).
+        // Pair: update. Always a read-modify-write: other threads set CLONED, EXPORTED and the token at any time (suspect 3).
         let before = match entry.state.fetch_update(Ordering::AcqRel, Ordering::Acquire, update) {
             Ok(before) | Err(before) => before,
         };
@@ -392,6 +392,7 @@ impl Context {
             }
         }
         if events.intersects(Events::INVALID) {
+            // Pair: update. The removal that is scheduled after the handler publishes it.
             entry.state.fetch_and(!state::ACTIVE, Ordering::AcqRel);
         }
         self.activity().fd_run.bump();
@@ -433,6 +434,7 @@ impl Context {
 
     /// Schedules an update of an entry that this thread may use, for this thread alone.
     fn schedule_own(&self, pin: &Pin<'_>, force: bool) {
+        // Pair: update.
         let before = pin.entry().update_mask.fetch_or(self.id.mask().bits(), Ordering::AcqRel);
         if before & self.id.mask().bits() == 0 || force {
             self.push_update(pin.handle(), force);

@@ -232,7 +232,7 @@ impl FdCore {
         if weak::on(Weak::WakeBeforePost) {
             shared.sleep.wake();
         }
-        // Published before the wake-up (L2): the sleeper looks at this after it has announced its sleep.
+        // Pair: sleep. Published before the wake-up (L2): the sleeper looks at this after it has announced its sleep.
         let posted = shared.tasks.push(Box::new(task));
         if !weak::on(Weak::WakeBeforePost) {
             shared.sleep.wake();
@@ -249,6 +249,7 @@ impl FdCore {
 
     /// Whether some thread has something to run: what no thread should ask, but one did (bug 7).
     pub(crate) fn anybody_has_work(&self) -> bool {
+        // No pair: only a fault calls this.
         let has_work =
             |thread: &SharedThread| !thread.tasks.is_empty() || thread.signals.load(Ordering::Acquire) != 0;
         self.threads().filter_map(|id| self.thread(id)).any(has_work)
@@ -266,7 +267,7 @@ impl FdCore {
         if weak::on(Weak::WakeBeforeStop) {
             wake();
         }
-        // Published before the wake-up (L2, L8).
+        // Pair: sleep. Published before the wake-up (L2, L8).
         self.table.close();
         if !fault::on(Fault::StopWithoutWake) && !weak::on(Weak::WakeBeforeStop) {
             wake();
@@ -278,8 +279,9 @@ impl FdCore {
         self.working.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Counts a worker thread that ends. Returns whether it is the last one: AcqRel, so that it sees what the others did.
+    /// Counts a worker thread that ends. Returns whether it is the last one, which sees what the others did.
     pub(crate) fn end_work(&self) -> bool {
+        // Pair: end.
         self.working.fetch_sub(1, Ordering::AcqRel) == 1
     }
 
@@ -319,6 +321,7 @@ impl FdCore {
     /// loop, call [`Context::forked`] too.
     pub fn before_fork(&self) {
         for pin in self.table.pin_each() {
+            // Pair: drain. The end of the registration reads it.
             pin.entry().state.fetch_or(state::CLONED, Ordering::AcqRel);
         }
     }
@@ -331,6 +334,7 @@ impl FdCore {
 
     /// What has become of all registrations.
     pub fn lives(&self) -> Lives {
+        // No pair: counters.
         let load = |total: &count::AtomicU64| total.load(Ordering::Acquire);
         Lives {
             inserted: load(&self.totals.inserted),
@@ -407,6 +411,7 @@ impl FdCore {
         // here for it (S4).
         let fd = unsafe { OwnedFd::from_raw_fd(retired.fd) };
         if retired.state & state::DISOWN != 0 && !fault::on(Fault::DisownCloses) {
+            // No pair: a counter.
             self.totals.released.fetch_add(1, Ordering::AcqRel);
             // Both may panic. The second one alone must not end the process.
             let (mut guarded, owner) = (Guarded::default(), retired.owner);
@@ -431,7 +436,7 @@ impl FdCore {
             return;
         }
         let number: RawFd = fd.as_raw_fd();
-        // Counted before: whoever sees the peer's end of file sees the count.
+        // No pair: a counter. Counted before the close: a program that sees the peer's end of file sees the count.
         self.totals.closed.fetch_add(1, Ordering::AcqRel);
         if cfg!(any(loom, shuttle)) {
             // A model's numbers are not open; its handlers notice the end.
@@ -439,6 +444,7 @@ impl FdCore {
             return;
         }
         if nix::unistd::close(fd).is_err() {
+            // No pair: a counter.
             self.totals.close_errors.fetch_add(1, Ordering::AcqRel);
         }
         hit(Point::Closed, number);

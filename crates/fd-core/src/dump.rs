@@ -2,13 +2,14 @@
 
 use std::fmt;
 
+use crate::backoff::Backoff;
 use crate::core::FdCore;
 use crate::error::Stale;
 use crate::fault::{self, Fault};
 use crate::handler::OwnerId;
 use crate::ids::{GroupId, ThreadMask};
 use crate::state;
-use crate::sync::{Backoff, Ordering};
+use crate::sync::Ordering;
 use crate::table::{FdHandle, Pin, TableId};
 
 /// One entry as it was at one moment. The fields are read one after the other under one pin: they belong to the same
@@ -52,6 +53,7 @@ impl EntryInfo {
             state: pin.state(),
             thread_mask: pin.thread_mask(),
             running: pin.running(),
+            // No pair: for people.
             update_mask: ThreadMask::from_bits(entry.update_mask.load(Ordering::Acquire)),
             polled_recv: ThreadMask::from_bits(recv),
             polled_send: ThreadMask::from_bits(send),

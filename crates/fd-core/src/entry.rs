@@ -123,9 +123,8 @@ unsafe impl Zeroed for Polled {
 }
 
 impl Polled {
-    /// Writes the bits in `mask`, in each direction. Only the thread that has the bit, the first to update for
-    /// all where interest is shared, or a retiring or relocating thread that is alone, writes a bit: relaxed
-    /// read-modify-writes are enough, because the group word's pin orders them against those.
+    /// Writes the bits in `mask`, in each direction. A bit is written by its own thread, or by a retiring or relocating thread
+    /// that is alone. Pairs: drain, move. The group word orders these against each other, so relaxed read-modify-writes do.
     pub(crate) fn set(&self, mask: u64, recv: bool, send: bool) {
         let gone = !recv && !send;
         let second = if gone && fault::on(Fault::SendBitStays) { &self.recv } else { &self.send };
@@ -143,6 +142,7 @@ impl Polled {
     /// For interest that is shared: several threads may be at it, and each bit is taken out by one of them. Whoever replaces
     /// what another thread wrote sees the masks and the state that the other one has seen.
     pub(crate) fn replace(&self, mask: u64, recv: bool, send: bool) -> u64 {
+        // Pair: polled.
         let order = weak::ordering(Weak::ReplaceRelaxed, Ordering::AcqRel);
         let second = if !recv && !send && fault::on(Fault::SendBitStays) { &self.recv } else { &self.send };
         [(&self.recv, recv), (second, send)]

@@ -12,12 +12,14 @@
 //! gets as far as a mask. The lock is held for a constant number of steps, by insert, by a change of group and
 //! by the end of a life; who finds it waits, because failing would lose an event or an update.
 
+use crate::backoff::Backoff;
 use crate::checkpoint::Point;
 use crate::fault::{self, Fault};
 use crate::ids::{GroupId, MAX_GROUPS};
 use crate::invariants::invariant;
+use crate::pairs;
 use crate::poller::Generation;
-use crate::sync::{AtomicU64, Backoff, Ordering};
+use crate::sync::{AtomicU64, Ordering};
 use crate::weak::{self, Weak};
 
 const GENERATION_SHIFT: u32 = 32;
@@ -81,8 +83,8 @@ impl GroupWord {
     /// A look without a pin: a hint, for dumps, scans, and the arrays of poll and select.
     #[inline]
     pub(crate) fn peek(&self) -> Word {
-        // Acquire: pairs with the Release of `publish`, so that a live word shows a whole entry.
-        Word(self.0.load(Ordering::Acquire))
+        // Pair: publish. A live word shows a whole entry.
+        Word(pairs::read(&self.0))
     }
 
     /// Takes a reference and returns the word that it pins, if `wanted` accepts it.
@@ -100,8 +102,8 @@ impl GroupWord {
             at(Point::PinRefused);
             return None;
         }
-        // Acquire pairs with the Release of publish and of the last change of group. The addition precedes
-        // every look at a mask, and the end of a life waits for it to be taken back (S5, S9).
+        // Pairs: publish, move, drain. The addition precedes every look at a mask, and the end of a registration waits for it to
+        // be taken back (S5, S9).
         let order = weak::ordering(Weak::PinRelaxed, Ordering::AcqRel);
         let mut word = Word(self.0.fetch_add(REFERENCE, order));
         invariant!(word.references() < 0xffff, "the reference count of a group word overflows");
@@ -129,7 +131,7 @@ impl GroupWord {
     /// Gives a reference back.
     #[inline]
     pub(crate) fn unpin(&self) {
-        // Release: what was done under the pin is over before a closer sees the count at zero.
+        // Pairs: drain, move. What was done under the pin is over before a closer or a mover sees the count at zero.
         let order = weak::ordering(Weak::UnpinRelaxed, Ordering::AcqRel);
         let word = Word(self.0.fetch_sub(REFERENCE, order));
         invariant!(word.references() > 0, "a group word was unpinned once too often (S12)");
@@ -137,6 +139,7 @@ impl GroupWord {
 
     /// Takes a reference without a look, which no rule allows.
     pub(crate) fn repin(&self) {
+        // No pair.
         self.0.fetch_add(REFERENCE, Ordering::AcqRel);
     }
 
@@ -161,21 +164,24 @@ impl GroupWord {
         if word.references() != 0 {
             return Err(ClaimRefused::Visited);
         }
-        // The write of the pair with the end of all registrations; the caller's fence follows.
-        let claimed = self.0.compare_exchange(word.0, word.0 | LOCK, Ordering::AcqRel, Ordering::Relaxed);
-        claimed.map(|_| word.generation()).map_err(|_| ClaimRefused::Visited)
+        // Pairs: insert-close, drain.
+        if pairs::claim(&self.0, word.0, word.0 | LOCK) {
+            Ok(word.generation())
+        } else {
+            Err(ClaimRefused::Visited)
+        }
     }
 
     /// Whether the slot is being given to a registration or taken from one.
     pub(crate) fn is_changing_hands(&self) -> bool {
-        let word = Word(self.0.load(Ordering::Acquire));
+        let word = Word(pairs::read(&self.0));
         word.group().is_none() && word.is_locked()
     }
 
     /// Ends a claim by giving the slot to `group`. Everything about the new life is written before this, so a
     /// late thread never sees half an entry.
     pub(crate) fn publish(&self, group: GroupId) {
-        // The lock is set and the group is zero, so one xor changes both and keeps visitors' references.
+        // Pair: publish. The lock is set and the group is zero, so one xor changes both and keeps visitors' references.
         let order = weak::ordering(Weak::PublishRelaxed, Ordering::AcqRel);
         let word = Word(self.0.fetch_xor(LOCK | group.bits(), order));
         invariant!(word.is_locked() && word.group().is_none());
@@ -190,6 +196,7 @@ impl GroupWord {
         if word.references() != 0 || word.is_locked() {
             return Err(LockRefused::Busy);
         }
+        // Pair: move. Acquire: the mover sees what the last pin did.
         match self.0.compare_exchange(
             word.0,
             (word.0 | LOCK) + REFERENCE,
@@ -204,7 +211,7 @@ impl GroupWord {
     /// Gives the lock and its reference back, in `group`.
     pub(crate) fn unlock(&self, from: GroupId, group: GroupId) {
         // Nobody else changes anything but the count while the lock is held: one subtraction does it all.
-        // Release publishes the masks that were rewritten for the new group.
+        // Pair: move. Release publishes the masks that were rewritten for the new group.
         let delta = (LOCK + REFERENCE + from.bits()).wrapping_sub(group.bits());
         let word = Word(self.0.fetch_sub(delta, Ordering::AcqRel));
         invariant!(word.is_locked() && word.group() == Some(from));
@@ -216,12 +223,13 @@ impl GroupWord {
     pub(crate) fn retire(&self, group: GroupId) {
         // The caller's reference keeps lock and group as they are, so one addition changes everything, whatever other callers
         // do to the count meanwhile. The generation is on top and wraps.
+        // Pair: drain.
         let delta = NEXT_GENERATION.wrapping_add(LOCK).wrapping_sub(REFERENCE).wrapping_sub(group.bits());
         let word = Word(self.0.fetch_add(delta, Ordering::AcqRel));
         invariant!(!word.is_locked() && word.references() > 0, "S4: a life is ended twice");
         invariant!(word.group() == Some(group), "S9: a life is ended in another group");
         let mut backoff = Backoff::default();
-        // Acquire pairs with the Release of every unpin.
+        // Pair: drain. Acquire: pairs with the release of every unpin.
         let order = weak::ordering(Weak::DrainRelaxed, Ordering::Acquire);
         while Word(self.0.load(order)).references() != 0 {
             backoff.wait();
@@ -242,7 +250,7 @@ impl GroupWord {
 
     /// Makes a retired slot free for the next life.
     pub(crate) fn free(&self) {
-        // A late visitor's reference may come and go meanwhile: subtract the lock only.
+        // Pair: drain. A late visitor's reference may come and go meanwhile: subtract the lock only.
         let word = Word(self.0.fetch_sub(LOCK, Ordering::AcqRel));
         invariant!(word.is_locked() && word.group().is_none());
     }

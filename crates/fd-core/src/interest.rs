@@ -3,11 +3,12 @@
 //! One bitmap per direction and group. The first thread to see an update writes it for all; each thread builds
 //! its own arrays from the maps before each wait.
 //!
-//! Two pairs of accesses must not pass each other, hence `SeqCst` throughout:
-//! - *state / interest*: who changes a descriptor's state then writes the interest; who writes the interest then
-//!   reads the state again and repairs what it wrote from an older state. The last writer is always right.
-//! - *interest / sleep*: who writes the interest then looks whether a permitted thread sleeps; who goes to sleep
-//!   says so, then scans. Either the scan finds the interest or the writer finds the sleeper.
+//! Two pairs of accesses must not pass each other. Each hangs on two read-modify-writes of one word, so acquire and release are
+//! enough (`docs/protocol.md`, "Orderings"):
+//! - *interest*: a thread writes the interest and then reads the descriptor's state again. If another thread has written the
+//!   same bit from a newer state, this one sees that state and repairs what it wrote. The last writer is always right.
+//! - *sleep*: a thread writes the interest and then changes the sleeper's flags; the sleeper changes its flags and then scans.
+//!   Either the scan finds the interest or the writer finds the sleeper.
 
 use std::os::fd::RawFd;
 use std::sync::OnceLock;
@@ -15,6 +16,7 @@ use std::sync::OnceLock;
 use crate::fault::{self, Fault};
 use crate::poller::Interest;
 use crate::sync::{AtomicU64, Ordering};
+use crate::weak::{self, Weak};
 
 const BITS: usize = u64::BITS as usize;
 /// Words per direction in a chunk: with both directions it is a kibibyte.
@@ -53,37 +55,40 @@ impl GroupInterest {
         Self { chunks, end: AtomicU64::new(0) }
     }
 
-    /// Makes `wanted` the interest in `fd`. Called from any thread; of two calls at once for one descriptor the
-    /// caller that re-reads the state repairs the other (see the module's pairs).
+    /// Makes `wanted` the interest in `fd`, and returns what it replaced. Called from any thread; of two calls at once for one
+    /// descriptor the caller that re-reads the state repairs the other (see the module's pairs).
     ///
     /// # Panics
     /// If `fd` is not below the capacity.
-    pub fn write(&self, fd: RawFd, wanted: Interest) {
+    pub fn write(&self, fd: RawFd, wanted: Interest) -> Interest {
         if fault::on(Fault::InterestMapTooSmall) && fd as usize >= self.chunks.len() * CHUNK / 8 {
-            return;
+            return Interest::NONE;
         }
+        let Some((word, bit)) = self.word(fd, !wanted.is_none()) else { return Interest::NONE };
+        // Pairs: interest, sleep.
+        let order = weak::ordering(Weak::InterestRelaxed, Ordering::AcqRel);
+        let replace = |map: &AtomicU64, set: bool| {
+            let before = if set { map.fetch_or(bit, order) } else { map.fetch_and(!bit, order) };
+            before & bit != 0
+        };
+        Interest { recv: replace(&word.recv, wanted.recv), send: replace(&word.send, wanted.send) }
+    }
+
+    /// The word and the bit of `fd`; `None` if the word's chunk is not there and not `needed`: what was never set need not be
+    /// cleared.
+    fn word(&self, fd: RawFd, needed: bool) -> Option<(&Word, u64)> {
         let (chunk, word, bit) = place(fd);
         let chunk = &self.chunks[chunk];
-        let chunk = if wanted.is_none() {
-            // What was never set need not be cleared.
-            let Some(chunk) = chunk.get() else { return };
+        let chunk = if needed {
+            let chunk = chunk.get_or_init(Chunk::new);
+            // Pair: sleep. After the chunk and before the bit, and always as a read-modify-write: a scan that must find the
+            // bit reads this value or one that was made from it, and so sees the chunk as well.
+            self.end.fetch_max(fd as u64 + 1, Ordering::AcqRel);
             chunk
         } else {
-            let chunk = chunk.get_or_init(Chunk::new);
-            // After the chunk and before the bit, and always as a read-modify-write: a scan that must find the
-            // bit reads this value or one that was made from it, and so sees the chunk as well.
-            self.end.fetch_max(fd as u64 + 1, Ordering::SeqCst);
-            chunk
+            chunk.get()?
         };
-        let word = &chunk.words[word];
-        for (map, set) in [(&word.recv, wanted.recv), (&word.send, wanted.send)] {
-            // The write of both pairs.
-            if set {
-                map.fetch_or(bit, Ordering::SeqCst)
-            } else {
-                map.fetch_and(!bit, Ordering::SeqCst)
-            };
-        }
+        Some((&chunk.words[word], bit))
     }
 
     /// The interest in `fd`.
@@ -94,35 +99,44 @@ impl GroupInterest {
         let (chunk, word, bit) = place(fd);
         self.chunks[chunk].get().map_or(Interest::NONE, |chunk| {
             let word = &chunk.words[word];
-            let is_set = |map: &AtomicU64| map.load(Ordering::SeqCst) & bit != 0;
+            // Pair: interest.
+            let is_set = |map: &AtomicU64| map.load(Ordering::Acquire) & bit != 0;
             Interest { recv: is_set(&word.recv), send: is_set(&word.send) }
         })
     }
 
-    /// Takes away the interest in a number that is nobody's: a bit that was left behind would be polled for ever.
-    /// `is_still_nobodys` is asked again after the bits are gone. If somebody came meanwhile, its interest may be
-    /// among what was taken, and is put back: too much interest costs a report, too little costs a life.
+    /// Takes away the interest in a number that has no registration: a bit that was left behind would be polled without end.
+    /// `is_still_free` is called after the bits are gone. If there is a registration by then, its interest may be among what was
+    /// taken, and is put back: a superfluous bit costs one spurious event, a missing bit loses events.
     ///
     /// # Panics
     /// If `fd` is not below the capacity.
-    pub fn sweep(&self, fd: RawFd, is_still_nobodys: impl FnOnce() -> bool) {
-        let taken = self.read(fd);
-        self.write(fd, Interest::NONE);
-        if !is_still_nobodys() {
-            let now = self.read(fd);
-            self.write(fd, Interest { recv: taken.recv || now.recv, send: taken.send || now.send });
+    pub fn sweep(&self, fd: RawFd, is_still_free: impl FnOnce() -> bool) {
+        let seen = if weak::on(Weak::SweepReadsFirst) { Some(self.read(fd)) } else { None };
+        let taken = self.write(fd, Interest::NONE);
+        let taken = seen.unwrap_or(taken);
+        if taken.is_none() || is_still_free() {
+            return;
+        }
+        if let Some((word, bit)) = self.word(fd, true) {
+            // Pairs: interest, sleep. Only ever adds: a direction that the registration wants meanwhile stays.
+            for (had, map) in [(taken.recv, &word.recv), (taken.send, &word.send)] {
+                if had {
+                    map.fetch_or(bit, Ordering::AcqRel);
+                }
+            }
         }
     }
 
     /// Calls `each` for every descriptor in which there is some interest, lowest first.
     pub fn scan(&self, mut each: impl FnMut(RawFd, Interest)) {
-        // The read of the interest / sleep pair; it must be before the chunks are looked at.
-        let end = self.end.load(Ordering::SeqCst) as usize;
+        // Pair: sleep. Before the chunks are looked at.
+        let end = self.end.load(Ordering::Acquire) as usize;
         for (index, chunk) in self.chunks[..end.div_ceil(CHUNK)].iter().enumerate() {
             let Some(chunk) = chunk.get() else { continue };
             let words = end.saturating_sub(index * CHUNK).div_ceil(BITS).min(WORDS);
             for (position, word) in chunk.words[..words].iter().enumerate() {
-                let (recv, send) = (word.recv.load(Ordering::SeqCst), word.send.load(Ordering::SeqCst));
+                let (recv, send) = (word.recv.load(Ordering::Acquire), word.send.load(Ordering::Acquire));
                 let mut rest = recv | send;
                 while rest != 0 {
                     let bit = rest & rest.wrapping_neg();

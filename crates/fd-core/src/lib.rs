@@ -16,6 +16,7 @@
 
 mod activity;
 pub mod always_ready;
+mod backoff;
 pub mod checkpoint;
 mod clock;
 mod context;
@@ -33,6 +34,7 @@ pub mod interest;
 pub mod invariants;
 #[cfg(all(test, any(loom, shuttle)))]
 mod models;
+mod pairs;
 pub mod per_thread;
 pub mod poller;
 mod ready;

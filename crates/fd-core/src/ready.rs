@@ -43,6 +43,7 @@ impl Ready<'_> {
 
     /// The state word as it is now; see [`crate::state`] for its bits.
     pub fn state(&self) -> u32 {
+        // Pair: update.
         self.entry.state.load(Ordering::Acquire)
     }
 
@@ -146,7 +147,7 @@ impl<'a> Fd<'a> {
         if weak::on(Weak::UpdateBeforeState) {
             self.core.schedule(&pin, self.caller);
         }
-        // Published before the update: a poller clears its update bit and then reads the state (L1).
+        // Pair: update. The state before the update bit: a poller clears its bit and then reads the state (L1).
         let before = pin.entry().state.fetch_or(active, Ordering::AcqRel);
         // Only the exclusive owner may conclude from the state alone that the update is published, or will be:
         // for a shared descriptor the other caller may have woken nobody (suspect 19).
@@ -162,6 +163,7 @@ impl<'a> Fd<'a> {
     /// Applies `after` to the state word; returns the word before.
     fn transition(&self, after: impl Fn(u32) -> u32) -> Result<u32, Stale> {
         let change = |entry: &Entry| {
+            // Pair: update.
             let changed = entry.state.fetch_update(Ordering::AcqRel, Ordering::Acquire, |state| {
                 let next = after(state);
                 (next != state).then_some(next)
@@ -223,6 +225,7 @@ impl<'a> Fd<'a> {
     pub fn duplicate(&self) -> io::Result<Duplicate> {
         let stale = |stale: Stale| io::Error::new(io::ErrorKind::NotFound, stale);
         let pin = self.core.table().pin(self.handle).map_err(stale)?;
+        // Pair: drain. The end of the registration reads it.
         pin.entry().state.fetch_or(state::CLONED, Ordering::AcqRel);
         // SAFETY: a pinned life is open.
         let fd = unsafe { BorrowedFd::borrow_raw(pin.fd()) };

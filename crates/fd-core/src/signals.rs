@@ -56,6 +56,7 @@ impl Signals {
 
     /// Runs the actions of the signals that were caught.
     pub(crate) fn handle(&self, context: &Context) {
+        // Pair: signals.
         let pending = &context.shared().signals;
         if pending.load(Ordering::Acquire) == 0 {
             return;
@@ -74,7 +75,7 @@ pub(crate) fn note(core: &FdCore, thread: ThreadId, signal: c_int) {
         if weak::on(Weak::WakeBeforeSignal) {
             shared.sleep.wake();
         }
-        // Published before the wake-up, like any work (L2, bug 62).
+        // Pairs: signals, sleep. Published before the wake-up, like any work (L2, bug 62).
         shared.signals.fetch_or(bit(signal), Ordering::AcqRel);
         if !weak::on(Weak::WakeBeforeSignal) {
             shared.sleep.wake();

@@ -1,26 +1,17 @@
 //! The primitives that the protocol is built from: std's, or in a model loom's (`--cfg loom`) or shuttle's (`--cfg shuttle`).
 
-#[cfg(loom)]
-pub(crate) use loom::{
-    sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU32, AtomicU64, fence},
-    thread::yield_now,
-};
-#[cfg(all(shuttle, not(loom)))]
-pub(crate) use shuttle::{
-    sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU32, AtomicU64, fence},
-    thread::yield_now,
-};
 #[cfg(not(any(loom, shuttle)))]
-pub(crate) use std::{
-    sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU32, AtomicU64, fence},
-    thread::yield_now,
-};
+pub(crate) use core::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU32, AtomicU64, fence};
+#[cfg(loom)]
+pub(crate) use loom::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU32, AtomicU64, fence};
+#[cfg(all(shuttle, not(loom)))]
+pub(crate) use shuttle::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU32, AtomicU64, fence};
 
-pub(crate) use std::sync::atomic::Ordering;
+pub(crate) use core::sync::atomic::Ordering;
 
 /// Numbers that are counted and printed, and that nobody decides by: a model does not look at them.
 pub(crate) mod count {
-    pub(crate) use std::sync::atomic::{AtomicU32, AtomicU64};
+    pub(crate) use core::sync::atomic::{AtomicU32, AtomicU64};
 }
 
 use crate::weak::{self, Weak};
@@ -37,7 +28,7 @@ pub(crate) fn fence_after_rmw(side: Weak) {
         return;
     }
     if cfg!(all(any(target_arch = "x86", target_arch = "x86_64"), not(any(loom, shuttle)))) {
-        std::sync::atomic::compiler_fence(Ordering::SeqCst);
+        core::sync::atomic::compiler_fence(Ordering::SeqCst);
     } else {
         fence(Ordering::SeqCst);
     }
@@ -48,7 +39,7 @@ pub(crate) struct UnsafeCell<T> {
     #[cfg(loom)]
     cell: loom::cell::UnsafeCell<T>,
     #[cfg(not(loom))]
-    cell: std::cell::UnsafeCell<T>,
+    cell: core::cell::UnsafeCell<T>,
 }
 
 impl<T> UnsafeCell<T> {
@@ -57,7 +48,7 @@ impl<T> UnsafeCell<T> {
         #[cfg(loom)]
         let cell = loom::cell::UnsafeCell::new(value);
         #[cfg(not(loom))]
-        let cell = std::cell::UnsafeCell::new(value);
+        let cell = core::cell::UnsafeCell::new(value);
         Self { cell }
     }
 
@@ -77,31 +68,5 @@ impl<T> UnsafeCell<T> {
         return self.cell.with_mut(write);
         #[cfg(not(loom))]
         write(self.cell.get())
-    }
-}
-
-/// Waits for another thread that is a constant number of instructions away (L7).
-#[derive(Default)]
-pub(crate) struct Backoff {
-    spins: u32,
-}
-
-impl Backoff {
-    /// How often to spin before giving the processor away: the other thread may be preempted.
-    const SPINS: u32 = if cfg!(any(loom, shuttle)) { 0 } else { 64 };
-
-    #[inline]
-    pub(crate) fn wait(&mut self) {
-        if self.spins < Self::SPINS {
-            std::hint::spin_loop();
-        } else {
-            yield_now();
-        }
-        self.spins = self.spins.saturating_add(1);
-    }
-
-    /// How many times it has waited.
-    pub(crate) fn rounds(&self) -> u32 {
-        self.spins
     }
 }

@@ -5,6 +5,7 @@ use std::ptr;
 
 use crate::context::Context;
 use crate::sync::{AtomicPtr, Ordering};
+use crate::weak::{self, Weak};
 
 /// A closure to run on a worker thread.
 pub(crate) type Task = Box<dyn FnOnce(&Context) + Send>;
@@ -47,8 +48,9 @@ impl TaskQueue {
             }
             // SAFETY: the node is this thread's until the exchange succeeds.
             unsafe { (*node).next = head };
-            // Release: pairs with the Acquire of whoever takes the node.
-            match self.head.compare_exchange(head, node, Ordering::AcqRel, Ordering::Relaxed) {
+            // Pair: tasks. Release: pairs with the acquire of the thread that takes the node.
+            let order = weak::ordering(Weak::TaskRelaxed, Ordering::AcqRel);
+            match self.head.compare_exchange(head, node, order, Ordering::Relaxed) {
                 Ok(_) => return Ok(()),
                 Err(now) => head = now,
             }
@@ -57,12 +59,14 @@ impl TaskQueue {
 
     /// Whether there is nothing to run.
     pub(crate) fn is_empty(&self) -> bool {
+        // Pair: tasks.
         let head = self.head.load(Ordering::Acquire);
         head.is_null() || head == closed()
     }
 
     /// Appends what was pushed to `tasks`, in order.
     pub(crate) fn take(&self, tasks: &mut VecDeque<Task>) {
+        // Pair: tasks.
         let mut head = self.head.load(Ordering::Relaxed);
         while !head.is_null() && head != closed() {
             match self.head.compare_exchange(head, ptr::null_mut(), Ordering::AcqRel, Ordering::Relaxed) {
@@ -76,6 +80,7 @@ impl TaskQueue {
     /// Refuses tasks from now on, and returns those that nobody has taken.
     pub(crate) fn close(&self) -> VecDeque<Task> {
         let mut tasks = VecDeque::new();
+        // Pair: tasks.
         let head = self.head.swap(closed(), Ordering::AcqRel);
         if head != closed() {
             // SAFETY: the exchange has taken the chain out.

@@ -19,8 +19,10 @@
 //! waits, holding what it has. All holding and waiting is therefore towards the tail, and the tail waits for nobody:
 //! no deadlock and no livelock.
 
+use crate::backoff::Backoff;
 use crate::invariants::invariant;
-use crate::sync::{AtomicI32, AtomicU64, Backoff, Ordering};
+use crate::pairs;
+use crate::sync::{AtomicI32, AtomicU64, Ordering};
 use crate::weak::{self, Weak};
 
 const UNLINKED: i32 = 0;
@@ -55,22 +57,23 @@ impl Link {
     }
 
     fn load(&self) -> Halves {
-        Halves::unpack(self.0.load(Ordering::Acquire))
+        Halves::unpack(pairs::read(&self.0))
     }
 
     fn swap_whole(&self, from: Halves, to: Halves) -> bool {
+        // Pair: link.
         self.0.compare_exchange(from.pack(), to.pack(), Ordering::AcqRel, Ordering::Relaxed).is_ok()
     }
 
     /// Stores to a link that this thread has locked.
     fn store(&self, to: Halves) {
+        // Pair: link.
         self.0.store(to.pack(), weak::ordering(Weak::LinkRelaxed, Ordering::Release));
     }
 
-    /// Unlinks a link that this thread has locked. A read-modify-write, so that the caller's fence can follow it.
+    /// Unlinks a link that this thread has locked. The caller may look at the update bits next.
     fn unlink(&self) {
-        let order = weak::ordering(Weak::LinkRelaxed, Ordering::AcqRel);
-        self.0.swap(Halves { next: UNLINKED, prev: FIRST }.pack(), order);
+        pairs::unlink(&self.0, Halves { next: UNLINKED, prev: FIRST }.pack());
     }
 
     /// Forgets the list that the entry was in. For the only thread of a forked child.
@@ -90,7 +93,7 @@ impl Link {
 
     fn update(&self, change: impl Fn(Halves) -> Option<Halves>) -> bool {
         let change = |word| change(Halves::unpack(word)).map(Halves::pack);
-        // A failed exchange goes on with what it found, never with an older copy (bugs 15 and 63).
+        // Pair: link. A failed exchange goes on with what it found, never with an older copy (bugs 15 and 63).
         self.0.fetch_update(Ordering::AcqRel, Ordering::Acquire, change).is_ok()
     }
 
@@ -146,6 +149,7 @@ impl UpdateList {
 
     /// How many additions there have been.
     pub(crate) fn epoch(&self) -> u64 {
+        // Pair: epoch.
         self.epoch.load(Ordering::Acquire)
     }
 
@@ -174,6 +178,7 @@ impl UpdateList {
         }
         let mut backoff = Backoff::default();
         let last = loop {
+            // Pair: link. Here and below.
             let last = self.last.load(Ordering::Acquire);
             let appended = if last == FIRST {
                 let empty = self.last.compare_exchange(FIRST, cell(fd), Ordering::AcqRel, Ordering::Relaxed);
@@ -187,6 +192,7 @@ impl UpdateList {
             }
             backoff.wait();
         };
+        // Pair: link.
         if last == FIRST {
             self.first.store(cell(fd), Ordering::Release);
         } else {
@@ -199,6 +205,7 @@ impl UpdateList {
     }
 
     fn count(&self) {
+        // Pair: epoch.
         self.epoch.fetch_add(1, weak::ordering(Weak::EpochRelaxed, Ordering::AcqRel));
     }
 
@@ -234,7 +241,7 @@ impl UpdateList {
                 backoff.wait();
             }
         }
-        // Everything around is locked: nobody else writes these now.
+        // Pair: link. Everything around is locked: nobody else writes these now.
         if now.prev == FIRST {
             self.first.store(if is_last { FIRST } else { now.next }, Ordering::Release);
         }
@@ -262,6 +269,7 @@ impl UpdateList {
 
     /// Where a walk starts.
     pub(crate) fn head(&self) -> Option<usize> {
+        // Pair: link.
         let first = self.first.load(Ordering::Acquire);
         (first != FIRST).then(|| descriptor(first))
     }

@@ -39,7 +39,7 @@ impl Sleep {
 
     /// Announces the sleep. The thread must look for work after this, and before it waits.
     pub(crate) fn announce(&self) {
-        // Pairs with `wake`: flags, then queues — queues, then flags. Two read-modify-writes of one word: either this one sees the
+        // Pair: sleep. Flags, then queues ∥ queues, then flags. Two read-modify-writes of one word: either this one sees the
         // waker's, and then the work, or the waker sees SLEEPING.
         let order = weak::ordering(Weak::FlagsRelaxed, Ordering::AcqRel);
         if fault::on(Fault::NotifiedSticks) {
@@ -51,6 +51,7 @@ impl Sleep {
 
     /// Ends the sleep: after the wait, not before it (bug 50).
     pub(crate) fn end(&self) {
+        // Pair: sleep.
         self.flags.fetch_and(!SLEEPING, Ordering::AcqRel);
     }
 
@@ -75,6 +76,7 @@ impl Sleep {
 
     /// Makes the thread look for work that was published before this call. Async-signal-safe.
     pub(crate) fn wake(&self) {
+        // Pair: sleep.
         let before = self.flags.fetch_or(NOTIFIED, weak::ordering(Weak::FlagsRelaxed, Ordering::AcqRel));
         let seen = if weak::on(Weak::NotifiedIgnored) { before & SLEEPING } else { before };
         if seen & (SLEEPING | NOTIFIED) == SLEEPING

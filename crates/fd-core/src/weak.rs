@@ -58,6 +58,20 @@ rules! {
     LinkRelaxed = "link-relaxed";
     /// Additions to the shared list are counted relaxed.
     EpochRelaxed = "epoch-relaxed";
+    /// An exit clears its running bit relaxed.
+    ExitRelaxed = "exit-relaxed";
+    /// The running bits are read relaxed.
+    RunningRelaxed = "running-relaxed";
+    /// The mark of a takeover is set relaxed.
+    RearmRelaxed = "rearm-relaxed";
+    /// Update bits are set relaxed.
+    ScheduleRelaxed = "schedule-relaxed";
+    /// Update bits are cleared relaxed.
+    ClearRelaxed = "clear-relaxed";
+    /// The maps of shared interest are changed relaxed.
+    InterestRelaxed = "interest-relaxed";
+    /// A sweep gives back what was there before it took it.
+    SweepReadsFirst = "sweep-reads-first";
     /// The sleep flags are changed relaxed, and the tasks looked for no more than acquired.
     FlagsRelaxed = "flags-relaxed";
 
@@ -107,6 +121,8 @@ rules! {
     OneTailMark = "one-tail-mark";
     /// A thread looks for work first and then announces its sleep.
     LookBeforeAnnounce = "look-before-announce";
+    /// A task is pushed relaxed.
+    TaskRelaxed = "task-relaxed";
     /// A task wakes its thread before it is in the queue.
     WakeBeforePost = "wake-before-post";
     /// A signal wakes its thread before it is noted.

@@ -146,6 +146,7 @@ impl<'c> Worker<'c> {
         }
         let tasks = !shared.tasks.is_empty()
             || fault::on(Fault::WorkIsEverybodys) && self.context.core().anybody_has_work();
+        // Pairs: signals, sleep.
         let signals = self.signals.is_some() && shared.signals.load(Ordering::Acquire) != 0;
         if tasks {
             activity.wake_tasks.bump();
@@ -263,12 +264,14 @@ impl<'c> Worker<'c> {
         let mut force = force;
         if allowed && word & state::REARM != 0 {
             hit(Point::RearmSeen, pin.fd());
+            // Pair: rearm.
             word = pin.entry().state.fetch_and(!state::REARM, Ordering::AcqRel);
             force = true;
             // A takeover changes the mask, and then sets the mark. So a mark that was set since the look at the mask shows a
             // mask that has changed, too: it was the new owner's, whose pass may have been made without it by now.
             allowed = pin.thread_mask().contains(me) || fault::on(Fault::RearmStolen);
             if !allowed {
+                // Pair: update. The schedule below publishes it.
                 pin.entry().state.fetch_or(state::REARM, Ordering::AcqRel);
                 self.context.core().schedule(&pin, None);
             }
@@ -338,8 +341,8 @@ impl<'c> Worker<'c> {
             self.context.activity().poll_update.bump();
             let holds = self.poller.update(&change(pin, known, wanted, true)).unwrap_or(wanted);
             let replaced = pin.polled().replace(allowed.bits(), holds.recv, holds.send);
-            // Two threads may apply at once, and the one that read the older state or mask may write last. It looks again
-            // after it has written: so the last write is always of the last state and the last mask (L1, L5).
+            // Pair: polled. Two threads may apply at once, and the one that read the older state or mask may write last. It looks
+            // again after it has written: so the last write is always of the last state and the last mask (L1, L5).
             let (now, owners) = (pin.state(), pin.thread_mask());
             let unchanged = state::wanted(now) == state::wanted(before)
                 && (owners == allowed || fault::on(Fault::AppliedForFormerOwner));
@@ -348,6 +351,7 @@ impl<'c> Worker<'c> {
             let lost = ThreadMask::from_bits(replaced).without(keep.or(self.context.id().mask()));
             self.context.core().end_waits(pin.group(), lost);
             if weak::on(Weak::AppliedOnce) || unchanged {
+                // No pair: where interest is shared the mark means nothing.
                 pin.entry().state.fetch_and(!state::REARM, Ordering::AcqRel);
                 return;
             }

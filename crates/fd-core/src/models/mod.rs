@@ -9,6 +9,8 @@ mod world;
 #[cfg(loom)]
 mod groups;
 #[cfg(loom)]
+mod interest;
+#[cfg(loom)]
 mod life;
 #[cfg(loom)]
 mod list;

@@ -23,10 +23,17 @@ fn m9_post_and_turn() {
     model("m9_post_and_turn", 2, Bound::NONE).check(|| {
         let (world, life) = World::one(&[1], 0b01);
         let ran = Arc::new(AtomicUsize::new(0));
+        let written = Arc::new(crate::sync::AtomicU32::new(0));
         let worker = spawn(&world, &life, |world, _| world.turn(&world.context(thread(1, 0)), None));
         {
             let ran = ran.clone();
+            written.store(1, Ordering::Relaxed);
             world.core.post(thread(1, 0), move |_| {
+                assert_eq!(
+                    written.load(Ordering::Relaxed),
+                    1,
+                    "L2: a task does not see what was done before"
+                );
                 ran.fetch_add(1, Ordering::SeqCst);
             });
         }

@@ -4,15 +4,17 @@ use std::os::fd::RawFd;
 use std::sync::Arc;
 
 use super::{FdHandle, FdTable, Pin};
+use crate::backoff::Backoff;
 use crate::checkpoint::{Point, hit};
 use crate::error::{DeleteError, InsertRefused};
 use crate::fault::{self, Fault};
 use crate::handler::Handler;
 use crate::ids::{GroupId, ThreadMask};
 use crate::invariants::{self, invariant};
+use crate::pairs;
 use crate::poller::Leave;
 use crate::state;
-use crate::sync::{Backoff, Ordering, fence, fence_after_rmw};
+use crate::sync::{AtomicU64, Ordering};
 use crate::weak::{self, Weak};
 
 impl FdTable {
@@ -46,7 +48,7 @@ impl FdTable {
         if threads.is_empty() {
             return Err((InsertRefused::NoThread { group }, handler));
         }
-        // Before the slot is taken: `pin_all` looks below this bound only.
+        // Pair: insert-close. Before the slot is taken: `pin_all` looks below this bound only.
         self.high_water.fetch_max(fd as u32 + 1, Ordering::AcqRel);
         if fault::on(Fault::InsertOutlivesStop) && self.is_closed() {
             return Err((InsertRefused::Stopping, handler));
@@ -58,8 +60,7 @@ impl FdTable {
             }
             return Err((InsertRefused::InUse { fd }, handler));
         };
-        // Pairs with `FdTable::close`: slot, then closed; closed, then slots.
-        fence_after_rmw(Weak::InsertFence);
+        // Pair: insert-close. After the claim.
         if self.is_closed() && !fault::on(Fault::InsertOutlivesStop) {
             entry.group.free();
             return Err((InsertRefused::Stopping, handler));
@@ -83,6 +84,7 @@ impl FdTable {
         // SAFETY: claimed above, published below.
         unsafe { entry.set_owner(handler) };
         let flags = if fault::on(Fault::InsertDropsFlags) { 0 } else { flags };
+        // Pair: publish. Here and below.
         entry.state.store(state::READY | flags, Ordering::Release);
         entry.takeovers.store(0, Ordering::Relaxed);
         entry.thread_mask.store(threads.bits(), Ordering::Release);
@@ -114,11 +116,9 @@ impl<'t> Pin<'t> {
             return Err(Denied::NotAllowed);
         }
         hit(Point::ReportBeforeRunning, self.fd());
-        // Dekker with delete (mask := 0, then read running) and message passing with takeover (running := X, mask
-        // := X, running := 0): set mine, then look.
-        let before = entry.running.fetch_or(me.bits(), Ordering::AcqRel);
+        // Pairs: enter-delete, exit. A takeover wins running, replaces the mask, and gives running up. Set mine, then look.
+        let before = pairs::set_running(&entry.running, me.bits());
         invariant!(before & me.bits() == 0, "S9: fd {} is entered twice by {me:?}", self.fd());
-        fence_after_rmw(Weak::EnterFence);
         hit(Point::ReportRunningSet, self.fd());
         let mut backoff = Backoff::default();
         loop {
@@ -154,10 +154,9 @@ impl<'t> Pin<'t> {
         if weak::on(Weak::ExitUnpinned) {
             self.entry().group.unpin();
         }
-        // (a) Release: what the handler did is over before anybody sees the bit gone.
-        let before = self.entry().running.fetch_and(!me.bits(), Ordering::AcqRel);
+        // (a) Pairs: leave-delete, exit.
+        let before = pairs::clear_running(&self.entry().running, me.bits());
         invariant!(before & me.bits() != 0, "fd {} is left by {me:?}, which had not entered", self.fd());
-        fence_after_rmw(Weak::LeaveFence);
         hit(Point::LeaveRunningCleared, self.fd());
         if weak::on(Weak::ExitUnpinned) {
             self.entry().group.repin();
@@ -166,26 +165,23 @@ impl<'t> Pin<'t> {
             return Ok(self);
         }
         let stale_running = if weak::on(Weak::RunningBeforeMask) { self.running() } else { ThreadMask::NONE };
-        // (b) The thread mask must be zero, which is irrevocable.
+        // (b) Pair: leave-delete. The thread mask must be zero, which is irrevocable.
         if !weak::on(Weak::NoMaskCheck) && !self.thread_mask().is_empty() || !stale_running.is_empty() {
             return Ok(self);
         }
-        // Another thread wrote the zero. Without a fence here, a third one may have set its running bit and not seen the zero,
-        // and its bit not be seen below: POWER allows it (RWC).
-        if !weak::on(Weak::LastFence) {
-            fence(Ordering::SeqCst);
-        }
-        self.close_if_unused()
+        // (c) Pair: last-user. Another thread wrote the zero: that takes a fence of its own.
+        self.close_if_unused(pairs::running_after_foreign_zero)
     }
 
     /// The end of every exit from an entry whose thread mask is zero: (c) nobody must be running: later wakers will see the
     /// zero; (d) then one of those who have come so far wins the token. In this order: any other leaks or closes early in a
     /// model.
-    fn close_if_unused(self) -> Result<Pin<'t>, Orphan<'t>> {
+    fn close_if_unused(self, running: impl FnOnce(&AtomicU64) -> u64) -> Result<Pin<'t>, Orphan<'t>> {
         let looks = !weak::on(Weak::NoRunningCheck) && !weak::on(Weak::RunningBeforeMask);
-        if looks && !self.running().is_empty() {
+        if looks && running(&self.entry().running) != 0 {
             return Ok(self);
         }
+        // Pair: token.
         let state = self.entry().state.fetch_and(!state::MUST_CLOSE, Ordering::AcqRel);
         if state & state::MUST_CLOSE == 0 && !weak::on(Weak::NoToken) {
             return Ok(self);
@@ -203,8 +199,8 @@ impl<'t> Pin<'t> {
     pub(crate) fn delete(self, disown: bool) -> Result<Option<Orphan<'t>>, DeleteError> {
         let entry = self.entry();
         let flags = state::DELETED | state::MUST_CLOSE | if disown { state::DISOWN } else { 0 };
-        // One RMW makes deletion and token one event, once per life: a second token would close twice. Before
-        // the mask: whoever sees the zero must find the token.
+        // Pair: token. One read-modify-write sets both bits, once per registration: a second token would close twice. Before the
+        // mask: a thread that sees the zero must find the token.
         let deleted = entry.state.fetch_update(Ordering::AcqRel, Ordering::Acquire, |state| {
             (state & state::DELETED == 0 || fault::on(Fault::DeleteTwice)).then_some(state | flags)
         });
@@ -212,9 +208,8 @@ impl<'t> Pin<'t> {
             return Err(DeleteError::AlreadyDeleted);
         }
         hit(Point::DeleteTokenSet, self.fd());
-        // Dekker with `enter` and `leave`: a full barrier between this and the read of running (suspect 2).
-        entry.thread_mask.swap(0, Ordering::AcqRel);
-        fence_after_rmw(Weak::DeleteFence);
+        // Pairs: enter-delete, leave-delete. A fence between this and the read of running (suspect 2).
+        pairs::clear_mask(&entry.thread_mask);
         hit(Point::DeleteMaskCleared, self.fd());
         if fault::on(Fault::WaitOnDelete) {
             let mut backoff = Backoff::default();
@@ -225,7 +220,7 @@ impl<'t> Pin<'t> {
         if fault::on(Fault::DeleteClosesAtOnce) {
             entry.running.store(0, Ordering::Release);
         }
-        Ok(self.close_if_unused().err())
+        Ok(self.close_if_unused(pairs::running).err())
     }
 }
 
@@ -270,7 +265,7 @@ impl FdTable {
     ) -> Retired {
         let entry = &self.entries[fd as usize];
         let polled = &self.polled[fd as usize];
-        // Bits set by late reports until just now go, too: that is why it is now (bug 65).
+        // Pair: drain. Here and below. Bits set by late reports until just now go, too: that is why it is now (bug 65).
         let state = entry.state.load(Ordering::Acquire);
         if invariants::checked() {
             assert_eq!(entry.running.load(Ordering::Acquire), 0, "S5: fd {fd} closes under a user");

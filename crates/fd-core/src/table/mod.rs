@@ -25,10 +25,10 @@ use std::os::fd::RawFd;
 use crate::entry::{Entry, Polled};
 use crate::error::Stale;
 use crate::ids::{GroupId, MAX_GROUPS, THREADS_PER_GROUP, ThreadId, ThreadMask};
+use crate::pairs;
 use crate::poller::Generation;
-use crate::sync::{AtomicBool, AtomicU32, AtomicU64, Ordering, count, fence_after_rmw};
+use crate::sync::{AtomicBool, AtomicU32, AtomicU64, Ordering, count};
 use crate::update_list::{Link, Links, UpdateList};
-use crate::weak::Weak;
 use crate::zeroed::ZeroedArray;
 
 /// One registration of one descriptor: the table, the number, and which registration of the number.
@@ -129,14 +129,13 @@ impl FdTable {
 
     /// Refuses registrations from now on. Those that were admitted before are found by [`FdTable::pin_all`].
     pub(crate) fn close(&self) {
-        // Pairs with `insert`: closed, then slots; slot, then closed.
-        self.closed.swap(true, Ordering::AcqRel);
-        fence_after_rmw(Weak::CloseFence);
+        // Pair: insert-close. Closed, then slots ∥ slot, then closed.
+        pairs::close(&self.closed);
     }
 
     /// Whether registrations are refused.
     pub(crate) fn is_closed(&self) -> bool {
-        self.closed.load(Ordering::Acquire)
+        pairs::is_closed(&self.closed)
     }
 
     /// The handle of the registration of `fd` in that generation.
@@ -176,17 +175,19 @@ impl FdTable {
 
     /// The threads of `group` that have not left. Read anew each time: threads leave while others wait (bug 68).
     pub(crate) fn enabled(&self, group: GroupId) -> ThreadMask {
+        // No pair: it changes only in a forked child, which has one thread then.
         ThreadMask::from_bits(self.groups[group.index()].enabled.load(Ordering::Acquire))
     }
 
     /// Takes `thread` out of its group: its bits in update masks no longer keep entries listed.
     pub(crate) fn disable(&self, thread: ThreadId) {
+        // No pair: see `enabled`.
         self.groups[thread.group().index()].enabled.fetch_and(!thread.mask().bits(), Ordering::AcqRel);
     }
 
     /// One above the highest number ever inserted.
     pub(crate) fn high_water(&self) -> usize {
-        self.high_water.load(Ordering::Acquire) as usize
+        pairs::bound(&self.high_water) as usize
     }
 
     pub(crate) fn updates(&self, group: GroupId) -> &UpdateList {
@@ -213,7 +214,7 @@ impl FdTable {
     pub fn poll_permission(&self, thread: ThreadId, fd: RawFd) -> Option<Generation> {
         let entry = self.entry(fd)?;
         let word = entry.group.peek();
-        // The mask is read after the word: a life that began later fails by its generation in the report.
+        // Pair: publish. The mask is read after the word: a life that began later fails by its generation in the report.
         let allowed = ThreadMask::from_bits(entry.thread_mask.load(Ordering::Acquire));
         (word.group() == Some(thread.group()) && allowed.contains(thread.mask())).then(|| word.generation())
     }

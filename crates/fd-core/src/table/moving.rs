@@ -3,6 +3,7 @@
 use std::os::fd::RawFd;
 
 use super::{FdHandle, FdTable, Orphan, Pin};
+use crate::backoff::Backoff;
 use crate::checkpoint::{Point, hit};
 use crate::error::MoveError;
 use crate::fault::{self, Fault};
@@ -11,7 +12,7 @@ use crate::handler::OwnerId;
 use crate::ids::{GroupId, ThreadId, ThreadMask};
 use crate::poller::Leave;
 use crate::state;
-use crate::sync::{Backoff, Ordering};
+use crate::sync::Ordering;
 use crate::weak::{self, Weak};
 
 /// How often a relocation looks for a moment without a reference before it gives up. References are held for a
@@ -37,6 +38,7 @@ impl<'t> Pin<'t> {
             return (Err(MoveError::WrongOwner), Ok(self));
         }
         let entry = self.entry();
+        // Pair: exit. Acquire: a takeover that wins sees what the last user left.
         let won = entry.running.compare_exchange(0, me.bits(), Ordering::AcqRel, Ordering::Acquire);
         if won.is_err() {
             if fault::on(Fault::TakeoverStopsOnFailure) {
@@ -76,8 +78,9 @@ impl<'t> Pin<'t> {
             _ => return Err(MoveError::Shared),
         }
         if !fault::on(Fault::TakeoverKeepsThreadMask) {
-            // Not a plain store: that would bring an entry under deletion back to life. Release: whoever sees
-            // the new mask sees what the old owner left (it had given up its running bit before ours was won).
+            // Pairs: exit, rearm. The mask, then the mark. Not a plain store: that would bring an entry under deletion back to
+            // life. Release: whoever sees the new mask sees what the old owner left (it had given up its running bit before
+            // ours was won).
             let replaced = entry.thread_mask.compare_exchange(
                 old.bits(),
                 me.bits(),
@@ -101,9 +104,9 @@ impl crate::entry::Entry {
     fn changed_owner(&self) {
         let stopped = if fault::on(Fault::MigrateKeepsActive) { 0 } else { state::ACTIVE };
         let rearm = if fault::on(Fault::NoRearmAfterTakeover) { 0 } else { state::REARM };
-        let _ = self
-            .state
-            .fetch_update(Ordering::AcqRel, Ordering::Acquire, |state| Some(state & !stopped | rearm));
+        // Pair: rearm.
+        let order = weak::ordering(Weak::RearmRelaxed, Ordering::AcqRel);
+        let _ = self.state.fetch_update(order, Ordering::Acquire, |state| Some(state & !stopped | rearm));
         self.takeovers.fetch_add(1, Ordering::Relaxed);
     }
 }
@@ -131,7 +134,7 @@ impl FdTable {
         if expected.is_some_and(|expected| locked.owner_id() != expected) {
             return Err(MoveError::WrongOwner);
         }
-        // Nobody can set a running bit without a pin, and there is no pin: zero stays zero.
+        // Pair: move. Here and below. Nobody can set a running bit without a pin, and there is no pin: zero stays zero.
         if entry.running.load(Ordering::Acquire) != 0 && !weak::on(Weak::MoveIgnoresRunning) {
             return Err(MoveError::Busy);
         }
@@ -144,6 +147,7 @@ impl FdTable {
         if old == 0 {
             return Err(MoveError::Deleted);
         }
+        // Pair: move. Here and below.
         entry.thread_mask.store(target.mask().bits(), Ordering::Release);
         let leaves_group = from != target.group();
         let mut locked = Some(locked);

@@ -3,6 +3,7 @@
 use std::os::fd::RawFd;
 
 use super::{FdHandle, FdTable};
+use crate::backoff::Backoff;
 use crate::checkpoint::hit;
 use crate::entry::{Entry, Polled};
 use crate::error::Stale;
@@ -10,8 +11,9 @@ use crate::fault::{self, Fault};
 use crate::group_word::Word;
 use crate::handler::OwnerId;
 use crate::ids::{GroupId, ThreadMask};
+use crate::pairs;
 use crate::poller::Generation;
-use crate::sync::{Backoff, Ordering};
+use crate::sync::Ordering;
 use crate::weak::{self, Weak};
 
 /// A reference on a live entry's group word: while it exists, group and generation stay, so masks mean what they
@@ -59,7 +61,7 @@ impl<'t> Pin<'t> {
     }
 
     pub(crate) fn thread_mask(&self) -> ThreadMask {
-        ThreadMask::from_bits(self.entry().thread_mask.load(Ordering::Acquire))
+        ThreadMask::from_bits(pairs::read(&self.entry().thread_mask))
     }
 
     /// The mask as it is now, if `rule` is broken: to be used too late.
@@ -68,10 +70,11 @@ impl<'t> Pin<'t> {
     }
 
     pub(crate) fn running(&self) -> ThreadMask {
-        ThreadMask::from_bits(self.entry().running.load(Ordering::Acquire))
+        ThreadMask::from_bits(pairs::running(&self.entry().running))
     }
 
     pub(crate) fn state(&self) -> u32 {
+        // Pairs: update, polled.
         self.entry().state.load(Ordering::Acquire)
     }
 

@@ -9,7 +9,8 @@ use super::{FdHandle, FdTable, Pin};
 use crate::checkpoint::{Point, hit};
 use crate::fault::{self, Fault};
 use crate::ids::{ThreadId, ThreadMask};
-use crate::sync::{Ordering, fence_after_rmw};
+use crate::pairs;
+use crate::sync::Ordering;
 use crate::update_list::Next;
 use crate::weak::{self, Weak};
 
@@ -43,8 +44,7 @@ impl Pin<'_> {
         let mine = caller.filter(|id| id.group() == self.group()).map_or(ThreadMask::NONE, ThreadId::mask);
         let private = allowed == mine || fault::on(Fault::PrivateUpdateForShared);
         if private && !mine.is_empty() {
-            // Pairs with `clear_update`: who clears the bit sees the state that it is about, for both are read-modify-writes of
-            // one word.
+            // Pair: update. A thread that clears the bit sees the state that it is about: both are read-modify-writes of one word.
             return match entry.update_mask.fetch_or(mine.bits(), Ordering::AcqRel) & mine.bits() {
                 0 => Scheduled::Private,
                 _ => Scheduled::Nothing,
@@ -53,9 +53,8 @@ impl Pin<'_> {
         if allowed.is_empty() {
             return Scheduled::Nothing;
         }
-        // Pairs with `done_update` as above; and with its look at the bits, by Dekker: bits, then list — list, then bits.
-        let owed = entry.update_mask.fetch_or(allowed.bits(), Ordering::AcqRel);
-        fence_after_rmw(Weak::ScheduleFence);
+        // Pairs: update, schedule-unlist. Bits, then list ∥ list, then bits.
+        let owed = pairs::set_updates(&entry.update_mask, allowed.bits());
         if fault::on(Fault::NoWakeIfOwed) && ThreadMask::from_bits(owed).contains(allowed) {
             return Scheduled::Nothing;
         }
@@ -77,31 +76,37 @@ impl Pin<'_> {
         }
     }
 
-    /// Clears the update bits in `mask`, before the state is read. Pairs with `schedule`.
+    /// Clears the update bits in `mask`, before the state is read.
     pub(crate) fn clear_update(&self, mask: ThreadMask) {
-        self.entry().update_mask.fetch_and(!mask.bits(), Ordering::AcqRel);
+        self.take_updates(mask);
+    }
+
+    /// [`Pin::clear_update`]. Returns the bits that are left.
+    fn take_updates(&self, mask: ThreadMask) -> ThreadMask {
+        // Pair: update. Acquire: a thread that clears a bit sees the state that it is about.
+        let order = weak::ordering(Weak::ClearRelaxed, Ordering::AcqRel);
+        ThreadMask::from_bits(self.entry().update_mask.fetch_and(!mask.bits(), order) & !mask.bits())
     }
 
     /// Clears the update bits in `mask` and unlists the entry if no thread that is still there needs it (2.9). Returns who owes
     /// an update of an entry that had to be listed again: whoever was woken for it may have looked in between, and slept.
     fn done_update(&self, mask: ThreadMask) -> ThreadMask {
         let (table, entry, group) = (self.table(), self.entry(), self.group());
-        let mut left =
-            ThreadMask::from_bits(entry.update_mask.fetch_and(!mask.bits(), Ordering::AcqRel) & !mask.bits());
+        let mut left = self.take_updates(mask);
         let mut listed_again = ThreadMask::NONE;
         while !left.intersects(table.enabled(group)) {
             table.updates(group).remove(table, self.fd() as usize);
             listed_again = ThreadMask::NONE;
-            // Dekker with `schedule` (bits, then list): unlisted, then look at the bits again.
-            fence_after_rmw(Weak::UnlistFence);
             if weak::on(Weak::NoLookAfterUnlist) {
                 break;
             }
-            left = ThreadMask::from_bits(entry.update_mask.load(Ordering::Acquire));
+            // Pair: schedule-unlist.
+            left = ThreadMask::from_bits(pairs::updates_after_unlink(&entry.update_mask));
             if !left.intersects(table.enabled(group)) {
                 break;
             }
             table.updates(group).add(table, self.fd() as usize);
+            // Pair: update.
             left = ThreadMask::from_bits(entry.update_mask.load(Ordering::Acquire));
             listed_again = left;
         }
@@ -139,6 +144,7 @@ impl FdTable {
                 match self.pin_in(group, fd as RawFd) {
                     None => dropped += 1,
                     Some(pin) => {
+                        // Pair: update. A hint: the bits are taken below.
                         let owed = ThreadMask::from_bits(pin.entry().update_mask.load(Ordering::Acquire));
                         let for_all = for_all || fault::on(Fault::SharedUpdateOnce);
                         if owed.contains(me.mask()) {

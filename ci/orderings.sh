@@ -1,0 +1,113 @@
+#!/usr/bin/env bash
+# ci/orderings.sh [--record|litmus]: what the compiler makes of fd-core's Dekker pairs, per processor.
+#   (nothing)  compiles crates/ordering-probes for every target of crates/orderings/targets.tsv and checks the instructions
+#              between each write and its read; then breaks a copy of the source, without the fences and with plain stores, and
+#              checks that this is found
+#   --record   writes crates/orderings/compiled.tsv anew
+#   litmus     runs crates/orderings/litmus under herd7, where that is installed
+# Exit codes: 0 all of it holds, 1 something does not, 77 something could not run here.
+set -euo pipefail
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+tree_root=$PWD
+orderings=(cargo run --quiet --package orderings --)
+
+litmus() {
+  have herd7 || not_run "herd7 is not installed (opam install herdtools7)"
+  local test arguments status=0
+  for test in crates/orderings/litmus/*.litmus; do
+    arguments=()
+    case $test in *.c.litmus) arguments=(-model rc11.cat) ;; esac
+    # A test says which outcome must not be; "Ok" stands for that.
+    if ! herd7 "${arguments[@]}" "$test" | grep -qx Ok; then
+      echo "error: herd7 finds the outcome of $test possible, or cannot read it" >&2
+      status=1
+    fi
+  done
+  return $status
+}
+
+case ${1:-} in
+  '' | --record) ;;
+  litmus)
+    litmus
+    exit
+    ;;
+  *)
+    echo "usage: ci/orderings.sh [--record|litmus]" >&2
+    exit 2
+    ;;
+esac
+
+export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$tree_root/target}/cross CARGO_INCREMENTAL=0
+# Apart from the other builds for these targets: `core` is hardly compiled at all, because none of its code is looked at.
+profile=(--release --config 'profile.release.package."*".opt-level=0' --config 'profile.release.debug=0')
+
+# assembly TREE FOLDER LINTS: FOLDER/NAME.s for every target whose library is there.
+assembly() {
+  local name triple features result
+  mkdir -p "$2"
+  while IFS=$'\t' read -r name triple features; do
+    if [[ $missing == *" $triple "* ]]; then continue; fi
+    result=0
+    (
+      select_target "$triple" core
+      [ "$features" = - ] && features=''
+      cd "$1"
+      cargo rustc --quiet --package ordering-probes --lib "${profile[@]}" "${for_target[@]}" -- \
+        --emit "asm=$2/$name.s" -C codegen-units=1 -C "target-feature=$features" --cap-lints "$3"
+    ) || result=$?
+    case $result in
+      0) ;;
+      77) missing+="$triple " ;;
+      *) exit "$result" ;;
+    esac
+  done <<<"$targets"
+}
+
+targets=$(CARGO_TARGET_DIR=$tree_root/target "${orderings[@]}" targets)
+missing=' '
+# Below the build: cargo does not write what it takes for fresh once more.
+work=$CARGO_TARGET_DIR/orderings
+assembly "$tree_root" "$work/real" warn
+echo "---- as it is"
+"${orderings[@]}" compiled "$work/real" ${1:+"$1"}
+if [ -n "${1:-}" ]; then exit; fi
+
+# broken NAME SED-EXPRESSION...: a copy of the probes' source, changed by each expression, must be found out of order.
+broken() {
+  local name=$1 tree=$work/$1-tree expression before
+  shift
+  rm -rf "$tree"
+  mkdir -p "$tree/crates"
+  cp Cargo.lock "$tree"
+  # The members that are needed, and no others.
+  sed 's|^members = .*|members = ["crates/ordering-probes"]|; /^default-members/d; /^exclude/d' Cargo.toml >"$tree/Cargo.toml"
+  cp -r crates/ordering-probes "$tree/crates"
+  mkdir -p "$tree/crates/fd-core"
+  cp -r crates/fd-core/src "$tree/crates/fd-core"
+  for expression in "$@"; do
+    before=$(cat "$tree"/crates/fd-core/src/{pairs,sync}.rs | cksum)
+    sed -i.orig -E "$expression" "$tree"/crates/fd-core/src/{pairs,sync}.rs
+    if [ "$before" = "$(cat "$tree"/crates/fd-core/src/{pairs,sync}.rs | cksum)" ]; then
+      echo "error: the source has nothing for $expression to change" >&2
+      echo "help: ci/orderings.sh breaks pairs.rs and sync.rs by these expressions; adapt them to the source" >&2
+      exit 1
+    fi
+  done
+  assembly "$tree" "$work/$name" allow
+  echo "---- broken: $name"
+  "${orderings[@]}" compiled "$work/$name" --broken "$name"
+}
+
+broken fences 's/^( *)fence\(Ordering::SeqCst\);/\1();/' 's/^( *)core::sync::atomic::compiler_fence\(Ordering::SeqCst\);/\1();/'
+broken writes \
+  's/\b(running|updates)\.fetch_(or|and)\((!?me|bits), .*\);/{ \1.store(\3, Ordering::Release); 0 };/' \
+  's/\bmask\.swap\(0, Ordering::AcqRel\)/mask.store(0, Ordering::Release)/' \
+  's/\bclosed\.swap\(true, Ordering::AcqRel\)/closed.store(true, Ordering::Release)/' \
+  's/\blink\.swap\(unlinked, .*\);/link.store(unlinked, Ordering::Release);/' \
+  's/\bslot\.compare_exchange\(free, .*\)\.is_ok\(\)/{ slot.store(locked ^ free, Ordering::Release); true }/'
+
+if [ "$missing" != ' ' ]; then
+  not_run "no standard library for:$missing(rustup target add TARGET, or rustup component add rust-src); the others hold"
+fi

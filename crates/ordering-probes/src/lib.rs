@@ -1,0 +1,64 @@
+//! Each side of fd-core's Dekker pairs as one function, in the order of the protocol, from the protocol's own source files.
+//!
+//! `ci/orderings.sh` compiles this crate for other processors, and `crates/orderings` checks the instructions. It needs `core`
+//! only, so that no standard library has to be built for them.
+#![no_std]
+
+#[path = "../../fd-core/src/pairs.rs"]
+mod pairs;
+#[expect(dead_code, unused_imports, reason = "the probes need a few of the primitives")]
+#[path = "../../fd-core/src/sync.rs"]
+mod sync;
+#[expect(dead_code, reason = "the rules that a model breaks")]
+#[path = "../../fd-core/src/weak.rs"]
+mod weak;
+
+pub use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
+
+/// `Pin::enter`, against `Pin::delete`.
+#[inline(never)]
+pub fn probe_enter(running: &AtomicU64, mask: &AtomicU64, me: u64) -> u64 {
+    pairs::set_running(running, me);
+    pairs::running(running) ^ pairs::read(mask)
+}
+
+/// `Pin::leave`, against `Pin::delete`, and against another thread's `Pin::enter` after a foreign delete.
+#[inline(never)]
+pub fn probe_leave(running: &AtomicU64, mask: &AtomicU64, me: u64) -> bool {
+    pairs::clear_running(running, me);
+    pairs::read(mask) == 0 && pairs::running_after_foreign_zero(running) == 0
+}
+
+/// `Pin::delete`, against `Pin::enter` and `Pin::leave`.
+#[inline(never)]
+pub fn probe_delete(running: &AtomicU64, mask: &AtomicU64) -> u64 {
+    pairs::clear_mask(mask);
+    pairs::running(running)
+}
+
+/// `Pin::schedule`, against `Pin::done_update`.
+#[inline(never)]
+pub fn probe_schedule(updates: &AtomicU64, link: &AtomicU64, threads: u64) -> u64 {
+    pairs::set_updates(updates, threads);
+    pairs::read(link)
+}
+
+/// The end of `UpdateList::remove`, then `Pin::done_update`, against `Pin::schedule`.
+#[inline(never)]
+pub fn probe_unlist(updates: &AtomicU64, link: &AtomicU64, unlinked: u64) -> u64 {
+    pairs::unlink(link, unlinked);
+    pairs::updates_after_unlink(updates)
+}
+
+/// `FdTable::insert`, against `FdTable::close`.
+#[inline(never)]
+pub fn probe_insert(slot: &AtomicU64, closed: &AtomicBool, free: u64, locked: u64) -> bool {
+    pairs::claim(slot, free, locked) && !pairs::is_closed(closed)
+}
+
+/// `FdTable::close`, against `FdTable::insert`.
+#[inline(never)]
+pub fn probe_close(slot: &AtomicU64, closed: &AtomicBool, high_water: &AtomicU32) -> u64 {
+    pairs::close(closed);
+    u64::from(pairs::bound(high_water)) ^ pairs::read(slot)
+}

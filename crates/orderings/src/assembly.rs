@@ -1,0 +1,229 @@
+//! The instructions of a probe, and whether they keep the order of the protocol.
+
+use crate::tables::{Kind, Pattern, Step};
+
+/// An instruction that touches memory or orders it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Instruction {
+    /// What it does.
+    pub kind: Kind,
+    /// In lower case, its parts separated by single spaces.
+    pub text: String,
+}
+
+impl Instruction {
+    /// The instruction without the registers that the compiler happened to choose.
+    fn without_registers(&self) -> &str {
+        match self.kind {
+            Kind::Fence | Kind::Light | Kind::Compiler => &self.text,
+            _ if self.text.starts_with("bl ") => &self.text,
+            _ if self.text.starts_with("lock ") => {
+                self.text.match_indices(' ').nth(1).map_or(&self.text, |(end, _)| &self.text[..end])
+            }
+            _ => self.text.split(' ').next().unwrap_or_default(),
+        }
+    }
+
+    /// The register that holds the address.
+    fn base(&self) -> Option<&str> {
+        let open = self.text.rfind(['(', '['])?;
+        let end = self.text[open..].find([')', ']', ','])?;
+        Some(&self.text[open + 1..open + end])
+    }
+}
+
+/// The instructions of the function whose symbol ends with `probe_SIDE`, except those that touch no memory but the stack.
+/// `None` if it is not there.
+pub fn instructions(assembly: &str, side: &str, patterns: &[&Pattern]) -> Option<Vec<Instruction>> {
+    let name = format!("probe_{side}");
+    // The older mangling appends a hash.
+    let is_symbol = |label: &str| label.ends_with(&name) || label.contains(&format!("{name}17h"));
+    let mut lines =
+        assembly.lines().skip_while(|line| !line.strip_suffix(':').is_some_and(is_symbol)).skip(1).peekable();
+    lines.peek()?;
+    let body = lines.take_while(|line| !line.starts_with(".Lfunc_end") && !line.starts_with("Lfunc_end"));
+    let instruction = |line: &str| {
+        let text = line.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
+        if text.is_empty() || text.starts_with('.') || text.ends_with(':') {
+            return None;
+        }
+        let known = patterns.iter().find(|pattern| pattern.pattern.matches(&text))?;
+        (!matches!(known.kind, Kind::Stack | Kind::None)).then_some(Instruction { kind: known.kind, text })
+    };
+    Some(body.filter_map(instruction).collect())
+}
+
+/// The instructions as the table has them.
+pub fn summary(instructions: &[Instruction]) -> String {
+    instructions.iter().map(Instruction::without_registers).collect::<Vec<_>>().join("; ")
+}
+
+/// Whether the processor orders a read-modify-write before every later load by itself. The compiler must still not move the load.
+fn write_is_a_fence(processor: &str) -> bool {
+    // A locked instruction is a full barrier: Intel SDM, volume 3, 9.2.3.9; AMD64 APM, volume 2, 7.4.2.
+    processor == "x86"
+}
+
+/// Joins the two instructions of a read-modify-write, and leaves out the loads of its word before it: they are part of its loop.
+fn joined(instructions: &[Instruction]) -> Vec<Instruction> {
+    let mut joined: Vec<Instruction> = vec![];
+    let mut instructions = instructions.iter().peekable();
+    while let Some(instruction) = instructions.next() {
+        let mut instruction = instruction.clone();
+        match instruction.kind {
+            // In front of the store this is left out below.
+            Kind::Linked => instruction.kind = Kind::Read,
+            Kind::Conditional => {
+                instruction.kind = Kind::Write;
+                // The loop may come back to a second copy of its load.
+                while instructions.next_if(|it| it.kind == Kind::Linked).is_some() {}
+            }
+            _ => {}
+        }
+        if instruction.kind == Kind::Write {
+            joined.retain(|it| it.kind != Kind::Read || it.base() != instruction.base());
+        }
+        joined.push(instruction);
+    }
+    joined
+}
+
+/// Whether the instructions keep the steps in order. The error says what is wrong.
+pub fn check(instructions: &[Instruction], steps: &[Step], processor: &str) -> Result<(), String> {
+    if let Some(unknown) = instructions.iter().find(|it| it.kind == Kind::Unknown) {
+        return Err(format!("instructions.tsv does not know `{}`", unknown.text));
+    }
+    let joined = joined(instructions);
+    let mut rest = joined.iter().filter(|it| it.kind != Kind::Light).peekable();
+    let mut after_write = false;
+    for step in steps {
+        let mut fences = 0;
+        while let Some(fence) = rest.next_if(|it| matches!(it.kind, Kind::Fence | Kind::Compiler)) {
+            let counts = fence.kind == Kind::Fence || after_write && write_is_a_fence(processor);
+            fences += usize::from(counts);
+        }
+        let (kind, name) = match step {
+            Step::Fence if fences > 0 => continue,
+            Step::Fence => return Err(missing("a fence", rest.next())),
+            Step::Write => (Kind::Write, "a read-modify-write"),
+            Step::Read => (Kind::Read, "a load"),
+        };
+        let found = rest.next();
+        if found.is_none_or(|it| it.kind != kind) {
+            return Err(missing(name, found));
+        }
+        after_write = *step == Step::Write;
+    }
+    match rest.find(|it| !matches!(it.kind, Kind::Fence | Kind::Compiler)) {
+        Some(more) => Err(format!("`{}` is one access too many", more.text)),
+        None => Ok(()),
+    }
+}
+
+fn missing(wanted: &str, found: Option<&Instruction>) -> String {
+    let found = found.map_or_else(|| "the end".to_owned(), |it| format!("`{}`", it.text));
+    format!("{wanted} should stand where {found} is")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tables;
+
+    const WRITE_AND_READ: [Step; 3] = [Step::Write, Step::Fence, Step::Read];
+
+    /// What is found of a function with this body.
+    fn verdict(processor: &str, body: &str) -> Result<(), String> {
+        let all = tables::patterns();
+        let patterns: Vec<_> = all.iter().filter(|pattern| pattern.processor == processor).collect();
+        let lines = body.split(" | ").map(|line| format!("\t{line}\n")).collect::<String>();
+        let assembly = format!("_RNvCs0_15ordering_probes12probe_delete:\n{lines}.Lfunc_end0:\n\tunknown\n");
+        let instructions = instructions(&assembly, "delete", &patterns).expect("the function is there");
+        check(&instructions, &WRITE_AND_READ, processor)
+    }
+
+    #[test]
+    fn a_fence_between_the_write_and_the_read_keeps_the_order() {
+        for (processor, body) in [
+            ("x86", "lock\t\torq\t%rdx, (%rdi) | #MEMBARRIER | movq\t(%rsi), %rax | retq"),
+            ("x86", "xchgq\t%rax, (%rsi) | #MEMBARRIER | movq\t(%rdi), %rax | retq"),
+            (
+                "x86",
+                "movl\t20(%esp), %edi | movl\t(%edi), %eax | movl\t4(%edi), %edx | .LBB0_1: | lock\t\tcmpxchg8b\t(%edi) | \
+                 jne\t.LBB0_1 | #MEMBARRIER | movq\t(%esi), %xmm0 | movd\t%xmm0, %eax | retl",
+            ),
+            ("aarch64", "swpal\txzr, x8, [x1] | dmb\tish | ldapr\tx0, [x0] | ret"),
+            (
+                "aarch64",
+                ".LBB0_1: | ldaxr\tx8, [x1] | stlxr\tw9, xzr, [x1] | cbnz\tw9, .LBB0_1 | dmb\tish | ldar\tx0, [x0] | ret",
+            ),
+            (
+                "aarch64",
+                "stp\tx29, x30, [sp, #-32]! | bl\t__aarch64_swp8_acq_rel | dmb\tish | ldar\tx0, [x19] | ret",
+            ),
+            (
+                "arm",
+                "ldrexd\tr4, r5, [r0] | bne\t.LBB4_4 | dmb\tish | strexd\tr4, r6, r7, [r0] | ldrexd\tr4, r5, [r0] | clrex | \
+                 dmb\tish | ldrb\tr0, [r1] | dmb\tish",
+            ),
+            (
+                "powerpc",
+                "lwsync | ldarx 5, 0, 4 | stdcx. 6, 0, 4 | bne- 0, .LBB3_1 | lwsync | sync | ld 3, 0(3) | isync | blr",
+            ),
+            (
+                "riscv",
+                "amoswap.d.aqrl\tzero, zero, (a1) | fence\trw, rw | ld\ta0, 0(a0) | fence\tr, rw | ret",
+            ),
+        ] {
+            assert_eq!(verdict(processor, body), Ok(()), "{processor}: {body}");
+        }
+    }
+
+    /// B1: what the compiler made of the pair for apple-m1, neoverse-n1 and pwr8 when its fence existed under loom alone.
+    #[test]
+    fn a_pair_without_its_fence_is_found() {
+        for (processor, body) in [
+            ("aarch64", "swpal\txzr, x8, [x1] | ldapr\tx0, [x0] | ret"),
+            ("aarch64", "ldaxr\tx8, [x1] | stlxr\tw9, xzr, [x1] | ldar\tx0, [x0] | ret"),
+            ("aarch64", "swpal\txzr, x8, [x1] | //MEMBARRIER | ldapr\tx0, [x0] | ret"),
+            ("aarch64", "swpal\txzr, x8, [x1] | dmb\tishld | ldapr\tx0, [x0] | ret"),
+            ("powerpc", "lwsync | ldarx 5, 0, 4 | stdcx. 6, 0, 4 | lwsync | ld 3, 0(3) | isync | blr"),
+            ("riscv", "amoswap.d.aqrl\tzero, zero, (a1) | #MEMBARRIER | ld\ta0, 0(a0) | fence\tr, rw | ret"),
+            ("riscv", "amoswap.d.aqrl\tzero, zero, (a1) | ld\ta0, 0(a0) | fence\tr, rw | ret"),
+            ("riscv", "amoswap.d.aqrl\tzero, zero, (a1) | fence\tr, rw | ld\ta0, 0(a0) | ret"),
+            ("x86", "lock\t\torq\t%rdx, (%rdi) | movq\t(%rsi), %rax | retq"),
+        ] {
+            let error = verdict(processor, body).expect_err(body);
+            assert!(error.starts_with("a fence should stand"), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_plain_store_and_a_load_that_moved_up_are_found() {
+        for (processor, body) in [
+            ("x86", "movq\t$0, (%rsi) | #MEMBARRIER | movq\t(%rdi), %rax | retq"),
+            ("x86", "movq\t(%rdi), %rax | xchgq\t%rcx, (%rsi) | #MEMBARRIER | retq"),
+            ("aarch64", "ldapr\tx0, [x0] | swpal\txzr, x8, [x1] | dmb\tish | ret"),
+            ("aarch64", "stlr\txzr, [x1] | dmb\tish | ldapr\tx0, [x0] | ret"),
+            ("powerpc", "ld 3, 0(3) | ldarx 5, 0, 4 | stdcx. 6, 0, 4 | lwsync | sync | isync | blr"),
+            (
+                "riscv",
+                "amoswap.d.aqrl\tzero, zero, (a1) | fence\trw, rw | ld\ta0, 0(a0) | sd\ta0, 0(a1) | ret",
+            ),
+        ] {
+            assert!(verdict(processor, body).is_err(), "{processor}: {body}");
+        }
+    }
+
+    #[test]
+    fn an_instruction_that_the_table_does_not_know_is_no_order() {
+        let error =
+            verdict("aarch64", "swpal\txzr, x8, [x1] | dmb\tish | ld64b\tx0, [x0] | ret").unwrap_err();
+        assert!(error.contains("does not know `ld64b x0, [x0]`"), "{error}");
+    }
+
+    #[test]
+    fn a_function_that_is_not_there_is_not_found() {
+        assert_eq!(instructions("probe_leave:\n\tret\n", "delete", &[]), None);
+    }
+}
