@@ -24,7 +24,7 @@ model-full *FILTER:
 
 # What the compiler makes of the protocol's fences, for eleven builds on six processors (--record; litmus: under herd7)
 orderings *ARGS:
-    ci/orderings.sh {{ ARGS }}
+    ci/orderings.sh "$@"
 
 # The kill matrix: which scenario catches which fault (arguments go to `pollmatrix faults`; --quick verifies the record)
 faults *ARGS:
@@ -32,7 +32,7 @@ faults *ARGS:
 
 # Scenarios with errors injected below the core's pollers; the seeds are printed
 inject *SEEDS:
-    ci/inject.sh {{ SEEDS }}
+    ci/inject.sh "$@"
 
 # Everything at random, on every thread, with all invariants on (arguments go to `pollmatrix soak`)
 soak *ARGS:

@@ -13,7 +13,7 @@ const OWN: usize = 32;
 /// A poller, two pipes, and one more on the scenario's side.
 const PER_THREAD: usize = 6;
 /// Those that need more. A test runs every scenario with exactly what it needs.
-const MORE: [(&str, usize); 6] = [
+const MORE: [(&str, usize); 8] = [
     // A number that select cannot have, and some below it.
     ("regression/number-beyond-fd-setsize", 1100),
     ("regression/highest-number-unpolled", 1040),
@@ -21,6 +21,10 @@ const MORE: [(&str, usize); 6] = [
     ("regression/changes-lost-in-one-pass", 272),
     ("regression/last-number-refused", 176),
     ("regression/neighbours-counted", 176),
+    // What two threads insert before it stays.
+    ("lifecycle/insert-beside-stop", 144),
+    // More than any of the limits that it sets.
+    ("polling/lowered-limit", 64),
 ];
 /// A storm is none without room for some registrations that wait for their end.
 const STORM: usize = 88;
