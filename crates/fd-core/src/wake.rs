@@ -63,7 +63,8 @@ impl Sleep {
 
     /// In a forked child: nothing wakes this thread, which does not exist here. Its parent's thread has the same wake descriptor.
     pub(crate) fn silence(&self) {
-        self.flags.store(NOTIFIED, Ordering::Release);
+        // The child has one thread, which goes on to see this in its own order.
+        self.flags.store(NOTIFIED, Ordering::Relaxed);
     }
 
     /// See [`Wake::renew`].

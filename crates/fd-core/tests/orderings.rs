@@ -307,12 +307,12 @@ fn protocol_files() -> Vec<(String, String)> {
         "invariants.rs",
         "reference.rs",
         "table/fork.rs",
-        "table/tests.rs",
+        "testing.rs",
         "weak.rs",
     ];
     let files = sources()
         .into_keys()
-        .filter(|name| !NOT_PROTOCOL.contains(&name.as_str()) && !name.starts_with("worker/"));
+        .filter(|name| !NOT_PROTOCOL.contains(&name.as_str()) && !name.ends_with("tests.rs"));
     let text = |name: String| {
         let text = std::fs::read_to_string(source_folder().join(&name)).unwrap();
         // Up to its unit tests, which come last.
