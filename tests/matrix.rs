@@ -4168,6 +4168,37 @@ mod polling {
         }
     }
 
+    mod failed_wait {
+        cells! {
+            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+            epoll: "polling/failed-wait", 60 seconds;
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+            pipe_edge_1t1g "pipe-edge-1t1g"
+            pipe_edge_2t1g "pipe-edge-2t1g"
+        }
+        cells! {
+            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+            kqueue: "polling/failed-wait", 60 seconds;
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+            pipe_edge_1t1g "pipe-edge-1t1g"
+            pipe_edge_2t1g "pipe-edge-2t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            poll: "polling/failed-wait", 60 seconds;
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            select: "polling/failed-wait", 60 seconds;
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+    }
+
     mod interrupted_wait {
         cells! {
             #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]

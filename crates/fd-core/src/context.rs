@@ -1,8 +1,7 @@
 //! A worker thread's own side: what only that thread may touch.
 
 use std::cell::{Cell, RefCell};
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -30,37 +29,13 @@ pub struct Context {
     /// Updates of descriptors that only this thread may use, and removals from this thread's poller. Grows:
     /// delete and insert of one number may add any number of elements in one turn (suspect 6).
     private: RefCell<Vec<Update>>,
-    timers: RefCell<BinaryHeap<Reverse<Timer>>>,
+    /// By when they are due, and then by the order in which they were set.
+    timers: RefCell<BTreeMap<(Instant, u64), Timer>>,
     timers_set: Cell<u64>,
     forked: Cell<bool>,
 }
 
-struct Timer {
-    due: Instant,
-    /// Timers due at one instant fire in the order in which they were set.
-    order: u64,
-    run: Box<dyn FnOnce(&Context)>,
-}
-
-impl PartialEq for Timer {
-    fn eq(&self, other: &Self) -> bool {
-        (self.due, self.order) == (other.due, other.order)
-    }
-}
-
-impl Eq for Timer {}
-
-impl PartialOrd for Timer {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Timer {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        (self.due, self.order).cmp(&(other.due, other.order))
-    }
-}
+type Timer = Box<dyn FnOnce(&Context)>;
 
 /// What user code panicked with.
 type Panic = Box<dyn std::any::Any + Send>;
@@ -116,7 +91,7 @@ impl Context {
     pub fn after(&self, delay: Duration, action: impl FnOnce(&Self) + 'static) {
         let order = self.timers_set.replace(self.timers_set.get() + 1);
         let due = self.core.clock.after(delay);
-        self.timers.borrow_mut().push(Reverse(Timer { due, order, run: Box::new(action) }));
+        self.timers.borrow_mut().insert((due, order), Box::new(action));
     }
 
     /// Makes this thread the only one that may use the descriptor, if nobody is using it and it still has the
@@ -222,7 +197,7 @@ impl Context {
     pub(crate) fn end_timers(&self) -> Guarded {
         let mut guarded = Guarded::default();
         // Out of the cell first: what a timer holds may set another one as it is dropped.
-        while let Some(timer) = { self.timers.borrow_mut().pop() } {
+        while let Some((_, timer)) = { self.timers.borrow_mut().pop_first() } {
             guarded.run(|| drop(timer));
         }
         guarded
@@ -271,7 +246,7 @@ impl Context {
 
     /// When the next timer is due.
     pub(crate) fn next_timer(&self) -> Option<Instant> {
-        self.timers.borrow().peek().map(|Reverse(timer)| timer.due)
+        self.timers.borrow().keys().next().map(|(due, _)| *due)
     }
 
     /// Runs what is due.
@@ -281,15 +256,11 @@ impl Context {
         }
         let now = self.now();
         loop {
-            let due = {
-                let mut timers = self.timers.borrow_mut();
-                match timers.peek() {
-                    Some(Reverse(timer)) if timer.due <= now => timers.pop(),
-                    _ => None,
-                }
+            let timer = match self.timers.borrow_mut().first_entry() {
+                Some(first) if first.key().0 <= now => first.remove(),
+                _ => return,
             };
-            let Some(Reverse(timer)) = due else { return };
-            (timer.run)(self);
+            timer(self);
         }
     }
 

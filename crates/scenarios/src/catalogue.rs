@@ -104,6 +104,7 @@ pub fn catalogue() -> &'static [Scenario] {
         regression::hangup_without_wants_spins::SCENARIO,
         polling::dead_pipe::SCENARIO,
         polling::device_always_ready::SCENARIO,
+        polling::failed_wait::SCENARIO,
         polling::interrupted_wait::SCENARIO,
         polling::lowered_limit::SCENARIO,
         polling::short_wait::SCENARIO,

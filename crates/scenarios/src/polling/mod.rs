@@ -2,6 +2,7 @@
 
 pub(crate) mod dead_pipe;
 pub(crate) mod device_always_ready;
+pub(crate) mod failed_wait;
 pub(crate) mod interrupted_wait;
 pub(crate) mod lowered_limit;
 pub(crate) mod rebuild_at_the_limit;

@@ -1,0 +1,170 @@
+//! A wait that the kernel refuses, for lack of memory or for no reason that the thread knows. One such answer is no reason to end a
+//! thread that others rely on: it counts the failure, pauses, and waits again.
+
+use std::cell::RefCell;
+use std::io::{self, Write};
+use std::os::fd::RawFd;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
+use std::time::Duration;
+
+use fd_core::FdTable;
+use fd_core::ids::{GroupId, ThreadId, ThreadMask};
+use fd_core::poller::{
+    Backend, BackendError, Capabilities, Change, Event, Interest, Leave, Limits, MakeBackend, Poller, Wake,
+};
+use nix::errno::Errno;
+
+use crate::catalogue::{Layer, Scenario};
+use crate::deletion::watch::Watch;
+use crate::lab::Lab;
+use crate::transport::pair;
+use crate::trial::{Failure, Trial};
+
+pub(crate) const SCENARIO: Scenario = Scenario {
+    id: "polling/failed-wait",
+    title: "Waits that fail for a while are counted, and the thread goes on to run tasks and to see what is reported",
+    layer: Layer::Contract,
+    clauses: &["L2", "L8", "L10", "core 3", "core 9"],
+    run,
+};
+
+/// Waits that fail in a row, on each thread on the average. Fewer than those after which a poller counts as lost.
+const FAILURES: u64 = 5;
+
+/// What the waits of all pollers answer in place of waiting.
+#[derive(Default)]
+struct Refusal {
+    left: AtomicU64,
+    errno: AtomicI32,
+}
+
+impl Refusal {
+    fn begin(&self, errno: Errno, times: u64) {
+        self.errno.store(errno as i32, Ordering::SeqCst);
+        self.left.store(times, Ordering::SeqCst);
+    }
+
+    fn is_over(&self) -> bool {
+        self.left.load(Ordering::SeqCst) == 0
+    }
+
+    fn take(&self) -> io::Result<()> {
+        match self.left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1)) {
+            Ok(_) => Err(io::Error::from_raw_os_error(self.errno.load(Ordering::SeqCst))),
+            Err(_) => Ok(()),
+        }
+    }
+}
+
+thread_local! {
+    /// The backend under test, and what its waits are to answer. The thread that starts the runtime makes the backend.
+    static UNDER_TEST: RefCell<Option<(MakeBackend, Arc<Refusal>)>> = const { RefCell::new(None) };
+}
+
+/// The backend under test, with waits that can be made to fail.
+fn make(limits: &Limits) -> Result<Box<dyn Backend>, BackendError> {
+    let under_test = UNDER_TEST.with_borrow(Option::clone);
+    let (make, refusal) = under_test.expect("the scenario sets it before it starts a runtime");
+    Ok(Box::new(Refusing { real: make(limits)?, refusal }))
+}
+
+struct Refusing {
+    real: Box<dyn Backend>,
+    refusal: Arc<Refusal>,
+}
+
+impl Backend for Refusing {
+    fn name(&self) -> &'static str {
+        self.real.name()
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        self.real.capabilities()
+    }
+
+    fn poller(&self, thread: ThreadId) -> io::Result<Box<dyn Poller>> {
+        Ok(Box::new(RefusingPoller { real: self.real.poller(thread)?, refusal: Arc::clone(&self.refusal) }))
+    }
+
+    fn waker(&self, thread: ThreadId) -> Option<Arc<dyn Wake>> {
+        self.real.waker(thread)
+    }
+
+    fn forget(&self, fd: RawFd, group: GroupId, recv: ThreadMask, send: ThreadMask, leave: Leave) {
+        self.real.forget(fd, group, recv, send, leave);
+    }
+}
+
+struct RefusingPoller {
+    real: Box<dyn Poller>,
+    refusal: Arc<Refusal>,
+}
+
+impl Poller for RefusingPoller {
+    fn update(&mut self, change: &Change) -> Option<Interest> {
+        self.real.update(change)
+    }
+
+    fn queued(&self) -> usize {
+        self.real.queued()
+    }
+
+    fn flush(&mut self, settled: &mut dyn FnMut(RawFd, Interest)) {
+        self.real.flush(settled);
+    }
+
+    fn wait(&mut self, table: &FdTable, timeout: Duration, harvest: &mut Vec<Event>) -> io::Result<()> {
+        self.refusal.take()?;
+        self.real.wait(table, timeout, harvest)
+    }
+
+    fn is_degraded(&self) -> bool {
+        self.real.is_degraded()
+    }
+
+    fn rebuild(&mut self, forked: bool) -> io::Result<()> {
+        self.real.rebuild(forked)
+    }
+}
+
+fn run(trial: &mut Trial) -> Result<(), Failure> {
+    let refusal = Arc::<Refusal>::default();
+    let real = std::mem::replace(&mut trial.make, make);
+    UNDER_TEST.set(Some((real, Arc::clone(&refusal))));
+    let mut lab = Lab::start(trial)?;
+    lab.expect_errors();
+    let mut subjects = Vec::new();
+    for thread in lab.threads() {
+        let ends = pair(trial.params.transport).map_err(Failure::broken)?;
+        let watch = Watch::new(&ends.near);
+        let handle = lab.insert(ends.near, watch.recording(), thread)?;
+        lab.core().fd(handle).want_recv().map_err(Failure::broken)?;
+        subjects.push((watch, ends.far));
+    }
+    lab.fence_all()?;
+    // Those that pass, and those that say that there is no poller any more: to be believed only if they go on.
+    for errno in [Errno::ENOMEM, Errno::EAGAIN, Errno::EBADF, Errno::EINVAL] {
+        let errors = |lab: &Lab| -> u64 {
+            lab.threads().into_iter().map(|thread| lab.activity(thread).poll_error).sum()
+        };
+        let (before, times) = (errors(&lab), FAILURES * subjects.len() as u64);
+        refusal.begin(errno, times);
+        for (_, far) in &mut subjects {
+            let written = far.write_all(format!("{errno:?};").as_bytes());
+            written.map_err(|error| Failure::Wrong(format!("the descriptor is gone: {error}")))?;
+        }
+        // What has failed once is not waited for: each thread comes to its next wait by a task.
+        while !refusal.is_over() {
+            for thread in lab.threads() {
+                lab.on(thread, |_| ())?;
+            }
+        }
+        lab.fence_all()?;
+        trial.check_eq(format!("{errno:?}: waits that failed"), times, errors(&lab) - before, "core 3");
+        let read = |(watch, _): &(Arc<Watch>, _)| watch.text().ends_with(&format!("{errno:?};"));
+        lab.wait_until(&format!("{errno:?}: what was written is read"), || subjects.iter().all(read))?;
+    }
+    drop(subjects);
+    lab.finish(trial, &[])
+}
