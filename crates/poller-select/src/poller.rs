@@ -247,6 +247,32 @@ mod tests {
         assert_eq!(seen_with(&mut pollers[2], |_| Some(5)), []);
     }
 
+    /// The bits are the only ones, whoever the polled masks name: what stayed behind would be polled without end (suspect 11).
+    #[test]
+    fn a_descriptor_that_leaves_is_of_no_interest_however_it_leaves() {
+        let (backend, (_reader, _writer, fd)) = (backend(), readable_pipe());
+        let mut poller = poller(&backend, 0);
+        let mine = ThreadMask::from_bits(0b1);
+        for leave in [Leave::Close, Leave::CloseCloned, Leave::StaysOpen] {
+            for wanted in [Interest::RECV, Interest::SEND, Interest::BOTH] {
+                for (recv, send) in
+                    [(ThreadMask::NONE, ThreadMask::NONE), (mine, mine), (mine, ThreadMask::NONE)]
+                {
+                    for number in [fd, fd + 1] {
+                        poller.update(&change(number, Interest::NONE, wanted));
+                    }
+                    backend.groups[0].write(fd, wanted);
+                    backend.forget(fd, group(), recv, send, leave);
+                    let left = [fd, fd + 1].map(|number| backend.groups[group().index()].read(number));
+                    assert_eq!(left, [Interest::NONE, wanted], "{leave:?} {wanted:?} {recv:?} {send:?}");
+                    assert_eq!(backend.groups[0].read(fd), wanted, "another group's");
+                    assert!(seen(&mut poller).iter().all(|(seen, ..)| *seen != fd));
+                    poller.update(&change(fd + 1, wanted, Interest::NONE));
+                }
+            }
+        }
+    }
+
     #[test]
     fn directions_are_told_apart_and_end_of_file_is_readable() {
         let backend = backend();

@@ -78,6 +78,31 @@ fn a_registration_that_is_deleted_while_it_is_entered_ends_when_it_is_left() {
     assert_eq!((context.core().table().used(), context.core().lives().closed), (0, 1));
 }
 
+/// The exit rule, again: an entry may lose a race with a deletion after it has set its running bit.
+#[test]
+fn an_entry_that_loses_against_a_deletion_ends_the_registration() {
+    let context = one_thread();
+    let handle = insert(&context);
+    let pin = context.core().table().pin(handle).unwrap();
+    pin.entry().running.fetch_or(context.id().mask().bits(), Ordering::AcqRel);
+    context.fd(handle).delete().unwrap();
+    assert_eq!(context.core().lives().closed, 0, "S5: somebody is running");
+    context.withdraw(pin, Denied::LostRace);
+    assert!(!is_registered(&context, handle), "L4");
+    assert_eq!((context.core().table().used(), context.core().lives().closed), (0, 1));
+}
+
+#[test]
+fn an_entry_that_never_began_gives_nothing_up() {
+    let context = one_thread();
+    let handle = insert(&context);
+    let me = context.id().mask();
+    let pin = context.core().table().pin(handle).unwrap();
+    pin.entry().running.fetch_or(me.bits(), Ordering::AcqRel);
+    context.withdraw(pin, Denied::NotAllowed);
+    assert_eq!(context.core().entry(handle).unwrap().running, me, "it is an outer call's");
+}
+
 #[test]
 fn entering_twice_or_without_permission_is_refused_and_leaves_nothing_behind() {
     let context = one_thread();
@@ -302,10 +327,57 @@ fn in_the_process_that_started_the_runtime_there_is_no_fork_to_take_note_of() {
     assert!(context.core().post(other, |_| ()) && is_registered(&context, handle));
 }
 
+/// What the child sees comes back as its exit status.
+#[test]
+fn the_child_of_a_fork_takes_note_of_it_once() {
+    let context = one_thread();
+    // SAFETY: beyond what is async-signal-safe the child uses the allocator, which the C library makes ready at a fork, and a core
+    // that no other thread knows.
+    match unsafe { nix::unistd::fork() }.unwrap() {
+        nix::unistd::ForkResult::Child => {
+            context.forked();
+            let status = i32::from(context.take_forked()) + 2 * i32::from(context.take_forked());
+            // SAFETY: ends this process at once.
+            unsafe { nix::libc::_exit(status) }
+        }
+        nix::unistd::ForkResult::Parent { child } => {
+            let status = nix::sys::wait::waitpid(child, None).unwrap();
+            assert_eq!(status, nix::sys::wait::WaitStatus::Exited(child, 1));
+            assert!(!context.take_forked());
+        }
+    }
+}
+
+/// S9: the masks of another group's registration are not this thread's to read, even after a report of it.
+#[test]
+fn nothing_is_stopped_of_what_has_changed_groups_during_its_report() {
+    let context = one_thread();
+    let other = thread(2, 0);
+    let moved =
+        context.core().insert(open(), handler(), other.group(), other.mask(), InsertOptions::default());
+    let pin = context.core().table().pin(moved.unwrap()).unwrap();
+    pin.polled().set(0b1, true, true);
+    context.stop_unwanted(&pin, Interest::BOTH, Events::READY_R.or(Events::READY_W));
+    assert!(!context.has_updates());
+    let mine = insert(&context);
+    let pin = context.core().table().pin(mine).unwrap();
+    pin.polled().set(0b1, true, true);
+    context.stop_unwanted(&pin, Interest::NONE, Events::READY_R);
+    assert!(!context.has_updates());
+    context.stop_unwanted(&pin, Interest::BOTH, Events::READY_R.or(Events::READY_W));
+    assert!(context.has_updates(), "L6");
+}
+
+#[test]
+fn a_context_is_known_by_its_thread() {
+    assert_eq!(format!("{:?}", one_thread()), format!("Context {{ id: {:?}, .. }}", thread(1, 0)));
+}
+
 #[test]
 fn the_private_list_takes_any_number_of_updates() {
     let context = one_thread();
     let handle = insert(&context);
+    assert!(!context.has_updates());
     for _ in 0..1000 {
         context.push_update(handle, false);
     }
