@@ -17,6 +17,7 @@ use fd_core::{
 use crate::descriptors;
 use crate::gate::Gate;
 use crate::persist;
+use crate::still_clock::StillClock;
 use crate::transport::{self, Far};
 use crate::trial::{Failure, Trial, patience};
 
@@ -30,6 +31,8 @@ pub struct Lab {
     options: InsertOptions,
     /// Whether waits and changes may fail.
     expects_errors: bool,
+    /// What the runtime takes for the time, if it is not the system's.
+    clock: Option<StillClock>,
 }
 
 /// A pipe into one thread's poller.
@@ -46,6 +49,17 @@ impl Lab {
     /// [`Failure::Unsupported`] if the backend cannot be had here, [`Failure::Broken`] if anything else fails.
     pub fn start(trial: &Trial) -> Result<Self, Failure> {
         Self::start_with(trial, |builder| builder, |_| Ok(()))
+    }
+
+    /// As [`Lab::start`], with a clock that stands still. Only while errors are injected it goes on as the scenario waits: what
+    /// the system refused is tried again after a while.
+    ///
+    /// # Errors
+    /// As for [`Lab::start`].
+    pub(crate) fn start_by(trial: &Trial, clock: &StillClock) -> Result<Self, Failure> {
+        let mut lab = Self::start_with(trial, |builder| builder.clock(clock.given()), |_| Ok(()))?;
+        lab.clock = Some(clock.clone());
+        Ok(lab)
     }
 
     /// As [`Lab::start`], with more to configure, and with something to do before the threads start.
@@ -66,7 +80,8 @@ impl Lab {
         boot(prepared.core())?;
         let runtime = ManuallyDrop::new(prepared.start().map_err(Failure::from_start)?);
         let options = InsertOptions { trigger: trial.params.trigger, ..InsertOptions::default() };
-        let mut lab = Self { runtime, fences: Vec::new(), open_before, options, expects_errors: false };
+        let mut lab =
+            Self { runtime, fences: Vec::new(), open_before, options, expects_errors: false, clock: None };
         let ids: Vec<_> = lab.core().threads().collect();
         for thread in ids {
             let fence = lab.make_fence(thread)?;
@@ -170,8 +185,17 @@ impl Lab {
     ///
     /// # Errors
     /// [`Failure::Wrong`] with `what` if it never does.
-    pub fn wait_until(&self, what: &str, holds: impl FnMut() -> bool) -> Result<(), Failure> {
-        Self::wait(self.core(), what, holds)
+    pub fn wait_until(&self, what: &str, mut holds: impl FnMut() -> bool) -> Result<(), Failure> {
+        Self::wait(self.core(), what, || {
+            self.let_time_pass();
+            holds()
+        })
+    }
+
+    fn let_time_pass(&self) {
+        if let Some(clock) = self.clock.as_ref().filter(|_| inject::is_on()) {
+            clock.advance(Duration::from_millis(1));
+        }
     }
 
     /// [`Lab::wait_until`] while a script has the lab.
@@ -231,8 +255,10 @@ impl Lab {
                 return Ok(());
             }
             if Instant::now() >= end {
+                let (refused, retried) = refusals(self);
                 return Err(Failure::Wrong(format!(
-                    "the kernel refuses changes of thread {thread}, again and again"
+                    "the kernel refuses changes of thread {thread}, again and again: {refused} in all, {retried} of them applied \
+                     again"
                 )));
             }
         }

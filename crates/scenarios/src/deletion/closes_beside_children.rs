@@ -41,7 +41,7 @@ const STARTERS: usize = 2;
 
 fn run(trial: &mut Trial) -> Result<(), Failure> {
     let clock = StillClock::new();
-    let mut lab = Lab::start_with(trial, |builder| builder.clock(clock.given()), |_| Ok(()))?;
+    let mut lab = Lab::start_by(trial, &clock)?;
     held_before_exec(trial, &mut lab, Then::LivesOn)?;
     held_before_exec(trial, &mut lab, Then::IsGone)?;
     all_the_time(trial, &mut lab)?;

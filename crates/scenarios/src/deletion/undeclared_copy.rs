@@ -55,7 +55,7 @@ const BOUND: u64 = 16;
 
 fn run(trial: &mut Trial) -> Result<(), Failure> {
     let clock = StillClock::new();
-    let mut lab = Lab::start_with(trial, |builder| builder.clock(clock.given()), |_| Ok(()))?;
+    let mut lab = Lab::start_by(trial, &clock)?;
     for by in [By::Outsider, By::Poller] {
         deleted(trial, &mut lab, &clock, by, Beside::Nobody)?;
         trial.all_hold()?;
