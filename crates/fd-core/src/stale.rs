@@ -127,6 +127,7 @@ mod tests {
             stale.need_new_poller(now, || has_children)
         };
         assert_eq!([need(0, true), need(1, true)], [false; 2], "a child may be about to exec");
+        assert!(!need(1, true), "however often it is reported");
         assert!(!need(2, false), "the batch is older than the look at the children");
         assert!(need(3, true), "a child that is started later has no copy");
         stale.clear();
@@ -148,6 +149,47 @@ mod tests {
             !stale.need_new_poller(forgotten, || true),
             "the age counts from the report that is remembered"
         );
+    }
+
+    #[test]
+    fn a_registration_is_forgotten_that_was_not_reported_for_long() {
+        for (silence, known) in [(MEMORY - Duration::from_nanos(1), true), (MEMORY, false)] {
+            let (mut stale, start) = (StaleRegistrations::default(), Instant::now());
+            stale.note(&[event(3)], start);
+            stale.note(&[event(3)], start + silence);
+            assert_eq!(stale.need_new_poller(start + silence, || true), known, "{silence:?}");
+        }
+    }
+
+    /// In a process of its own, whose children no other test starts. What it sees comes back as its exit status.
+    #[test]
+    fn a_process_without_children_is_told_from_one_with_a_child_and_one_that_has_waited_for_it() {
+        use nix::sys::wait::{WaitStatus, waitpid};
+        use nix::unistd::{ForkResult, fork};
+
+        if cfg!(not(any(target_os = "linux", target_os = "android", target_os = "freebsd"))) {
+            return;
+        }
+        // SAFETY: beyond what is async-signal-safe the children call nothing but what wraps one system call each.
+        match unsafe { fork() }.unwrap() {
+            ForkResult::Child => {
+                let before = has_children();
+                // SAFETY: as above.
+                let Ok(ForkResult::Parent { child }) = (unsafe { fork() }) else {
+                    // SAFETY: ends this process at once.
+                    unsafe { nix::libc::_exit(0) }
+                };
+                let beside = has_children();
+                let waited = waitpid(child, None).is_ok();
+                let status = [before, beside, waited, has_children()];
+                let status = status.into_iter().fold(0, |bits, bit| 2 * bits + i32::from(bit));
+                // SAFETY: ends this process at once.
+                unsafe { nix::libc::_exit(status) }
+            }
+            ForkResult::Parent { child } => {
+                assert_eq!(waitpid(child, None), Ok(WaitStatus::Exited(child, 0b0110)));
+            }
+        }
     }
 
     #[test]

@@ -156,6 +156,46 @@ mod tests {
         assert_eq!(after_report(0, Events::READY_R), 0x0102);
         assert_eq!(after_report(0, Events::READY_W), 0x0420);
         assert_eq!(letters(0x06db_0000), "CLEDXTRI");
+        let named = [CLONED, LINGER_RISK, EDGE, DISOWN, EXPORTED, MUST_CLOSE, REARM, INTERNAL];
+        for (place, bit) in named.into_iter().enumerate() {
+            assert_eq!(letters(bit).find(|letter| letter != '-'), Some(place), "{bit:#x}");
+            assert_eq!(letters(bit).matches('-').count(), named.len() - 1, "{bit:#x}");
+        }
+    }
+
+    #[test]
+    fn each_direction_is_wanted_for_itself() {
+        for (state, expected) in [
+            (0, Interest::NONE),
+            (ACTIVE_R, Interest::RECV),
+            (ACTIVE_W, Interest::SEND),
+            (ACTIVE, Interest::BOTH),
+            (!ACTIVE, Interest::NONE),
+        ] {
+            assert_eq!(wanted(state), expected, "{state:#x}");
+        }
+    }
+
+    /// What one report says alone, and what it leaves of each bit of an earlier one.
+    #[test]
+    fn each_event_sets_its_own_bits_and_replaces_the_last_report() {
+        let reports = [
+            (Events::NONE, 0),
+            (Events::READY_R, POLL_IN | READY_R),
+            (Events::READY_W, POLL_OUT | READY_W),
+            (Events::SHUT_R, POLL_HUP | READY_R),
+            (Events::SHUT_W, 0),
+            (Events::ERR, POLL_ERR | READY),
+            (Events::INVALID, POLL_ERR | READY),
+        ];
+        for (events, alone) in reports {
+            assert_eq!(after_report(0, events), alone, "{events:?}");
+            for (before, stays) in
+                [(POLL_IN, 0), (POLL_PRI, 0), (POLL_OUT, 0), (POLL_ERR, POLL_ERR), (POLL_HUP, POLL_HUP)]
+            {
+                assert_eq!(after_report(before, events), alone | stays, "{events:?} after {before:#x}");
+            }
+        }
     }
 
     #[test]

@@ -141,6 +141,15 @@ mod tests {
     }
 
     #[test]
+    fn a_queue_that_is_dropped_drops_its_tasks() {
+        let (queue, count) = (TaskQueue::new(), Arc::default());
+        queue.push(counting(&count)).map_err(drop).unwrap();
+        assert_eq!(Arc::strong_count(&count), 2);
+        drop(queue);
+        assert_eq!(Arc::strong_count(&count), 1);
+    }
+
+    #[test]
     fn tasks_of_many_threads_are_each_taken_once() {
         let (queue, count) = (TaskQueue::new(), Arc::default());
         let mut taken = VecDeque::new();
