@@ -5,7 +5,7 @@ use std::io;
 use fd_core::error::StartError;
 use fd_core::inject;
 use fd_core::poller::MakeBackend;
-use fd_core::{Builder, Prepared};
+use fd_core::{Builder, Prepared, Runtime};
 
 /// With one call in two failing, a runtime of eight threads on epoll fails to start 255 times out of 256.
 const TRIES: usize = 4096;
@@ -24,6 +24,11 @@ pub(crate) fn persist<T, E>(make: impl Fn() -> Result<T, E>, may_pass: impl Fn(&
 /// A runtime that is ready to start.
 pub(crate) fn prepare(builder: impl Fn() -> Builder, make: MakeBackend) -> Result<Prepared, StartError> {
     persist(|| builder().prepare(make), |error| matches!(error, StartError::System { .. }))
+}
+
+/// A runtime that has started.
+pub(crate) fn start(builder: impl Fn() -> Builder, make: MakeBackend) -> Result<Runtime, StartError> {
+    persist(|| builder().start(make), |error| matches!(error, StartError::System { .. }))
 }
 
 /// For [`persist`]: whether it is the system's error.

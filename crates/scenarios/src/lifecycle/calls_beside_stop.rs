@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use fastrand::Rng;
 use fd_core::checkpoint::Point;
@@ -264,7 +264,11 @@ fn unforced(trial: &mut Trial, random: &mut Rng) -> Result<(), Failure> {
         .collect::<Result<_, _>>()?;
     let pause = random.u64(..2_000);
     lab.finish_by(trial, &[], |trial, runtime| {
-        std::thread::sleep(Duration::from_micros(pause));
+        // Not a sleep: signals that come faster than it can go on with the rest of its time would keep it for ever.
+        let stop_at = Instant::now() + Duration::from_micros(pause);
+        while Instant::now() < stop_at {
+            std::thread::yield_now();
+        }
         let stopping = stop_elsewhere(runtime)?;
         let ended = stopping.recv_timeout(patience());
         ended.map_err(|_| Failure::Wrong("the stop does not end".into()))??;

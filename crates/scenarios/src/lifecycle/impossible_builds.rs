@@ -8,6 +8,7 @@ use nix::libc;
 use super::{builder, stopped};
 use crate::catalogue::{Layer, Scenario};
 use crate::descriptors;
+use crate::persist;
 use crate::trial::{Failure, Trial};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
@@ -38,7 +39,7 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
         refused(trial, name, "threads", build);
     }
     trial.held_so_far()?;
-    let runtime = builder(trial).signal(libc::SIGUSR1, |_| ()).capacity(512).start(trial.make);
+    let runtime = persist::start(|| builder(trial).signal(libc::SIGUSR1, |_| ()).capacity(512), trial.make);
     stopped(runtime.map_err(Failure::from_start)?)?;
     trial.check_eq(
         "open descriptors",

@@ -12,6 +12,7 @@ use nix::sys::resource::{UsageWho, getrusage};
 use super::{both_ends, builder, stopped};
 use crate::catalogue::{Layer, Scenario};
 use crate::descriptors;
+use crate::persist;
 use crate::trial::{Failure, Trial, slowness};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
@@ -82,8 +83,10 @@ fn bounded(trial: &mut Trial, what: &str, bound: &Bound, rounds: u64, grown: u64
 
 /// One runtime that has something to end: registrations, tasks and timers, some of which hold it.
 fn one(trial: &Trial, round: u32) -> Result<(), Failure> {
-    let runtime = match builder(trial).capacity(CAPACITY).start(trial.make) {
-        Err(StartError::Backend(BackendError::Capacity { .. })) => builder(trial).start(trial.make),
+    let runtime = match persist::start(|| builder(trial).capacity(CAPACITY), trial.make) {
+        Err(StartError::Backend(BackendError::Capacity { .. })) => {
+            persist::start(|| builder(trial), trial.make)
+        }
         started => started,
     };
     let runtime = runtime.map_err(Failure::from_start)?;

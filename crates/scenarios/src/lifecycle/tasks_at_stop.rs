@@ -12,6 +12,7 @@ use super::{Tallied, Tally, builder, stopped};
 use crate::catalogue::{Layer, Scenario};
 use crate::descriptors;
 use crate::lab::Lab;
+use crate::persist;
 use crate::trial::{Failure, Trial};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
@@ -109,7 +110,7 @@ fn pending_and_late(trial: &mut Trial) -> Result<(), Failure> {
 
 /// The core holds the task, and the task holds the core.
 fn task_holds_the_core(trial: &Trial) -> Result<(), Failure> {
-    let runtime = builder(trial).start(trial.make).map_err(Failure::from_start)?;
+    let runtime = persist::start(|| builder(trial), trial.make).map_err(Failure::from_start)?;
     let core = Arc::clone(runtime.core());
     for thread in core.threads() {
         let held = Arc::clone(&core);

@@ -11,6 +11,7 @@ use crate::catalogue::{Layer, Scenario};
 use crate::deletion::life::unpoisoned;
 use crate::deletion::watch::Watch;
 use crate::lab::Lab;
+use crate::persist;
 use crate::transport::at_number;
 use crate::trial::{Failure, Trial, patience};
 
@@ -24,7 +25,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
 
 fn run(trial: &mut Trial) -> Result<(), Failure> {
     let mut lab = Lab::start(trial)?;
-    let other = builder(trial).start(trial.make).map_err(Failure::from_start)?;
+    let other = persist::start(|| builder(trial), trial.make).map_err(Failure::from_start)?;
     exchanged(trial, &lab, &other)?;
     ended_in_a_handler(trial, &mut lab, other)?;
     lab.finish(trial, &[])
