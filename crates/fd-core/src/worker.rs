@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
+use nix::poll::{PollTimeout, poll};
 
 use crate::checkpoint::{Point, hit};
 use crate::context::{Context, Reported};
@@ -113,7 +114,7 @@ impl<'c> Worker<'c> {
         context.run_timers();
         self.inherited |= context.take_forked() && !fault::on(Fault::ForkKeepsPoller);
         if self.inherited && !self.leave_parents_poller() {
-            std::thread::sleep(self.timeout(None).min(RETRY));
+            pause(self.timeout(None).min(RETRY));
             return Ok(());
         }
 
@@ -201,7 +202,7 @@ impl<'c> Worker<'c> {
         if lost && self.failed_waits >= LOST || fault::on(Fault::FailedWaitFatal) {
             return Err(error);
         }
-        std::thread::sleep(PAUSE * self.failed_waits.min(10));
+        pause(PAUSE * self.failed_waits.min(10));
         Ok(())
     }
 
@@ -392,7 +393,7 @@ impl<'c> Worker<'c> {
             self.rebuild_at = if self.rebuild(false) { None } else { Some(now + RETRY) };
         } else if only_stale {
             // The next wait would not block.
-            std::thread::sleep(PAUSE);
+            pause(PAUSE);
         }
     }
 
@@ -456,6 +457,14 @@ impl Refused {
             self.handles.drain(..).for_each(|handle| context.push_update(handle, true));
         }
     }
+}
+
+/// Waits for `time`, or until a signal comes. The sleep of std goes on with the rest of its time after each signal, which takes for
+/// ever if they come fast enough.
+fn pause(time: Duration) {
+    let milliseconds = PollTimeout::try_from(time.max(PAUSE)).unwrap_or(PollTimeout::MAX);
+    // It can fail only by a signal: there is no descriptor.
+    let _ = poll(&mut [], milliseconds);
 }
 
 fn change(pin: &Pin<'_>, known: Interest, wanted: Interest, force: bool) -> Change {

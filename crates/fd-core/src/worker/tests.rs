@@ -305,3 +305,24 @@ fn what_the_kernel_refuses_is_wanted_again_until_it_is_held() {
     let entry = context.core().entry(handle).unwrap();
     assert!(entry.polled_recv.contains(context.id().mask()), "S11");
 }
+
+/// With the sleep of std this one would never end: each signal restarts it with the rest of its time.
+#[test]
+fn a_pause_ends_with_a_signal_however_long_it_was_to_be() {
+    use std::os::unix::thread::JoinHandleExt;
+
+    use nix::sys::signal::{SaFlags, SigAction, SigHandler, SigSet, Signal, sigaction};
+
+    extern "C" fn ignore(_: nix::libc::c_int) {}
+
+    let handler = SigAction::new(SigHandler::Handler(ignore), SaFlags::SA_RESTART, SigSet::empty());
+    // SAFETY: the handler does nothing, and no other test uses the signal, which does nothing without a handler either.
+    unsafe { sigaction(Signal::SIGURG, &handler) }.unwrap();
+    let paused = std::thread::spawn(|| pause(Duration::from_secs(24 * 60 * 60)));
+    while !paused.is_finished() {
+        // SAFETY: the thread has not been joined.
+        unsafe { nix::libc::pthread_kill(paused.as_pthread_t(), nix::libc::SIGURG) };
+        std::thread::yield_now();
+    }
+    paused.join().unwrap();
+}
