@@ -22,6 +22,14 @@ model *FILTER:
 model-full *FILTER:
     ci/models.sh --full "$@"
 
+# Mutants of the core against its tests and models (--unit: without the models): hours
+mutants *ARGS:
+    ci/mutants.sh "$@"
+
+# The core's unit tests under Miri, where a nightly toolchain has it
+miri *FILTER:
+    ci/miri.sh "$@"
+
 # What the compiler makes of the protocol's fences, for eleven builds on six processors (--record; litmus: under herd7)
 orderings *ARGS:
     ci/orderings.sh "$@"

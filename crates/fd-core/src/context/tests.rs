@@ -329,6 +329,7 @@ fn in_the_process_that_started_the_runtime_there_is_no_fork_to_take_note_of() {
 
 /// What the child sees comes back as its exit status.
 #[test]
+#[cfg_attr(miri, ignore = "Miri has no fork")]
 fn the_child_of_a_fork_takes_note_of_it_once() {
     let context = one_thread();
     // SAFETY: beyond what is async-signal-safe the child uses the allocator, which the C library makes ready at a fork, and a core
