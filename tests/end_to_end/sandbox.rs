@@ -87,7 +87,7 @@ impl Sandbox {
     pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(POLLMATRIX);
         command.args(arguments).arg("--matrix").arg(self.path("matrix.yml")).current_dir(self.dir.path());
-        command.stdin(Stdio::null()).env_remove("NO_COLOR").env_remove("CLICOLOR_FORCE");
+        command.stdin(Stdio::null()).env_remove("NO_COLOR").env_remove("CLICOLOR_FORCE").env_remove("CI");
         command
     }
 
