@@ -10,7 +10,7 @@ use std::sync::atomic::AtomicU32;
 use super::*;
 use crate::poller::Events;
 use crate::table::FdTable;
-use crate::testing::{Time, context, insert};
+use crate::testing::{Time, context, group, handler, insert, open, thread};
 
 /// A poller that answers as `script` says, and notes what it is asked.
 #[derive(Default)]
@@ -21,6 +21,13 @@ struct Script {
     rebuilds: Vec<Errno>,
     /// How many updates are refused.
     refusals: usize,
+    /// Whether updates are queued until a flush.
+    queues: bool,
+    queue: Vec<Change>,
+    /// How many changes each flush submitted.
+    flushed: Vec<usize>,
+    /// Every change, in order.
+    changes: Vec<Change>,
     timeouts: Vec<Duration>,
     rebuilt: Vec<bool>,
     holds: HashMap<RawFd, Interest>,
@@ -46,9 +53,26 @@ impl Poller for Scripted {
                 script.refusals -= 1;
                 return Some(change.known);
             }
+            script.changes.push(*change);
+            if script.queues {
+                script.queue.push(*change);
+                return None;
+            }
             script.holds.insert(change.fd, change.wanted);
             Some(change.wanted)
         })
+    }
+
+    fn queued(&self) -> usize {
+        self.with(|script| script.queue.len())
+    }
+
+    fn flush(&mut self, settled: &mut dyn FnMut(RawFd, Interest)) {
+        let submitted = self.with(|script| {
+            script.flushed.push(script.queue.len());
+            std::mem::take(&mut script.queue)
+        });
+        submitted.iter().for_each(|change| settled(change.fd, change.wanted));
     }
 
     fn wait(&mut self, _: &FdTable, timeout: Duration, batch: &mut Vec<Event>) -> io::Result<()> {
@@ -325,4 +349,158 @@ fn a_pause_ends_with_a_signal_however_long_it_was_to_be() {
         std::thread::yield_now();
     }
     paused.join().unwrap();
+}
+
+/// What one pass tells the poller of one descriptor: what it holds by the masks, what it is to hold, and whether by force.
+struct Told {
+    /// State, and the polled masks of this thread and of another one.
+    state: u32,
+    mine: Interest,
+    others: Interest,
+    allowed: bool,
+    force: bool,
+    expected: Option<(Interest, Interest, bool)>,
+}
+
+#[test]
+fn a_change_goes_from_what_this_thread_holds_to_what_it_is_to_hold() {
+    const NONE: Interest = Interest::NONE;
+    const RECV: Interest = Interest::RECV;
+    const SEND: Interest = Interest::SEND;
+    let told = |state, mine, others, allowed, force, expected| Told {
+        state,
+        mine,
+        others,
+        allowed,
+        force,
+        expected,
+    };
+    for (number, told) in [
+        told(state::ACTIVE_R, NONE, NONE, true, false, Some((NONE, RECV, false))),
+        told(state::ACTIVE_R, RECV, NONE, true, false, None),
+        told(state::ACTIVE_R, RECV, NONE, true, true, Some((RECV, RECV, true))),
+        told(state::ACTIVE_R, NONE, Interest::BOTH, true, false, Some((NONE, RECV, false))),
+        told(state::ACTIVE_W, RECV, NONE, true, false, Some((RECV, SEND, false))),
+        told(state::ACTIVE_W, NONE, SEND, true, false, Some((NONE, SEND, false))),
+        told(0, SEND, NONE, true, false, Some((SEND, NONE, false))),
+        told(state::ACTIVE, RECV, NONE, false, false, Some((RECV, NONE, false))),
+        told(state::ACTIVE, NONE, RECV, false, false, None),
+        told(state::ACTIVE_R | state::REARM, RECV, NONE, true, false, Some((RECV, RECV, true))),
+        told(state::ACTIVE_R | state::REARM, RECV, NONE, false, false, Some((RECV, NONE, false))),
+        told(state::ACTIVE_R | state::REARM, NONE, NONE, false, false, None),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let context = context(Capabilities::ALL, &Time::new());
+        let scripted = Scripted::default();
+        let owner = if told.allowed { context.id() } else { thread(1, 1) };
+        let options = crate::core::InsertOptions::default();
+        let handle = context.core().insert(open(), handler(), group(1), owner.mask(), options).unwrap();
+        let pin = context.core().table().pin(handle).unwrap();
+        pin.entry().state.fetch_or(told.state, Ordering::AcqRel);
+        pin.polled().set(0b01, told.mine.recv, told.mine.send);
+        pin.polled().set(0b10, told.others.recv, told.others.send);
+        drop(pin);
+        context.push_update(handle, told.force);
+        Worker::new(&context, scripted.poller(), None).apply_updates();
+        let changes = scripted.with(|script| std::mem::take(&mut script.changes));
+        let changes: Vec<_> = changes.iter().map(|it| (it.known, it.wanted, it.force)).collect();
+        assert_eq!(changes, Vec::from_iter(told.expected), "row {number}");
+        let entry = context.core().entry(handle).unwrap();
+        let rearm = if told.allowed { 0 } else { told.state & state::REARM };
+        assert_eq!(
+            entry.state & (state::ACTIVE | state::REARM),
+            told.state & state::ACTIVE | rearm,
+            "row {number}"
+        );
+        let holds = told.expected.map_or(told.mine, |(_, wanted, _)| wanted);
+        let polled = [entry.polled_recv, entry.polled_send].map(|mask| mask.bits());
+        let expected = [holds.recv, holds.send].into_iter().zip([told.others.recv, told.others.send]);
+        let expected: Vec<_> =
+            expected.map(|(mine, others)| u64::from(mine) + 2 * u64::from(others)).collect();
+        assert_eq!(polled, expected[..], "row {number}: S11");
+    }
+}
+
+#[test]
+fn queued_changes_are_submitted_together_and_those_of_one_descriptor_one_by_one() {
+    for (pushed, flushes) in [(&[0, 1, 2][..], &[3][..]), (&[0, 1, 0, 2], &[2, 2]), (&[0, 0], &[1, 1])] {
+        let context = context(Capabilities::ALL, &Time::new());
+        let scripted = Scripted::default();
+        scripted.with(|script| script.queues = true);
+        let handles: Vec<_> = (0..3).map(|_| insert(&context)).collect();
+        for index in pushed {
+            let pin = context.core().table().pin(handles[*index]).unwrap();
+            pin.entry().state.fetch_or(state::ACTIVE_R, Ordering::AcqRel);
+            drop(pin);
+            context.push_update(handles[*index], true);
+        }
+        Worker::new(&context, scripted.poller(), None).apply_updates();
+        let mut flushed = scripted.with(|script| std::mem::take(&mut script.flushed));
+        flushed.retain(|count| *count > 0);
+        assert_eq!(flushed, flushes, "{pushed:?}");
+        for index in pushed {
+            let entry = context.core().entry(handles[*index]).unwrap();
+            assert_eq!(entry.polled_recv, context.id().mask(), "{pushed:?}: S11");
+        }
+    }
+}
+
+/// The shared list: with state in the kernel each thread owes its own look; without, one thread looks for all.
+#[test]
+fn who_looks_at_an_update_of_several_threads_depends_on_where_the_interest_is() {
+    for (kernel_state, left) in [(true, 0b10), (false, 0)] {
+        let capabilities = Capabilities { kernel_state, ..Capabilities::ALL };
+        let context = context(capabilities, &Time::new());
+        let options = crate::core::InsertOptions::default();
+        let both = crate::ids::ThreadMask::from_bits(0b11);
+        let handle = context.core().insert(open(), handler(), group(1), both, options).unwrap();
+        context.core().fd(handle).want_recv().unwrap();
+        let bits = || context.core().table().pin(handle).unwrap().entry().update_mask.load(Ordering::Acquire);
+        assert_eq!(bits(), 0b11, "L1");
+        let scripted = Scripted::default();
+        Worker::new(&context, scripted.poller(), None).apply_updates();
+        assert_eq!(bits(), left, "kernel state: {kernel_state}");
+        let changes = scripted.with(|script| std::mem::take(&mut script.changes));
+        assert_eq!(changes.len(), 1);
+        assert_eq!((changes[0].known, changes[0].wanted), (Interest::NONE, Interest::RECV));
+        let polled = context.core().entry(handle).unwrap().polled_recv.bits();
+        assert_eq!(polled, if kernel_state { 0b01 } else { 0b11 });
+        // Once more, from what is held now.
+        context.core().fd(handle).want_send().unwrap();
+        Worker::new(&context, scripted.poller(), None).apply_updates();
+        let change = scripted.with(|script| script.changes.pop()).unwrap();
+        assert_eq!((change.known, change.wanted), (Interest::RECV, Interest::BOTH));
+    }
+}
+
+#[test]
+fn a_task_or_a_stop_is_work_and_nothing_else_is() {
+    let context = context(Capabilities::ALL, &Time::new());
+    let mut worker = Worker::new(&context, Scripted::default().poller(), None);
+    assert!(!worker.has_work());
+    context.core().post(context.id(), |_| ());
+    assert!(worker.has_work());
+    worker.run_tasks();
+    assert!(!worker.has_work());
+    context.core().request_stop();
+    assert!(worker.has_work());
+}
+
+#[test]
+fn a_worker_that_ends_keeps_the_panic_of_a_task_that_it_never_ran() {
+    struct Panics;
+    impl Drop for Panics {
+        fn drop(&mut self) {
+            panic!("on purpose");
+        }
+    }
+    let context = context(Capabilities::ALL, &Time::new());
+    let mut worker = Worker::new(&context, Scripted::default().poller(), None);
+    worker.tasks.push_back(Box::new({
+        let panics = Panics;
+        move |_| drop(panics)
+    }));
+    assert!(worker.end().panic().is_some());
 }
