@@ -3,6 +3,8 @@
 use std::fmt::Debug;
 use std::io::{PipeReader, Read, pipe};
 use std::os::fd::{AsFd, AsRawFd, RawFd};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI32, Ordering};
 use std::time::Instant;
 
 use fd_core::Context;
@@ -24,6 +26,30 @@ const END: &str = "end";
 pub(crate) struct Child {
     process: Pid,
     report: PipeReader,
+}
+
+/// Where the thread that forks leaves its answer for the thread that waits for it. Without a lock, a channel's among them: the
+/// child would find it held for ever, if the waiting thread had it at the fork.
+#[derive(Clone, Default)]
+pub(crate) struct Forked(Arc<AtomicI32>);
+
+impl Forked {
+    /// The child's number, or why there is none. In the child it is nobody's answer.
+    pub(crate) fn tell(&self, forked: Result<Pid, Errno>) {
+        self.0.store(forked.map_or_else(|errno| -(errno as i32), Pid::as_raw), Ordering::SeqCst);
+    }
+
+    /// The child, which writes to the other end of `report`.
+    ///
+    /// # Errors
+    /// [`Failure::Broken`] if there is none; [`Failure::Wrong`] if the thread does not come to it.
+    pub(crate) fn child(&self, lab: &Lab, report: PipeReader) -> Result<Child, Failure> {
+        lab.wait_until("the thread that is to fork", || self.0.load(Ordering::SeqCst) != 0)?;
+        match self.0.load(Ordering::SeqCst) {
+            number @ 1.. => Ok(Child { process: Pid::from_raw(number), report }),
+            errno => Err(Failure::broken(Errno::from_raw(-errno))),
+        }
+    }
 }
 
 /// What a child writes its report to.
@@ -56,11 +82,6 @@ impl Report {
 }
 
 impl Child {
-    /// A child that was forked elsewhere.
-    pub(crate) fn of(process: Pid, report: PipeReader) -> Self {
-        Self { process, report }
-    }
-
     /// Forks on this thread, which goes on alone in the child: there `action` runs, and then the process ends.
     ///
     /// # Errors
@@ -89,9 +110,10 @@ impl Child {
         action: impl FnOnce(&Context, Report) + Send + 'static,
     ) -> Result<Self, Failure> {
         let (report, tell) = pipe().map_err(Failure::broken)?;
-        let number = tell.as_raw_fd();
-        let forked = lab.on(thread, move |context| go_on_in_child(context, Report(number), action))?;
-        Ok(Self { process: forked.map_err(Failure::broken)?, report })
+        let (number, forked) = (tell.as_raw_fd(), Forked::default());
+        let told = forked.clone();
+        lab.core().post(thread, move |context| told.tell(go_on_in_child(context, Report(number), action)));
+        forked.child(lab, report)
     }
 
     /// Records what the child tells, until it has told everything.

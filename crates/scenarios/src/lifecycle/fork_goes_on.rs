@@ -9,7 +9,7 @@ use std::sync::mpsc::channel;
 
 use fd_core::{Context, FdHandle, InsertOptions, Ready, state};
 
-use super::child::{Child, Report, when};
+use super::child::{Child, Forked, Report, when};
 use super::held_at_fork::{Place, Scene};
 use crate::catalogue::{Layer, Scenario};
 use crate::deletion::watch::Watch;
@@ -148,13 +148,14 @@ fn in_a_handler(trial: &mut Trial, lab: &mut Lab) -> Result<(), Failure> {
     let thread = lab.thread(0);
     let mut ends = pair(trial.params.transport).map_err(Failure::broken)?;
     let watch = Watch::new(&ends.near);
-    let (tell, told) = channel();
+    let forked = Forked::default();
+    let told = forked.clone();
     let (reader, report) = std::io::pipe().map_err(Failure::broken)?;
     let number = std::os::fd::AsRawFd::as_raw_fd(&report);
     let handler = watch.doing(move |ready| {
         let context = ready.context();
         context.core().before_fork();
-        let forked = super::child::go_on_in_child(context, Report::at(number), |context, report| {
+        let child = super::child::go_on_in_child(context, Report::at(number), |context, report| {
             let running = context.core().entry(ready.handle()).map(|entry| entry.running);
             report.eq("who runs the handler", Ok(context.id().mask()), running);
             report.eq("delete", Ok(()), ready.fd().delete());
@@ -163,18 +164,17 @@ fn in_a_handler(trial: &mut Trial, lab: &mut Lab) -> Result<(), Failure> {
             end_the_others(context, inner);
             when(context, move |_| !descriptors::is_open(inner.number()), move |_| report.end());
         });
-        if let Ok(child) = forked {
+        // Not the child: the descriptor is deleted there.
+        if child.is_ok() {
             let _ = ready.fd().stop_recv();
-            let _ = tell.send(child);
         }
+        told.tell(child);
     });
     let handle = lab.insert(ends.near, handler, thread)?;
     lab.core().fd(handle).want_recv().map_err(Failure::broken)?;
     ends.far.write_all(b"x").map_err(Failure::broken)?;
-    let process = told.recv_timeout(patience());
-    let process = process.map_err(|_| Failure::Wrong("the handler does not fork".into()))?;
+    let mut child = forked.child(lab, reader)?;
     drop(report);
-    let mut child = Child::of(process, reader);
     child.record(trial, "forked in a handler", "core 11")?;
     drop(child);
     lab.fence(thread)?;

@@ -78,6 +78,10 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
 fn bounded(trial: &mut Trial, what: &str, bound: &Bound, rounds: u64, grown: u64) {
     let most = bound.each * rounds + bound.noise;
     trial.count(format!("{what}: growth in the second half"), grown);
+    // What an emulator or a sanitizer keeps is not told from what its program keeps.
+    if slowness() > 1 {
+        return;
+    }
     trial.check(format!("{what}: growth"), format!("at most {most} bytes"), grown, "core 6", grown <= most);
 }
 
