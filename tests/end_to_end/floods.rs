@@ -4,18 +4,18 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 
-use nix::sys::resource::{Resource, setrlimit};
+use nix::sys::resource::{Resource, rlim_t, setrlimit};
 
 use crate::sandbox::{Answer, Sandbox, answer, id};
 
-/// Of address space: whoever keeps all that is written ends soon, and not the machine.
-const ROOM: u64 = 3 << 30;
+/// Of data: whoever keeps all that is written ends soon, and not the machine.
+const ROOM: rlim_t = 3 << 30;
 
 fn run(sandbox: &Sandbox, arguments: &[&str]) -> Answer {
     let mut command = sandbox.command(arguments);
     // SAFETY: one system call, between fork and exec.
     unsafe {
-        command.pre_exec(|| Ok(setrlimit(Resource::RLIMIT_AS, ROOM, ROOM)?));
+        command.pre_exec(|| Ok(setrlimit(Resource::RLIMIT_DATA, ROOM, ROOM)?));
     }
     answer(&mut command)
 }

@@ -7,7 +7,6 @@ use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-use nix::sys::resource::{Resource, setrlimit};
 use nix::unistd::{Gid, Uid, geteuid, setgid, setuid};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
@@ -173,8 +172,11 @@ fn a_limit_of_processes_makes_nothing_panic() {
             command.pre_exec(move || {
                 setgid(Gid::from_raw(NOBODY))?;
                 setuid(Uid::from_raw(NOBODY))?;
-                setrlimit(Resource::RLIMIT_NPROC, limit, limit)?;
-                Ok(())
+                let limits = nix::libc::rlimit { rlim_cur: limit, rlim_max: limit };
+                match nix::libc::setrlimit(nix::libc::RLIMIT_NPROC, &raw const limits) {
+                    0 => Ok(()),
+                    _ => Err(std::io::Error::last_os_error()),
+                }
             });
         }
         let said = sandbox.path("said");
