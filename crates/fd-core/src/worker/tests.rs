@@ -476,9 +476,14 @@ fn who_looks_at_an_update_of_several_threads_depends_on_where_the_interest_is() 
 }
 
 #[test]
-fn a_task_or_a_stop_is_work_and_nothing_else_is() {
+fn a_task_a_signal_or_a_stop_is_work_and_nothing_else_is() {
     let context = context(Capabilities::ALL, &Time::new());
-    let mut worker = Worker::new(&context, Scripted::default().poller(), None);
+    let signals = Arc::new(Signals::new(vec![(1, Box::new(|_: &Context| ()))]));
+    let mut worker = Worker::new(&context, Scripted::default().poller(), Some(signals));
+    assert!(!worker.has_work());
+    crate::signals::note(context.core(), context.id(), 1);
+    assert!(worker.has_work());
+    worker.run_tasks();
     assert!(!worker.has_work());
     context.core().post(context.id(), |_| ());
     assert!(worker.has_work());
