@@ -9,7 +9,7 @@ set -euo pipefail
 
 way=${1:?usage: ci/ways.sh prefix|container|ssh [OPTION...]}
 shift
-[ $# -gt 0 ] || set -- --filter '*-2t?g@*'
+[ $# -gt 0 ] || set -- --filter '*-2t?g@*' --shard 1/4
 folder=${CARGO_TARGET_DIR:-target}
 
 # prepare SCRIPT ARGUMENT...: leaves with its reason if it cannot be done here.
