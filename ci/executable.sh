@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# ci/executable.sh TARGET [FILE]: builds the release executable for a target of matrix.yml, in the way that `build` says there.
+# ci/executable.sh TARGET [FILE]: builds the executable for a target of matrix.yml, in the way that `build` says there: for release, or
+# as POLLMATRIX_PROFILE says (ci/targets.sh).
 # It stays where `pollmatrix run --target TARGET` looks for it; a copy goes to FILE.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -7,18 +8,19 @@ set -euo pipefail
 id=${1:?usage: ci/executable.sh TARGET [FILE]}
 select_matrix_target "$id"
 folder=${CARGO_TARGET_DIR:-target}
+profile=${POLLMATRIX_PROFILE:-release}
 if [ "$triple" = "$(rustc -vV | sed -n 's/^host: //p')" ]; then
-  cargo build --release --bin pollmatrix
-  built=$folder/release/pollmatrix
+  cargo build --profile "$profile" --bin pollmatrix
+  built=$folder/${profile/#dev/debug}/pollmatrix
 else
-  built=$folder/cross/$triple/release/pollmatrix
+  built=$folder/cross/$triple/${profile/#dev/debug}/pollmatrix
   case $build in
     gcc)
       need_standard_library "$triple"
       need_packages "$linker" "gcc-${linker%-gcc}" "libc6-dev-$(debian_architecture "$linker")-cross"
       variable=$(printf '%s' "CARGO_TARGET_${triple}_LINKER" | tr 'a-z-' 'A-Z_')
       export "$variable=$linker"
-      ci/targets.sh release "$triple"
+      ci/targets.sh executable "$triple"
       ;;
     zig) ci/targets.sh zig "$triple" ;;
     host) not_run "the executable for $id is made on such a machine" ;;

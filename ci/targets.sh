@@ -1,18 +1,21 @@
 #!/usr/bin/env bash
-# ci/targets.sh check|lint|link|release|zig|tsan TARGET...: code for another system, or with another standard library.
+# ci/targets.sh check|lint|link|executable|zig|tsan TARGET...: code for another system, or with another standard library.
 #   check  type-checks the workspace
 #   lint   clippy over everything, tests and benches too; warnings are errors
 #   link   links the tests and the pollmatrix executable, with zig as the linker
-#   release  links the release executable with the linker that CARGO_TARGET_..._LINKER names (ci/executable.sh sets it)
-#   zig    links the release executable with zig as the linker; statically, if the target is a musl
+#   executable  links the executable with the linker that CARGO_TARGET_..._LINKER names (ci/executable.sh sets it)
+#   zig    links the executable with zig as the linker; statically, if the target is a musl
 #   tsan   runs the core's and the backends' tests under ThreadSanitizer, and builds an executable that runs cells under it;
 #          for the machine's own target
+# Executables are for release, unless POLLMATRIX_PROFILE is dev: built in half the time, and they assert invariants.
 # Where the target's standard library comes from: ci/lib.sh, select_target.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-action=${1:?usage: ci/targets.sh check|lint|link|release|zig|tsan TARGET...}
+action=${1:?usage: ci/targets.sh check|lint|link|executable|zig|tsan TARGET...}
 shift
+profile=${POLLMATRIX_PROFILE:-release}
+built=${profile/#dev/debug}
 # Apart from the native builds: the environment differs, and each would throw out what the other built.
 export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-target}/cross
 
@@ -40,16 +43,16 @@ for name in "$@"; do
         cargo-zigbuild build --bin pollmatrix "${for_target[@]}"
         linked "$name/debug/pollmatrix"
         ;;
-      release)
-        cargo build --release --bin pollmatrix "${for_target[@]}"
-        linked "$name/release/pollmatrix"
+      executable)
+        cargo build --profile "$profile" --bin pollmatrix "${for_target[@]}"
+        linked "$name/$built/pollmatrix"
         ;;
       zig)
         need_zig
         # zig brings the C library; two of them do not link.
         case $name in *-musl) export RUSTFLAGS="-C link-self-contained=no" ;; esac
-        cargo-zigbuild build --release --bin pollmatrix "${for_target[@]}"
-        linked "$name/release/pollmatrix"
+        cargo-zigbuild build --profile "$profile" --bin pollmatrix "${for_target[@]}"
+        linked "$name/$built/pollmatrix"
         ;;
       tsan)
         export RUSTFLAGS=-Zsanitizer=thread CARGO_TARGET_DIR=$CARGO_TARGET_DIR/tsan

@@ -3,12 +3,14 @@
 #   prefix     big-endian s390x under qemu-user
 #   container  statically linked in a container FROM scratch
 #   ssh        on this machine, through an sshd that is started for it
-# Options go to `pollmatrix run`; without any, a part of the matrix is run.
+# Options go to `pollmatrix run`; without any, a part of the matrix is run. Executables for elsewhere assert invariants, unless
+# POLLMATRIX_PROFILE=release.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 way=${1:?usage: ci/ways.sh prefix|container|ssh [OPTION...]}
 shift
+export POLLMATRIX_PROFILE=${POLLMATRIX_PROFILE:-dev}
 [ $# -gt 0 ] || set -- --filter '*-2t?g@*' --shard 1/4
 folder=${CARGO_TARGET_DIR:-target}
 
