@@ -31,14 +31,14 @@ mutate() {
   in_the_protocol <"$folder/mutants.out/missed.txt" | sort -u >"$folder/survivors"
 }
 
-# in_the_protocol: of FILE:LINE:COLUMN: MUTANT on each line, FILE: MUTANT, unless it is in the condition of a rule or fault. Those are
-# switched off: what changes there is the mistake itself.
+# in_the_protocol: for each FILE:LINE:COLUMN: MUTANT, FILE: MUTANT and the text of the line, which moves less than its number. Nothing for a
+# mutant in the condition of a rule or fault: those are switched off, and what changes there is the mistake itself.
 in_the_protocol() {
   local file line column mutant text hook='(fault|weak)::on\([A-Za-z:]+\)'
   while IFS=: read -r file line column mutant; do
     text=$(sed -n "${line}p" "$file")
     if [[ ${text:column-1} =~ ^([|]{2}|&&|!|==|!=)?\ ?!?$hook || ${text:0:column-1} =~ $hook(\ (&&|[|]{2})\ .*)?\ ?$ ]]; then continue; fi
-    echo "$file:$mutant"
+    printf '%s\t%s\n' "${file##*/src/}:$mutant" "${text#"${text%%[![:space:]]*}"}"
   done
 }
 
@@ -46,7 +46,7 @@ mutate unit "${only[@]}" -- --lib --test runtime
 survivors=$work/unit/survivors
 if [ -n "$models" ] && [ -s "$survivors" ]; then
   again=()
-  while IFS= read -r mutant; do
+  while IFS=$'\t' read -r mutant _; do
     again+=(--re "$(printf '%s' "${mutant#*: }" | sed 's/[][\.*^$+?(){}|]/\\&/g')")
   done <"$survivors"
   RUSTFLAGS='--cfg loom' mutate models "${only[@]}" "${again[@]}" -- --release --lib --features faults,invariants models::
@@ -55,7 +55,7 @@ else
   cp "$survivors" "$work/survivors"
 fi
 listed=$work/listed
-cut -f1 crates/fd-core/mutants.tsv | sort -u >"$listed"
+cut -f1,2 crates/fd-core/mutants.tsv | sort -u >"$listed"
 echo "survivors: $(wc -l <"$work/survivors"), listed as equivalent: $(wc -l <"$listed")"
 status=0
 comm -23 "$work/survivors" "$listed" | sed 's/^/SURVIVES: /' | tee "$work/new"

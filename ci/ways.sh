@@ -11,7 +11,7 @@ set -euo pipefail
 way=${1:?usage: ci/ways.sh prefix|container|ssh [OPTION...]}
 shift
 export POLLMATRIX_PROFILE=${POLLMATRIX_PROFILE:-dev}
-[ $# -gt 0 ] || set -- --filter '*-2t?g@*' --shard 1/4
+[ $# -gt 0 ] || set -- --filter '*-2t?g@*' --shard 1/8
 folder=${CARGO_TARGET_DIR:-target}
 
 # prepare SCRIPT ARGUMENT...: leaves with its reason if it cannot be done here.
