@@ -23,8 +23,8 @@ node -e 'process.exit(parseInt(process.versions.node) >= 20 ? 0 : 1)' ||
   not_run "node $(node --version) is older than 20"
 npm ci --prefix tests/browser --ignore-scripts --no-audit --no-fund --loglevel=error ||
   not_run "npm cannot install what tests/browser/package-lock.json names"
-cargo build --release --bin pollmatrix
-pollmatrix=${CARGO_TARGET_DIR:-target}/release/pollmatrix
+cargo build --bin pollmatrix
+pollmatrix=${CARGO_TARGET_DIR:-target}/debug/pollmatrix
 
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT

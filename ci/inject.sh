@@ -16,7 +16,7 @@ selection=(
 code=0
 for seed in "${seeds[@]}"; do
   echo "seed $seed: pollmatrix run ${selection[*]} --layer contract --inject-errors=10 --seed $seed"
-  cargo run --quiet --release -- run "${selection[@]}" --layer contract --inject-errors=10 --seed "$seed" \
+  cargo run --quiet -- run "${selection[@]}" --layer contract --inject-errors=10 --seed "$seed" \
     --report-dir "${CARGO_TARGET_DIR:-target}/injected-errors" || code=$?
 done
 exit "$code"

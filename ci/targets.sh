@@ -2,7 +2,7 @@
 # ci/targets.sh check|lint|link|executable|zig|tsan TARGET...: code for another system, or with another standard library.
 #   check  type-checks the workspace
 #   lint   clippy over everything, tests and benches too; warnings are errors
-#   link   links the tests and the pollmatrix executable, with zig as the linker
+#   link   links the pollmatrix executable, and the tests of the crates that call the kernel, with zig as the linker
 #   executable  links the executable with the linker that CARGO_TARGET_..._LINKER names (ci/executable.sh sets it)
 #   zig    links the executable with zig as the linker; statically, if the target is a musl
 #   tsan   runs the core's and the backends' tests under ThreadSanitizer, and builds an executable that runs cells under it;
@@ -39,8 +39,9 @@ for name in "$@"; do
       lint) cargo clippy --workspace --all-targets "${for_target[@]}" -- -D warnings ;;
       link)
         need_zig
-        cargo-zigbuild test --no-run --workspace "${for_target[@]}"
         cargo-zigbuild build --bin pollmatrix "${for_target[@]}"
+        cargo-zigbuild test --no-run --lib --tests -p fd-core -p poller-kqueue -p poller-poll -p poller-select -p selector \
+          "${for_target[@]}"
         linked "$name/debug/pollmatrix"
         ;;
       executable)

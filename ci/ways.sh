@@ -22,9 +22,9 @@ prepare() {
   [ "$code" = 0 ] || exit "$code"
 }
 
-run() { "$folder/release/pollmatrix" run --report-dir "$folder/ways/$way" "$@"; }
+run() { "$folder/debug/pollmatrix" run --report-dir "$folder/ways/$way" "$@"; }
 
-cargo build --release --bin pollmatrix
+cargo build --bin pollmatrix
 case $way in
   prefix)
     prepare ci/executable.sh s390x-linux-gnu
