@@ -141,7 +141,7 @@ fn key_of(text: &str) -> Option<String> {
 fn key_before(before: &str) -> Option<String> {
     let before = before.trim_end_matches([' ', '[', '\'', '"']).strip_suffix(':')?;
     let is_key = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
-    let start = before.rfind(|c| !is_key(c)).map_or(0, |at| at + 1);
+    let start = before.trim_end_matches(is_key).len();
     (start < before.len()).then(|| before[start..].to_owned())
 }
 

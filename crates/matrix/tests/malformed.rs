@@ -252,6 +252,17 @@ fn each_mistake_is_said_with_its_place_in_the_words_of_the_documentation() {
     assert!(wrong.is_empty(), "{wrong}");
 }
 
+/// The place of a key was looked for one byte after what precedes it, in the middle of a letter.
+#[test]
+fn a_letter_of_several_bytes_before_a_colon_is_read_or_refused_wherever_it_stands() {
+    for (at, _) in GOOD.char_indices() {
+        let edited = format!("{}\u{a1}:{}", &GOOD[..at], &GOOD[at..]);
+        if let Err(error) = Matrix::parse(&edited, "matrix.yml") {
+            assert!(!error.to_string().is_empty(), "at {at}");
+        }
+    }
+}
+
 #[test]
 fn a_part_of_a_file_is_refused_wherever_it_is_cut() {
     for end in (0..GOOD.len() - "...\n".len()).chain([GOOD.len() - 2, GOOD.len() - 3]) {
