@@ -39,7 +39,7 @@ case ${1:-} in
     ;;
 esac
 
-export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$tree_root/target}/cross CARGO_INCREMENTAL=0
+export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$tree_root/target}/orderings CARGO_INCREMENTAL=0
 # Apart from the other builds for these targets: `core` is hardly compiled at all, because none of its code is looked at.
 profile=(--release --config 'profile.release.package."*".opt-level=0' --config 'profile.release.debug=0')
 
@@ -68,7 +68,7 @@ assembly() {
 targets=$(CARGO_TARGET_DIR=$tree_root/target "${orderings[@]}" targets)
 missing=' '
 # Below the build: cargo does not write what it takes for fresh once more.
-work=$CARGO_TARGET_DIR/orderings
+work=$CARGO_TARGET_DIR/asm
 assembly "$tree_root" "$work/real" warn
 echo "---- as it is"
 "${orderings[@]}" compiled "$work/real" ${1:+"$1"}
