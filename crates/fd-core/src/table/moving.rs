@@ -18,7 +18,7 @@ use crate::weak::{self, Weak};
 /// How often a relocation looks for a moment without a reference before it gives up. References are held for a
 /// constant number of steps, so more than a few rounds mean that their holder is preempted, or that there is always
 /// another: either is the caller's to know (L7).
-const LOCK_ROUNDS: u32 = if cfg!(any(loom, shuttle)) { 1 } else { 128 };
+pub(super) const LOCK_ROUNDS: u32 = if cfg!(any(loom, shuttle)) { 1 } else { 128 };
 
 impl<'t> Pin<'t> {
     /// Makes `me`, of the pinned group, the only allowed thread (2.4). Without a double-word CAS: the running
@@ -128,7 +128,8 @@ impl FdTable {
         if !self.has_thread(target) {
             return Err(MoveError::NoThread);
         }
-        let locked = self.lock(handle)?;
+        let mut backoff = Backoff::default();
+        let locked = self.lock(handle, || backoff.wait())?;
         hit(Point::MoveLocked, handle.fd);
         let (entry, from) = (locked.entry(), locked.from);
         if expected.is_some_and(|expected| locked.owner_id() != expected) {
@@ -178,32 +179,30 @@ impl FdTable {
         Ok(())
     }
 
-    fn lock(&self, handle: FdHandle) -> Result<Locked<'_>, MoveError> {
+    /// Locks the group word. Calls `wait` between two attempts.
+    pub(super) fn lock(&self, handle: FdHandle, mut wait: impl FnMut()) -> Result<Locked<'_>, MoveError> {
         self.check_table(handle)?;
         let entry = self.entry(handle.fd).ok_or(handle.stale())?;
-        let mut backoff = Backoff::default();
-        loop {
+        for _ in 0..=LOCK_ROUNDS {
             match entry.group.lock(handle.generation) {
                 Ok(word) => {
                     let from = word.group().ok_or(handle.stale())?;
                     return Ok(Locked { table: self, fd: handle.fd, from, to: from });
                 }
                 Err(LockRefused::Stale) => return Err(handle.stale().into()),
-                Err(LockRefused::Busy) if backoff.rounds() >= LOCK_ROUNDS => return Err(MoveError::Busy),
-                Err(LockRefused::Busy) => {
-                    // A runner keeps no reference but will come back with one: no use in waiting for it.
-                    if self.pin(handle).is_ok_and(|pin| !pin.running().is_empty()) {
-                        return Err(MoveError::Busy);
-                    }
-                    backoff.wait();
+                // A runner keeps no reference but will come back with one: no use in waiting for it.
+                Err(LockRefused::Busy) if self.pin(handle).is_ok_and(|pin| !pin.running().is_empty()) => {
+                    break;
                 }
+                Err(LockRefused::Busy) => wait(),
             }
         }
+        Err(MoveError::Busy)
     }
 }
 
 /// A locked group word; unlocks into `to` when dropped.
-struct Locked<'t> {
+pub(super) struct Locked<'t> {
     table: &'t FdTable,
     fd: RawFd,
     from: GroupId,

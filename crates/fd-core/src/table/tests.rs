@@ -295,14 +295,49 @@ fn a_move_that_fails_leaves_the_entry_as_it_was() {
     assert!(matches!(result, Err(MoveError::Stale(_))));
 }
 
+/// L7: a look takes a few instructions, so a change of group waits for its end. A handler takes as long as it likes.
+#[test]
+fn a_change_of_group_waits_for_looks_only_and_not_without_end() {
+    let table = table();
+    let (handle, _) = insert(&table, 0, 0b01);
+    let mut looks = vec![table.pin(handle).unwrap(), table.pin(handle).unwrap(), table.pin(handle).unwrap()];
+    assert!(table.lock(handle, || drop(looks.pop())).is_ok());
+    assert_eq!(looks.len(), 0, "it was locked under a reference");
+
+    let pin = table.pin(handle).unwrap();
+    let mut waits = 0;
+    assert_eq!(table.lock(handle, || waits += 1).err(), Some(MoveError::Busy));
+    assert_eq!(waits, moving::LOCK_ROUNDS + 1);
+
+    pin.enter(thread(1, 0).mask()).unwrap();
+    assert_eq!(table.lock(handle, || panic!("it waits for a handler")).err(), Some(MoveError::Busy));
+    let pin = pin.leave(thread(1, 0).mask()).ok().unwrap();
+    drop(pin);
+    assert_eq!(snapshot(&table, handle).5, 1, "S12");
+}
+
 #[test]
 fn an_exclusive_owner_updates_privately_and_once() {
     let table = table();
     let (handle, _) = insert(&table, 0, 0b01);
     let pin = table.pin(handle).unwrap();
-    assert_eq!(pin.schedule(Some(thread(1, 0)), 0), Scheduled::Private);
-    assert_eq!(pin.schedule(Some(thread(1, 0)), 0), Scheduled::Nothing);
-    assert!(pin.entry().link.is_unlinked());
+    for _ in 0..2 {
+        assert_eq!(pin.schedule(Some(thread(1, 0)), 0), Scheduled::Private);
+        assert_eq!(pin.schedule(Some(thread(1, 0)), 0), Scheduled::Nothing);
+        assert!(pin.entry().link.is_unlinked());
+        pin.clear_update(thread(1, 0).mask());
+    }
+}
+
+#[test]
+fn a_number_is_listed_for_nobody_once_its_registration_has_ended() {
+    let table = table();
+    insert(&table, 0, 0b01);
+    for fd in [1, 2, 0] {
+        table.updates(group(1)).add(&table, fd);
+    }
+    let walked = table.walk_updates(thread(1, 0), false, |_| panic!("no thread owes an update"));
+    assert_eq!(walked.dropped, 2, "1 and 2 have no registration");
 }
 
 /// Bugs 8 and 20: an update of a shared descriptor reached one thread only.
@@ -406,6 +441,11 @@ fn a_pin_for_a_group_does_not_reach_another_groups_entry() {
     assert!(table.pin_in(group(2), 0).is_none());
     assert!(table.pin_in(group(1), 0).is_some());
     assert_eq!(table.pin_any(0).unwrap().handle(), handle);
+    retire(table.pin(handle).unwrap().delete(false).unwrap().unwrap());
+    let (handle, _) = insert(&table, 0, 1);
+    let pin = table.pin_any(0).unwrap();
+    assert_eq!((pin.generation(), pin.handle()), (1, handle));
+    drop(pin);
     assert!(table.pin_any(1).is_none());
     assert_eq!(snapshot(&table, handle).5, 1, "S12");
 }
