@@ -62,6 +62,8 @@ counters! {
     poll_rebuild_fail,
     /// Waits that failed; the thread paused and went on.
     poll_error,
+    /// Milliseconds of pauses, made where the next wait or the next attempt would have failed at once, or returned at once.
+    poll_pause,
     /// Changes that the kernel did not take. They are tried again.
     poll_refused,
     /// Refused changes that were applied again.

@@ -13,6 +13,7 @@ use crate::context::{Context, Reported};
 use crate::fault::{self, Fault};
 use crate::guarded::Guarded;
 use crate::ids::{ThreadId, ThreadMask};
+use crate::invariants::invariant;
 use crate::poller::{Capabilities, Change, Event, Interest, Poller, Trigger};
 use crate::signals::Signals;
 use crate::stale::{StaleRegistrations, has_children};
@@ -114,7 +115,7 @@ impl<'c> Worker<'c> {
         context.run_timers();
         self.inherited |= context.take_forked() && !fault::on(Fault::ForkKeepsPoller);
         if self.inherited && !self.leave_parents_poller() {
-            pause(self.timeout(None).min(RETRY));
+            self.pause(self.timeout(None).min(RETRY));
             return Ok(());
         }
 
@@ -125,7 +126,12 @@ impl<'c> Worker<'c> {
         let busy = looked.unwrap_or_else(|| self.has_work());
         self.refused.retry(context);
         self.apply_updates();
-        let timeout = if busy || context.has_updates() { Duration::ZERO } else { self.timeout(stale_now) };
+        invariant!(
+            !context.has_updates(),
+            "L1: {:?} goes to sleep with an update that it owes",
+            context.id()
+        );
+        let timeout = if busy { Duration::ZERO } else { self.timeout(stale_now) };
         if fault::on(Fault::SleepingClearedEarly) {
             shared.sleep.end();
         }
@@ -202,7 +208,7 @@ impl<'c> Worker<'c> {
         if lost && self.failed_waits >= LOST || fault::on(Fault::FailedWaitFatal) {
             return Err(error);
         }
-        pause(PAUSE * self.failed_waits.min(10));
+        self.pause(PAUSE * self.failed_waits.min(10));
         Ok(())
     }
 
@@ -393,8 +399,15 @@ impl<'c> Worker<'c> {
             self.rebuild_at = if self.rebuild(false) { None } else { Some(now + RETRY) };
         } else if only_stale {
             // The next wait would not block.
-            pause(PAUSE);
+            self.pause(PAUSE);
         }
+    }
+
+    /// Waits without the poller, for `time` and no less than [`PAUSE`].
+    fn pause(&self, time: Duration) {
+        let time = time.max(PAUSE);
+        self.context.activity().poll_pause.add(time.as_millis() as u64);
+        pause(time);
     }
 
     /// In a forked child: makes a wake descriptor and a poller of its own, and registers everything with it. Returns whether
@@ -462,7 +475,7 @@ impl Refused {
 /// Waits for `time`, or until a signal comes. The sleep of std goes on with the rest of its time after each signal, which takes for
 /// ever if they come fast enough.
 fn pause(time: Duration) {
-    let milliseconds = PollTimeout::try_from(time.max(PAUSE)).unwrap_or(PollTimeout::MAX);
+    let milliseconds = PollTimeout::try_from(time).unwrap_or(PollTimeout::MAX);
     // It can fail only by a signal: there is no descriptor.
     let _ = poll(&mut [], milliseconds);
 }

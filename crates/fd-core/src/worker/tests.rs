@@ -29,6 +29,8 @@ struct Script {
     /// Every change, in order.
     changes: Vec<Change>,
     timeouts: Vec<Duration>,
+    /// What happens during the next wait.
+    meanwhile: Option<Box<dyn FnOnce() + Send>>,
     rebuilt: Vec<bool>,
     holds: HashMap<RawFd, Interest>,
 }
@@ -78,6 +80,7 @@ impl Poller for Scripted {
     fn wait(&mut self, _: &FdTable, timeout: Duration, batch: &mut Vec<Event>) -> io::Result<()> {
         self.with(|script| {
             script.timeouts.push(timeout);
+            script.meanwhile.take().into_iter().for_each(|action| action());
             if !script.waits.is_empty() {
                 batch.extend(script.waits.remove(0)?);
             }
@@ -180,6 +183,40 @@ fn a_stale_registration_costs_the_poller_only_if_no_close_ends_it() {
     assert_eq!(rebuilt_in_two_seconds(poll), [], "there is nothing in the kernel");
 }
 
+/// With nothing but stale events the next wait would return at once, too. With others there is work.
+#[test]
+fn a_batch_of_nothing_but_stale_events_is_followed_by_a_pause() {
+    for (stale_events, live_events, waits, pause) in [(0, 0, 0, 0), (0, 1, 1, 0), (1, 1, 1, 0), (2, 0, 1, 1)]
+    {
+        let context = context(Capabilities { close_forgets: false, ..Capabilities::ALL }, &Time::new());
+        let (stale, scripted) = (stale_event(&context), Scripted::default());
+        let handle = insert(&context);
+        let live = Event { fd: handle.number(), generation: handle.generation(), events: Events::READY_R };
+        let batch = [vec![stale; stale_events], vec![live; live_events]].concat();
+        scripted.with(|script| script.waits.push(Ok(batch)));
+        Worker::new(&context, scripted.poller(), None).turn().unwrap();
+        let counters = context.activity().snapshot();
+        let expected = (waits, pause);
+        assert_eq!((counters.poll_io, counters.poll_pause), expected, "{stale_events} and {live_events}");
+    }
+}
+
+#[test]
+fn a_wait_that_reaches_the_time_of_a_timer_is_counted() {
+    let time = Time::new();
+    let context = context(Capabilities::ALL, &time);
+    let scripted = Scripted::default();
+    let mut worker = Worker::new(&context, scripted.poller(), None);
+    context.after(Duration::from_millis(5), |_| ());
+    let expired = [4, 1].map(|waited| {
+        let time = time.clone();
+        scripted.with(|script| script.meanwhile = Some(Box::new(move || time.pass(waited))));
+        worker.turn().unwrap();
+        context.activity().snapshot().poll_exp
+    });
+    assert_eq!(expired, [0, 1], "after 4 ms, and after 5");
+}
+
 /// B3: a new poller needs a descriptor.
 #[test]
 fn a_poller_that_cannot_be_replaced_is_kept_and_tried_again() {
@@ -218,7 +255,8 @@ fn a_forked_child_without_a_poller_of_its_own_does_not_wait_and_goes_on() {
     }
     assert_eq!(ran.load(Ordering::SeqCst), 3, "tasks run meanwhile");
     assert_eq!(scripted.with(|script| script.rebuilt.clone()), [true; 3]);
-    assert_eq!(context.activity().snapshot().poll_rebuild_fail, 2);
+    let counters = context.activity().snapshot();
+    assert_eq!((counters.poll_rebuild_fail, counters.poll_pause), (2, 2 * RETRY.as_millis() as u64));
 }
 
 /// B4: what runs in an iteration takes time, and the wait behind it is shorter by that.
@@ -287,7 +325,10 @@ fn a_thread_whose_waits_fail_for_lack_of_memory_goes_on() {
     scripted.with(|script| script.waits = (0..failures).map(|_| Err(Errno::ENOMEM.into())).collect());
     let mut worker = Worker::new(&context, scripted.poller(), None);
     (0..=failures).for_each(|_| worker.turn().unwrap());
-    assert_eq!(context.activity().snapshot().poll_error, failures as u64);
+    let counters = context.activity().snapshot();
+    assert_eq!(counters.poll_error, failures as u64);
+    let paused: u64 = (1..=failures as u64).map(|failure| failure.min(10)).sum();
+    assert_eq!(counters.poll_pause, paused, "in milliseconds");
 }
 
 #[test]
@@ -328,6 +369,13 @@ fn what_the_kernel_refuses_is_wanted_again_until_it_is_held() {
     assert_eq!(context.activity().snapshot().poll_refused, 2);
     let entry = context.core().entry(handle).unwrap();
     assert!(entry.polled_recv.contains(context.id().mask()), "S11");
+}
+
+#[test]
+fn a_pause_lasts_as_long_as_it_was_to_be() {
+    let (begun, time) = (Instant::now(), Duration::from_millis(20));
+    pause(time);
+    assert!(begun.elapsed() >= time);
 }
 
 /// With the sleep of std this one would never end: each signal restarts it with the rest of its time.
@@ -421,6 +469,37 @@ fn a_change_goes_from_what_this_thread_holds_to_what_it_is_to_hold() {
             expected.map(|(mine, others)| u64::from(mine) + 2 * u64::from(others)).collect();
         assert_eq!(polled, expected[..], "row {number}: S11");
     }
+}
+
+#[test]
+fn a_change_carries_the_trigger_of_its_registration() {
+    for trigger in [Trigger::Level, Trigger::Edge] {
+        let context = context(Capabilities::ALL, &Time::new());
+        let scripted = Scripted::default();
+        let options = crate::core::InsertOptions { trigger, ..Default::default() };
+        let id = context.id();
+        let handle = context.core().insert(open(), handler(), id.group(), id.mask(), options).unwrap();
+        context.fd(handle).want_recv().unwrap();
+        Worker::new(&context, scripted.poller(), None).apply_updates();
+        let triggers: Vec<_> = scripted.with(|script| script.changes.iter().map(|it| it.trigger).collect());
+        assert_eq!(triggers, [trigger]);
+    }
+}
+
+/// Work that is published after it was looked for, and before the sleep is announced, writes to no wake descriptor.
+#[test]
+fn a_thread_that_finds_work_does_not_sleep() {
+    let context = context(Capabilities::ALL, &Time::new());
+    let scripted = Scripted::default();
+    let mut worker = Worker::new(&context, scripted.poller(), None);
+    context.core().post(context.id(), |context| {
+        context.core().post(context.id(), |_| ());
+    });
+    let waited = [0, 1].map(|_| {
+        worker.turn().unwrap();
+        scripted.with(|script| script.timeouts.pop()).unwrap()
+    });
+    assert_eq!(waited, [Duration::ZERO, LONGEST_WAIT]);
 }
 
 #[test]
