@@ -186,6 +186,12 @@ fn a_takeover_makes_the_thread_the_only_one_and_stops_both_directions() {
     assert_eq!(pin.state() & state::ACTIVE, 0, "bug 41");
     assert_eq!(pin.state() & (state::CLONED | state::REARM), state::CLONED | state::REARM, "suspect 10");
     assert_eq!(pin.entry().takeovers.load(Ordering::Relaxed), 1);
+    // Again, before the first one's owner has looked.
+    let (result, left) = pin.takeover(thread(1, 2).mask(), owner);
+    assert_eq!(result, Ok(()));
+    let pin = left.map_err(drop).unwrap();
+    assert_eq!(pin.state() & state::REARM, state::REARM, "the mark stays until a poller takes it");
+    assert_eq!((pin.thread_mask().bits(), pin.entry().takeovers.load(Ordering::Relaxed)), (0b100, 2));
 }
 
 /// Bug 41: a takeover that failed had stopped the reading of an FD that it did not get.
@@ -212,6 +218,12 @@ fn a_failed_takeover_leaves_the_entry_as_it_was() {
     assert_eq!(attempt(handle, owner), Err(MoveError::Busy), "S3");
     assert!(table.pin(handle).unwrap().delete(false).unwrap().is_none());
     assert_eq!(attempt(handle, owner), Err(MoveError::Busy));
+    // Between the two steps of its end: the mask is empty, and the last user is about to look who else is there.
+    table.pin(handle).unwrap().entry().running.store(0, Ordering::SeqCst);
+    let (result, left) = table.pin(handle).unwrap().takeover(thread(1, 1).mask(), owner);
+    assert_eq!(result, Err(MoveError::Deleted), "never revived");
+    assert!(left.is_err(), "the takeover was its last user");
+    retire(left.err().unwrap());
 }
 
 #[test]
@@ -293,6 +305,12 @@ fn a_move_that_fails_leaves_the_entry_as_it_was() {
     let stale = table.handle(0, 9);
     let result = table.relocate(stale, thread(2, 0), None, false, |_, _, _, _, _| ());
     assert!(matches!(result, Err(MoveError::Stale(_))));
+    let (shared, owner) = insert(&table, 1, 0b11);
+    let relocate = |expected| table.relocate(shared, thread(2, 0), expected, false, |_, _, _, _, _| ());
+    assert_eq!(relocate(Some(owner)), Err(MoveError::Shared), "a takeover is from one owner");
+    assert_eq!(relocate(None), Ok(()), "a push is from all of them");
+    table.pin(shared).unwrap().entry().thread_mask.store(0, Ordering::SeqCst);
+    assert_eq!(relocate(None), Err(MoveError::Deleted), "never revived");
 }
 
 /// L7: a look takes a few instructions, so a change of group waits for its end. A handler takes as long as it likes.
