@@ -25,7 +25,7 @@ mutate() {
   local folder=$work/$1 code=0
   shift
   rm -rf "$folder"
-  cargo mutants --package fd-core --output "$folder" --no-shuffle --timeout 60 "$@" || code=$?
+  cargo mutants --package fd-core --output "$folder" --no-shuffle "$@" || code=$?
   # 2: some survive, 3: some tests hang. Both are results.
   case $code in 0 | 2 | 3) ;; *) exit "$code" ;; esac
   in_the_protocol <"$folder/mutants.out/missed.txt" | sort -u >"$folder/survivors"
@@ -42,20 +42,22 @@ in_the_protocol() {
   done
 }
 
-mutate unit "${only[@]}" -- --lib --test runtime
+mutate unit "${only[@]}" --timeout 60 -- --lib --test runtime
 survivors=$work/unit/survivors
 if [ -n "$models" ] && [ -s "$survivors" ]; then
   again=()
   while IFS=$'\t' read -r mutant _; do
     again+=(--re "$(printf '%s' "${mutant#*: }" | sed 's/[][\.*^$+?(){}|]/\\&/g')")
   done <"$survivors"
-  RUSTFLAGS='--cfg loom' mutate models "${only[@]}" "${again[@]}" -- --release --lib --features faults,invariants models::
+  # --lib for the build, too: the other tests are no models, and do not build with them.
+  RUSTFLAGS='--cfg loom' mutate models "${only[@]}" "${again[@]}" --timeout 600 --features faults,invariants --cargo-arg=--release \
+    --cargo-arg=--lib -- models::
   comm -12 "$survivors" "$work/models/survivors" >"$work/survivors"
 else
   cp "$survivors" "$work/survivors"
 fi
 listed=$work/listed
-cut -f1,2 crates/fd-core/mutants.tsv | sort -u >"$listed"
+tail -n +2 crates/fd-core/mutants.tsv | cut -f1,2 | sort -u >"$listed"
 echo "survivors: $(wc -l <"$work/survivors"), listed as equivalent: $(wc -l <"$listed")"
 status=0
 comm -23 "$work/survivors" "$listed" | sed 's/^/SURVIVES: /' | tee "$work/new"
