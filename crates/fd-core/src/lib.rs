@@ -14,52 +14,33 @@
 
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "a test that gets no thread may panic"))]
 
-mod activity;
-pub mod always_ready;
-mod backoff;
-pub mod checkpoint;
-mod clock;
-mod context;
-mod core;
-mod dump;
+#[macro_use]
+#[doc(hidden)]
+pub mod hooks;
+
 mod entry;
-pub mod error;
-pub mod fault;
-mod group_word;
-mod guarded;
-mod handler;
-pub mod ids;
-pub mod inject;
-pub mod interest;
-pub mod invariants;
+pub mod poller;
+mod runtime;
+mod shared;
+mod table;
+mod words;
+mod worker;
+
 #[cfg(all(test, any(loom, shuttle)))]
 mod models;
-mod pairs;
-pub mod per_thread;
-pub mod poller;
-mod ready;
 #[cfg(all(test, not(any(loom, shuttle))))]
 mod reference;
-mod runtime;
-mod signals;
-mod stale;
-pub mod state;
-mod sync;
-mod table;
-mod task_queue;
 #[cfg(all(test, not(any(loom, shuttle))))]
 mod testing;
-mod update_list;
-mod wake;
-mod weak;
-mod worker;
-mod zeroed;
 
-pub use activity::{ActivitySnapshot, ActivityTable};
-pub use context::Context;
-pub use core::{Descriptor, Duplicate, FdCore, InsertOptions, Lives};
-pub use dump::{EntryInfo, FdDump};
-pub use handler::{Handler, OwnerId};
-pub use ready::{Fd, Ready};
+pub use entry::error;
+pub use entry::handler::{Handler, OwnerId};
+pub use poller::{always_ready, interest, per_thread};
 pub use runtime::{Builder, Death, Prepared, Runtime};
+pub use shared::activity::{ActivitySnapshot, ActivityTable};
+pub use shared::context::Context;
+pub use shared::dump::{EntryInfo, FdDump};
+pub use shared::ready::{Fd, Ready};
+pub use shared::{Descriptor, Duplicate, FdCore, InsertOptions, Lives};
 pub use table::{FdHandle, FdTable};
+pub use words::{ids, state};

@@ -4,14 +4,14 @@
 //! only, so that no standard library has to be built for them.
 #![no_std]
 
-#[path = "../../fd-core/src/pairs.rs"]
+#[macro_use]
+#[doc(hidden)]
+pub mod hooks;
+#[path = "../../fd-core/src/words/pairs.rs"]
 mod pairs;
 #[expect(dead_code, unused_imports, reason = "the probes need a few of the primitives")]
-#[path = "../../fd-core/src/sync.rs"]
+#[path = "../../fd-core/src/words/sync.rs"]
 mod sync;
-#[expect(dead_code, reason = "the rules that a model breaks")]
-#[path = "../../fd-core/src/weak.rs"]
-mod weak;
 
 pub use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
 
