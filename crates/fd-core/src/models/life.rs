@@ -303,14 +303,14 @@ fn m6_stale_calls_leave_no_trace() {
         let word = Arc::new(GroupWord::new());
         let first = word.claim().unwrap();
         word.publish(super::world::group(1));
-        word.pin(|_| true, |_| ()).unwrap();
+        word.pin(0, |_| true).unwrap();
         word.retire(super::world::group(1));
         word.free();
         let caller = {
             let word = Arc::clone(&word);
             loom::thread::spawn(move || {
                 for _ in 0..2 {
-                    assert!(word.pin(|word| word.generation() == first, |_| ()).is_none(), "S7");
+                    assert!(word.pin(0, |word| word.generation() == first).is_none(), "S7");
                 }
             })
         };

@@ -3,6 +3,7 @@
 use std::os::fd::RawFd;
 
 use crate::poller::interest::GroupInterest;
+#[cfg(feature = "faults")]
 use crate::poller::per_thread::PerThread;
 use crate::words::events::Interest;
 
@@ -21,6 +22,7 @@ pub(super) fn sweep(map: &GroupInterest, fd: RawFd, is_still_free: impl FnOnce()
 }
 
 /// The correct code has nothing to do here: each place drops what it holds.
+#[cfg(feature = "faults")]
 impl<T> Drop for PerThread<T> {
     fn drop(&mut self) {
         fault!(PollersLeak => std::mem::forget(std::mem::take(&mut self.places)));
@@ -29,6 +31,7 @@ impl<T> Drop for PerThread<T> {
 }
 
 /// Closes a number that another owner has.
+#[cfg(feature = "faults")]
 fn close_zero() {
     // SAFETY: none: this is the mistake.
     unsafe { nix::libc::close(0) };

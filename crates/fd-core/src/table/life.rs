@@ -147,7 +147,7 @@ impl<'t> Pin<'t> {
     /// (c) No thread must be running: a later one will see the zero of the mask. In this order: any other leaks or closes early
     /// in a model.
     fn end_if_unused(self, running: impl FnOnce(&AtomicU64) -> u64) -> Result<Pin<'t>, Orphan<'t>> {
-        fault!(NoRunningCheck => return self.take_token());
+        fault!(NoRunningCheck, RunningBeforeMask => return self.take_token());
         if running(&self.entry().running) != 0 {
             return Ok(self);
         }
@@ -243,7 +243,7 @@ impl FdTable {
             (false, true) => Leave::CloseCloned,
             (false, false) => Leave::Close,
         };
-        // After the drain: an update under an older pin may have registered it a moment ago.
+        // Pair: drain. After it: an update under an older pin may have registered it a moment ago.
         let (recv, send) = polled.load();
         forget(fd, group, ThreadMask::from_bits(recv), ThreadMask::from_bits(send), reason);
         unless!(OrphanKeepsPolled, WipeBeforeDrain => polled.clear());

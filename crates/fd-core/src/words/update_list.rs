@@ -254,8 +254,9 @@ impl UpdateList {
             invariant!(freed, "S13: the predecessor of {fd} was not locked");
         }
         if !is_last {
-            fault!(SuccessorUnlocked => links.link(descriptor(now.next)).swap_prev(cell(fd), LOCKED));
-            let freed = links.link(descriptor(now.next)).swap_prev(LOCKED, now.prev);
+            let successor = links.link(descriptor(now.next));
+            let freed = successor.swap_prev(LOCKED, now.prev);
+            fault!(SuccessorUnlocked: freed => successor.swap_prev(cell(fd), now.prev));
             invariant!(freed, "S13: the successor of {fd} was not locked");
         }
         link.unlink();
