@@ -11,6 +11,24 @@
 //! - [`Handler`] is what owns a descriptor; it is lent a [`Ready`] for each report.
 //! - [`Runtime`] runs the worker threads.
 //! - [`poller`] is what a backend implements.
+//!
+//! # The source, floor by floor
+//!
+//! Each floor names its own files and those of lower floors only (`tests/floors.rs`). From the top:
+//!
+//! | floor | what it holds |
+//! |---|---|
+//! | `runtime` | threads in groups, from start to stop |
+//! | `worker` | the loop of one thread; its signals, the stale registrations of its poller |
+//! | `shared` | [`FdCore`] and [`Context`], what a handler is lent, sleep and wake-up, tasks, counters |
+//! | `poller` | the traits of a backend, and what several backends share |
+//! | `table` | the steps of the protocol: insert, enter, exit, delete, takeover, change of group, updates |
+//! | `entry` | one entry of the table, its owner, and the errors |
+//! | `words` | single words and lists of the protocol: identities, events, state, group word, update list, Dekker pairs |
+//! | `hooks` | the test machinery: checkpoints, invariants, mistakes that can be switched on, injected errors |
+//!
+//! The files of `shared` may name each other in a circle: the core lends a context, and a context holds the core. One name
+//! goes up: an entry keeps its [`Handler`] and never calls it, but the trait names the [`Ready`] that a worker lends.
 
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "a test that gets no thread may panic"))]
 

@@ -29,7 +29,7 @@ pub(crate) fn set_running(running: &AtomicU64, me: u64) -> u64 {
     before
 }
 
-/// `leave`: clears running bits. Pairs with [`clear_mask`] as [`set_running`] does. Returns the bits before.
+/// `exit`: clears running bits. Pairs with [`clear_mask`] as [`set_running`] does. Returns the bits before.
 #[inline(always)]
 pub(crate) fn clear_running(running: &AtomicU64, me: u64) -> u64 {
     // Pairs: leave-delete, exit. Release: the use of the entry is over before another thread sees the bit gone.
@@ -38,7 +38,7 @@ pub(crate) fn clear_running(running: &AtomicU64, me: u64) -> u64 {
     before
 }
 
-/// `leave`: reads running after it has read another thread's zero of the mask.
+/// `exit`: reads running after it has read another thread's zero of the mask.
 ///
 /// A third thread may have set its running bit without seeing the zero. Only a fence orders that bit before this read where a
 /// store can reach one processor before another (RWC: POWER allows it).
