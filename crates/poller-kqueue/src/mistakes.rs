@@ -1,6 +1,8 @@
 //! What no correct poller does. Only hooks call it.
 
 use nix::errno::Errno;
+#[cfg(kqueue)]
+use {crate::sys::EMPTY, crate::sys::kevent, std::os::fd::RawFd, std::time::Duration};
 
 use crate::changes::{Action, ChangeList, Operation, Outcome};
 use crate::receipts::{Kernel, submit_one};
@@ -31,4 +33,18 @@ pub(crate) fn submit_up_to_error(
         }
     }
     results.resize(operations.len(), Ok(()));
+}
+
+/// Closes a number that may be another owner's.
+#[cfg(kqueue)]
+pub(crate) fn close(number: RawFd) {
+    // SAFETY: none: this is the mistake.
+    unsafe { libc::close(number) };
+}
+
+/// Takes events, which are lost.
+#[cfg(kqueue)]
+pub(crate) fn take_events(queue: RawFd, room: &mut Vec<libc::kevent>) {
+    room.resize(64, EMPTY);
+    let _ = kevent(queue, &[], room, Some(Duration::ZERO));
 }

@@ -19,9 +19,8 @@ use nix::sys::event::Kqueue;
 use crate::changes::Operation;
 use crate::entries::{self, Codes, Entry};
 use crate::events::Record;
+use crate::mistakes;
 use crate::receipts::{self, Kernel};
-
-mod mistakes;
 
 /// How often close-on-exec is asked for of a queue that is in use already.
 const TRIES: usize = 64;

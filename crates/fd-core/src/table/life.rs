@@ -1,4 +1,16 @@
 //! Beginning, use and end of a registration: insert, the entry and exit of a report, delete, the last user.
+//!
+//! Three parts of an [`Entry`](crate::entry::Entry) decide which thread may use it, and which one ends it:
+//! - the *thread mask*: the threads that may run the handler. A delete sets it to zero for the rest of the registration.
+//! - the *running bits*: the threads that use the entry. A thread sets its own bit, and then looks whether the mask still
+//!   allows it. As long as a bit is set, the descriptor stays open and the handler alive.
+//! - the *token*, a bit of the state: the delete sets it, once. Of the threads that find the mask zero and no running bit, the
+//!   one that clears the token ends the registration.
+//!
+//! A [`Pin`] is a reference on the entry's group word. It keeps the registration from ending while a thread looks at these
+//! three, and is held for a few steps only.
+//!
+//! The lines `checkpoint!`, `invariant!`, `fault!` and `unless!` are hooks of the tests, described in [`crate::hooks`].
 
 use std::os::fd::RawFd;
 use std::sync::Arc;
