@@ -1,5 +1,5 @@
 //! Whether the core checks its own invariants while it runs: in a debug build always, in any other build with the feature
-//! `invariants` from [`enable`] on. Without both, nothing is left of the checks.
+//! `invariants` from `enable` on. Without both, nothing is left of the checks.
 
 #[cfg(feature = "invariants")]
 mod switch {
