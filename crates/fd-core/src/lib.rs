@@ -27,8 +27,9 @@
 //! | `words` | single words and lists of the protocol: identities, events, state, group word, update list, Dekker pairs |
 //! | `hooks` | the test machinery: checkpoints, invariants, mistakes that can be switched on, injected errors |
 //!
-//! The files of `shared` may name each other in a circle: the core lends a context, and a context holds the core. One name
-//! goes up: an entry keeps its [`Handler`] and never calls it, but the trait names the [`Ready`] that a worker lends.
+//! The files of `shared` may name each other in a circle: the core lends a context, and a context holds the
+//! core. One name goes up: an entry keeps its [`Handler`] and never calls it, but the trait names the
+//! [`Ready`] that a worker lends.
 
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "a test that gets no thread may panic"))]
 

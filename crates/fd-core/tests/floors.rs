@@ -8,11 +8,12 @@ use proc_macro2::{Delimiter, TokenStream, TokenTree};
 /// A floor is a folder of `src`, or a file of that name. `src/lib.rs` describes them.
 const FLOORS: [&str; 8] = ["hooks", "words", "entry", "table", "poller", "shared", "worker", "runtime"];
 
-/// The files of this floor may name each other in a circle: the core lends a context, and a context holds the core.
+/// The files of this floor may name each other in a circle: the core lends a context, and a context holds the
+/// core.
 const RECURSIVE: &str = "shared";
 
-/// The one name that goes up. An entry keeps its handler and never calls it, but the handler's own interface names what a
-/// worker lends it.
+/// The one name that goes up. An entry keeps its handler and never calls it, but the handler's own interface
+/// names what a worker lends it.
 const UPWARD: (&str, &str) = ("entry/handler.rs", "shared/ready.rs");
 
 /// Not part of the crate that ships: unit tests, and what they and the models share.
@@ -22,7 +23,8 @@ fn is_for_tests(file: &str) -> bool {
         || ["reference.rs", "testing.rs"].contains(&file)
 }
 
-/// A wrong variant of a step belongs to the file that has the step, and is beside it only to be out of the way.
+/// A wrong variant of a step belongs to the file that has the step, and is beside it only to be out of the
+/// way.
 fn is_mistakes(file: &str) -> bool {
     file.ends_with("mistakes.rs")
 }
@@ -100,8 +102,8 @@ fn paths_from(prefix: &[String], tokens: &[TokenTree], found: &mut Vec<Vec<Strin
     }
 }
 
-/// The paths of `module` that begin with `crate` or `super`, from the root of the crate. `depth` is the number of modules
-/// between the tokens and the file's own. Unit tests are left out.
+/// The paths of `module` that begin with `crate` or `super`, from the root of the crate. `depth` is the
+/// number of modules between the tokens and the file's own. Unit tests are left out.
 fn named(module: &[&str], tokens: &[TokenTree], depth: usize, found: &mut Vec<Vec<String>>) {
     let mut at = 0;
     while at < tokens.len() {

@@ -238,7 +238,8 @@ fn no_ordering_exists_in_a_model_alone() {
     assert!(unused.is_empty(), "allowed, and not there: {unused:?}");
 }
 
-/// The hooks know whether this is a model; the protocol asks them by their macros only, whose correct side is what ships.
+/// The hooks know whether this is a model; the protocol asks them by their macros only, whose correct side is
+/// what ships.
 #[test]
 fn the_protocol_does_not_know_whether_mistakes_can_be_switched_on() {
     const KNOWN_TO_HOOKS: [&str; 3] = ["ARMED", "IN_MODELS", "is_on"];

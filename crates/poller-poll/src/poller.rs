@@ -128,8 +128,11 @@ impl Poller for PollPoller {
 
     fn wait(&mut self, table: &FdTable, timeout: Duration, harvest: &mut Vec<Event>) -> io::Result<()> {
         let thread = self.thread;
-        fault!(OnePollerPerProcess => return self.harvest(|fd| table.generation(thread.group(), fd), timeout, harvest));
-        self.harvest(|fd| table.poll_permission(thread, fd), timeout, harvest)
+        let permission = |fd| {
+            fault!(OnePollerPerProcess => return table.generation(thread.group(), fd));
+            table.poll_permission(thread, fd)
+        };
+        self.harvest(permission, timeout, harvest)
     }
 
     fn rebuild(&mut self, _forked: bool) -> io::Result<()> {

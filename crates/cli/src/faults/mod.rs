@@ -188,7 +188,8 @@ fn did_you_mean_fault(name: &str) -> String {
 /// Switches the fault on for the rest of this process.
 pub fn enable(fault: Fault) {
     #[cfg(feature = "faults")]
-    // SAFETY: this process was started to run with the fault: it runs one cell, or a soak, and no code that relies on the core.
+    // SAFETY: this process was started to run with the fault: it runs one cell, or a soak, and no code that
+    // relies on the core.
     unsafe {
         fd_core::hooks::fault::enable(fault)
     };

@@ -141,8 +141,8 @@ impl Polled {
 
     /// Replaces both masks by `mask` or nothing. Returns the bits that either had.
     ///
-    /// For interest that is shared: several threads may be at it, and each bit is taken out by one of them. A thread that
-    /// replaces the bits of another one sees the masks and the state that the other one has seen.
+    /// For interest that is shared: several threads may be at it, and each bit is taken out by one of them. A
+    /// thread that replaces the bits of another one sees the masks and the state that the other one has seen.
     pub(crate) fn replace(&self, mask: u64, recv: bool, send: bool) -> u64 {
         fault!(SendBitStays => if !recv && !send { return self.take_recv() });
         // Pair: polled.

@@ -304,9 +304,9 @@ mod switch {
     /// Switches `fault` on for the rest of this process.
     ///
     /// # Safety
-    /// A fault breaks what the safe interface of this crate relies on: descriptors may be closed twice, or closed while they
-    /// are borrowed, and handlers may run after they are dropped. Call it only in a process that exists to show this, before
-    /// it starts a runtime.
+    /// A fault breaks what the safe interface of this crate relies on: descriptors may be closed twice, or
+    /// closed while they are borrowed, and handlers may run after they are dropped. Call it only in a process
+    /// that exists to show this, before it starts a runtime.
     pub unsafe fn enable(fault: Fault) {
         let (word, bit) = place(fault);
         ON[word].fetch_or(bit, Ordering::Relaxed);

@@ -8,7 +8,8 @@
 //! and unnamed threads by the order of their first calls, so a worker sees the same errors in each run with one seed for
 //! as long as it makes the same calls.
 //!
-//! Switching it on is safe: the system itself may answer each of these errors, so the code above must be sound under all of them.
+//! Switching it on is safe: the system itself may answer each of these errors, so the code above must be
+//! sound under all of them.
 //!
 //! The layer is not async-signal-safe. A call that a signal handler may make does not ask it.
 

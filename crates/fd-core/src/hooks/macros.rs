@@ -2,10 +2,13 @@
 
 /// A mistake that adds something to the correct code, or that replaces a value of it.
 ///
-/// - `fault!(Name => step);` takes `step` while `Name` is switched on. A step may leave the function, or the loop.
-/// - `fault!(Name: value => wrong);` replaces the local variable `value` by `wrong` while `Name` is switched on.
+/// - `fault!(Name => step);` takes `step` while `Name` is switched on. A step may leave the function, or the
+///   loop.
+/// - `fault!(Name: value => wrong);` replaces the local variable `value` by `wrong` while `Name` is switched
+///   on.
 ///
-/// Several names, separated by commas, stand for any of them.
+/// Several names, separated by commas, stand for any of them. The old value lives on behind the new one: if
+/// it has a destructor that matters, `wrong` must consume it.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! fault {

@@ -1,6 +1,6 @@
-//! Mutants of the protocol: a model switches one on, to be seen to fail. Each is one line that is left out, moved, or given a
-//! weaker ordering. A mistake that a scenario can catch, too, is a fault. In a real build, [`Mutant::is_on`] is the constant
-//! `false` and nothing is left of them.
+//! Mutants of the protocol: a model switches one on, to be seen to fail. Each is one line that is left out,
+//! moved, or given a weaker ordering. A mistake that a scenario can catch, too, is a fault. In a real build,
+//! [`Mutant::is_on`] is the constant `false` and nothing is left of them.
 
 macro_rules! mutants {
     ($($(#[$doc:meta])* $variant:ident = $name:literal;)*) => {

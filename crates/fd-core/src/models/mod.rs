@@ -38,7 +38,8 @@ const TABLE: &str = "FD_CORE_MODEL_TABLE";
 #[cfg(loom)]
 const FULL: &str = "FD_CORE_MODELS_FULL";
 
-/// Switches on the mistake that the environment names, if it names one. The core asserts its own invariants all the same.
+/// Switches on the mistake that the environment names, if it names one. The core asserts its own invariants
+/// all the same.
 fn weaken() -> Option<String> {
     #[cfg(feature = "invariants")]
     crate::hooks::invariants::enable();

@@ -20,7 +20,7 @@ use crate::words::sync::{AtomicU64, Ordering};
 const BITS: usize = u64::BITS as usize;
 /// Words per direction in a chunk: with both directions it is a kibibyte.
 const WORDS: usize = 64;
-const CHUNK: usize = WORDS * BITS;
+pub(super) const CHUNK: usize = WORDS * BITS;
 
 /// The interest of one group's descriptors. Memory is spent only where a descriptor was ever polled.
 pub struct GroupInterest {
@@ -60,7 +60,7 @@ impl GroupInterest {
     /// # Panics
     /// If `fd` is not below the capacity.
     pub fn write(&self, fd: RawFd, wanted: Interest) -> Interest {
-        fault!(InterestMapTooSmall => if mistakes::is_beyond(fd, self.chunks.len() * CHUNK) { return Interest::NONE });
+        fault!(InterestMapTooSmall => if mistakes::is_lost(fd, self.chunks.len()) { return Interest::NONE });
         let Some((word, bit)) = self.word(fd, !wanted.is_none()) else { return Interest::NONE };
         // Pairs: interest, sleep.
         let order = ordering!(InterestRelaxed, AcqRel);

@@ -2,14 +2,14 @@
 
 use std::os::fd::RawFd;
 
-use crate::poller::interest::GroupInterest;
+use crate::poller::interest::{CHUNK, GroupInterest};
 #[cfg(feature = "faults")]
 use crate::poller::per_thread::PerThread;
 use crate::words::events::Interest;
 
 /// Whether a map with as many bits as it should have bytes has none for `fd`.
-pub(super) fn is_beyond(fd: RawFd, bytes: usize) -> bool {
-    fd as usize >= bytes / 8
+pub(super) fn is_lost(fd: RawFd, chunks: usize) -> bool {
+    fd as usize >= chunks * CHUNK / 8
 }
 
 /// [`GroupInterest::sweep`], which gives back what was there before it took it.

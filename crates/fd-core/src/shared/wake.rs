@@ -141,8 +141,8 @@ pub(crate) fn drain_wake_pipe(ready: &Ready<'_>) {
     let activity = ready.context().activity();
     activity.wake_thread.add(received);
     fault!(OnePollerPerProcess => return);
-    // One write per announced sleep, and no other (S17). Not one per read: a waker may be held up between its look at the
-    // flags and its write, over any number of sleeps, and several of them may then write at once.
+    // One write per announced sleep, and no other (S17). Not one per read: a waker may be held up between its
+    // look at the flags and its write, over any number of sleeps, and several of them may then write at once.
     let (written, sleeps) = (activity.wake_thread.get(), activity.loops.get());
     invariant!(written <= sleeps, "{written} wake-ups for {sleeps} sleeps");
 }

@@ -1,16 +1,18 @@
 //! Beginning, use and end of a registration: insert, the entry and exit of a report, delete, the last user.
 //!
 //! Three parts of an [`Entry`](crate::entry::Entry) decide which thread may use it, and which one ends it:
-//! - the *thread mask*: the threads that may run the handler. A delete sets it to zero for the rest of the registration.
-//! - the *running bits*: the threads that use the entry. A thread sets its own bit, and then looks whether the mask still
-//!   allows it. As long as a bit is set, the descriptor stays open and the handler alive.
-//! - the *token*, a bit of the state: the delete sets it, once. Of the threads that find the mask zero and no running bit, the
-//!   one that clears the token ends the registration.
+//! - the *thread mask*: the threads that may run the handler. A delete sets it to zero for the rest of the
+//!   registration.
+//! - the *running bits*: the threads that use the entry. A thread sets its own bit, and then looks whether
+//!   the mask still allows it. As long as a bit is set, the descriptor stays open and the handler alive.
+//! - the *token*, a bit of the state: the delete sets it, once. Of the threads that find the mask zero and no
+//!   running bit, the one that clears the token ends the registration.
 //!
-//! A [`Pin`] is a reference on the entry's group word. It keeps the registration from ending while a thread looks at these
-//! three, and is held for a few steps only.
+//! A [`Pin`] is a reference on the entry's group word. It keeps the registration from ending while a thread
+//! looks at these three, and is held for a few steps only.
 //!
-//! The lines `checkpoint!`, `invariant!`, `fault!` and `unless!` are hooks of the tests, described in [`crate::hooks`].
+//! The lines `checkpoint!`, `invariant!`, `fault!` and `unless!` are hooks of the tests, described in
+//! [`crate::hooks`].
 
 use std::os::fd::RawFd;
 use std::sync::Arc;
@@ -26,7 +28,8 @@ use crate::words::state;
 use crate::words::sync::{AtomicU64, Ordering};
 
 impl FdTable {
-    /// Begins a registration of `fd` in `group`, for those of `threads` that the group has. `flags` are state bits.
+    /// Begins a registration of `fd` in `group`, for those of `threads` that the group has. `flags` are state
+    /// bits.
     ///
     /// No poller knows it yet: that begins when a direction is wanted.
     ///
@@ -92,8 +95,8 @@ pub(crate) enum Denied {
 }
 
 impl<'t> Pin<'t> {
-    /// Begins to use the entry as thread `me` of the pinned group (2.6 steps 2 to 6). From a success until [`Pin::exit`], the
-    /// running bit alone keeps the entry alive and owned, and the pin may go.
+    /// Begins to use the entry as thread `me` of the pinned group (2.6 steps 2 to 6). From a success until
+    /// [`Pin::exit`], the running bit alone keeps the entry alive and owned, and the pin may go.
     ///
     /// Returns the thread mask that allowed it.
     pub(crate) fn enter(&self, me: ThreadMask) -> Result<ThreadMask, Denied> {
@@ -115,7 +118,8 @@ impl<'t> Pin<'t> {
             fault!(LateReportRuns => if others.is_empty() { return Ok(allowed) });
             fault!(LateReportsWait => if !allowed.contains(others) { backoff.wait(); continue });
             if !allowed.contains(me) {
-                // Also ends the wait for another late thread of a deleted entry, which waits for this one (bug 67).
+                // Also ends the wait for another late thread of a deleted entry, which waits for this one
+                // (bug 67).
                 return Err(Denied::LostRace);
             }
             if allowed.contains(others) {
@@ -126,11 +130,11 @@ impl<'t> Pin<'t> {
         }
     }
 
-    /// Gives up the running bit of `me`: the end of every use that has set one. Returns the pin, or the orphan if the caller is
-    /// the last user and must end the registration.
+    /// Gives up the running bit of `me`: the end of every use that has set one. Returns the pin, or the
+    /// orphan if the caller is the last user and must end the registration.
     ///
-    /// The pin is held from before the bit is cleared until the token is decided: without it a late thread could close the
-    /// number under the thread that deletes the next registration.
+    /// The pin is held from before the bit is cleared until the token is decided: without it a late thread
+    /// could close the number under the thread that deletes the next registration.
     pub(crate) fn exit(self, me: ThreadMask) -> Result<Pin<'t>, Orphan<'t>> {
         fault!(ThreadMaskReadBeforeExit => return mistakes::read_mask_and_exit(self, me));
         checkpoint!(LeaveBegun, self.fd());
@@ -143,7 +147,8 @@ impl<'t> Pin<'t> {
         self.end_if_deleted()
     }
 
-    /// (b) An entry whose thread mask is zero is deleted, which is irrevocable: then its last user ends the registration.
+    /// (b) An entry whose thread mask is zero is deleted, which is irrevocable: then its last user ends the
+    /// registration.
     pub(super) fn end_if_deleted(self) -> Result<Pin<'t>, Orphan<'t>> {
         fault!(RunningBeforeMask => return mistakes::look_at_running_first(self));
         // Pair: leave-delete.
@@ -156,8 +161,8 @@ impl<'t> Pin<'t> {
         self.end_if_unused(pairs::running_after_foreign_zero)
     }
 
-    /// (c) No thread must be running: a later one will see the zero of the mask. In this order: any other leaks or closes early
-    /// in a model.
+    /// (c) No thread must be running: a later one will see the zero of the mask. In this order: any other
+    /// leaks or closes early in a model.
     fn end_if_unused(self, running: impl FnOnce(&AtomicU64) -> u64) -> Result<Pin<'t>, Orphan<'t>> {
         fault!(NoRunningCheck, RunningBeforeMask => return self.take_token());
         if running(&self.entry().running) != 0 {
@@ -177,10 +182,11 @@ impl<'t> Pin<'t> {
         Err(Orphan { pin: self })
     }
 
-    /// Deletes this registration. Never waits: if a thread is using the entry, its last user ends the registration.
+    /// Deletes this registration. Never waits: if a thread is using the entry, its last user ends the
+    /// registration.
     ///
-    /// The same for every caller, of the entry's group, of another group or of none: the pin stands for the running bit that
-    /// only a thread of the group could set.
+    /// The same for every caller, of the entry's group, of another group or of none: the pin stands for the
+    /// running bit that only a thread of the group could set.
     ///
     /// # Errors
     /// [`DeleteError::AlreadyDeleted`], and then nothing has changed.
@@ -219,8 +225,9 @@ pub(crate) struct Retired {
 }
 
 impl Orphan<'_> {
-    /// Ends the registration: no thread can pin it any more, every thread that did has left, its masks are wiped, and `forget`
-    /// is called for the pollers that may know it. The caller then closes the number, last of all, or hands it back.
+    /// Ends the registration: no thread can pin it any more, every thread that did has left, its masks are
+    /// wiped, and `forget` is called for the pollers that may know it. The caller then closes the number,
+    /// last of all, or hands it back.
     pub(crate) fn retire(
         self,
         forget: impl FnOnce(RawFd, GroupId, ThreadMask, ThreadMask, Leave),

@@ -66,9 +66,9 @@ impl<'t> Pin<'t> {
             _ => return Err(MoveError::Shared),
         }
         fault!(TakeoverKeepsThreadMask: me => old);
-        // Pairs: exit, rearm. The mask, then the mark. Not a plain store: that would bring an entry under deletion back to life.
-        // Release: a thread that sees the new mask sees what the old owner left (it had given up its running bit before this
-        // thread won it).
+        // Pairs: exit, rearm. The mask, then the mark. Not a plain store: that would bring an entry under
+        // deletion back to life. Release: a thread that sees the new mask sees what the old owner left (it
+        // had given up its running bit before this thread won it).
         let (old_bits, new_bits) = (old.bits(), me.bits());
         let replaced =
             entry.thread_mask.compare_exchange(old_bits, new_bits, Ordering::AcqRel, Ordering::Acquire);
@@ -82,7 +82,8 @@ impl<'t> Pin<'t> {
 }
 
 impl Entry {
-    /// The new owner starts with both directions stopped, and from a poller whose knowledge is not to be trusted.
+    /// The new owner starts with both directions stopped, and from a poller whose knowledge is not to be
+    /// trusted.
     pub(super) fn changed_owner(&self) {
         let (stopped, rearm) = (state::ACTIVE, state::REARM);
         fault!(MigrateKeepsActive: stopped => 0);
@@ -117,7 +118,8 @@ impl FdTable {
         if expected.is_some_and(|expected| locked.owner_id() != expected) {
             return Err(MoveError::WrongOwner);
         }
-        // Pair: move. Here and below. No thread can set a running bit without a pin, and there is no pin: zero stays zero.
+        // Pair: move. Here and below. No thread can set a running bit without a pin, and there is no pin:
+        // zero stays zero.
         let running = entry.running.load(Ordering::Acquire);
         fault!(MoveIgnoresRunning: running => 0);
         if running != 0 {
@@ -143,8 +145,9 @@ impl FdTable {
         Ok(())
     }
 
-    /// Takes an entry that moves out of the list and the masks of its old group, and out of the pollers that may not keep it.
-    /// While it is still locked: a thread of the new group must not read the old group's bits (suspect 7).
+    /// Takes an entry that moves out of the list and the masks of its old group, and out of the pollers that
+    /// may not keep it. While it is still locked: a thread of the new group must not read the old group's
+    /// bits (suspect 7).
     fn wipe_moved(
         &self,
         fd: RawFd,

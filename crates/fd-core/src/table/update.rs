@@ -104,8 +104,8 @@ impl Pin<'_> {
         listed_again
     }
 
-    /// Takes the updates in `mask` off the entry, and then lets `visit` apply the state. Returns which threads must be woken, as
-    /// [`Pin::done_update`] does.
+    /// Takes the updates in `mask` off the entry, and then lets `visit` apply the state. Returns which
+    /// threads must be woken, as [`Pin::done_update`] does.
     fn serve_update(self, mask: ThreadMask, visit: impl FnOnce(Self)) -> ThreadMask {
         fault!(ApplyBeforeClear => return mistakes::visit_and_clear(self, mask, visit));
         let to_wake = self.done_update(mask);

@@ -90,9 +90,9 @@ impl GroupWord {
     /// Looks before it adds: a stale call leaves no trace, so stale calls cannot hold up the end of a registration or the next
     /// insertion, however many there are (L7). A caller that looked in time and adds too late does so once.
     ///
-    /// Waits while the entry is changing groups, unless `wanted` already rules the word out as it is. A caller that wants a
-    /// certain group must therefore accept every group while the word is locked. `fd` is the number whose word this is, for
-    /// the checkpoints.
+    /// Waits while the entry is changing groups, unless `wanted` already rules the word out as it is. A
+    /// caller that wants a certain group must therefore accept every group while the word is locked. `fd` is
+    /// the number whose word this is, for the checkpoints.
     #[inline]
     pub(crate) fn pin(&self, fd: RawFd, wanted: impl Fn(Word) -> bool) -> Option<Word> {
         let fits = |word: Word| word.group().is_some() && wanted(word);
@@ -108,8 +108,8 @@ impl GroupWord {
         invariant!(word.references() < 0xffff, "the reference count of a group word overflows");
         let mut backoff = Backoff::default();
         loop {
-            // No registration's: free, about to be published, or about to be closed by a thread that waits for this very
-            // reference to go away. Only a change of group is worth waiting for.
+            // No registration's: free, about to be published, or about to be closed by a thread that waits
+            // for this very reference to go away. Only a change of group is worth waiting for.
             if !fits(word) {
                 break;
             }

@@ -178,8 +178,9 @@ impl UpdateList {
                 }
             }
         }
-        // Before another thread can meet the entry in its new place: a walk that its removal and this addition take to the tail,
-        // past others, began before and sees the count when it gets there (suspect 9).
+        // Before another thread can meet the entry in its new place: a walk that its removal and this
+        // addition take to the tail, past others, began before and sees the count when it gets there (suspect
+        // 9).
         unless!(CountedLate => self.count());
         let mut backoff = Backoff::default();
         let last = loop {

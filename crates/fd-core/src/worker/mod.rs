@@ -209,7 +209,8 @@ impl<'c> Worker<'c> {
         Ok(())
     }
 
-    /// One pass over the pending updates of this thread's poller: its private list, then the group's shared one.
+    /// One pass over the pending updates of this thread's poller: its private list, then the group's shared
+    /// one.
     pub(crate) fn apply_updates(&mut self) {
         let (context, id) = (self.context, self.context.id());
         let mut updates = std::mem::take(&mut self.updates);
@@ -237,7 +238,8 @@ impl<'c> Worker<'c> {
             pin.clear_update(mask);
             self.apply(pin, update.force);
         } else if update.force {
-            // Another group's by now. Its masks are not this thread's to read, but this poller is this thread's to clean.
+            // Another group's by now. Its masks are not this thread's to read, but this poller is this
+            // thread's to clean.
             self.submit(pin, Interest::NONE, Interest::NONE, true);
         } else {
             context.activity().poll_drop.bump();
