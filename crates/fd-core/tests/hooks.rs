@@ -43,7 +43,7 @@ fn hooks(text: &str) -> impl Iterator<Item = (usize, &str)> {
 fn names(line: &str) -> Option<Vec<&str>> {
     let line = line.trim_start();
     let is_name = |name: &&str| name.chars().all(char::is_alphanumeric) && !name.is_empty();
-    let all = |names: &[&'_ str]| names.iter().all(|name| is_name(name));
+    let all = |names: &[&'_ str]| names.iter().all(is_name);
     if let Some((_, rest)) = line.split_once("ordering!(") {
         let (name, strong) = rest.split_once(')')?.0.split_once(", ")?;
         return ["AcqRel", "Acquire", "Release"].contains(&strong).then(|| vec![name]);
