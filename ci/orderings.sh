@@ -87,9 +87,9 @@ broken() {
   mkdir -p "$tree/crates/fd-core"
   cp -r crates/fd-core/src "$tree/crates/fd-core"
   for expression in "$@"; do
-    before=$(cat "$tree"/crates/fd-core/src/{pairs,sync}.rs | cksum)
-    sed -i.orig -E "$expression" "$tree"/crates/fd-core/src/{pairs,sync}.rs
-    if [ "$before" = "$(cat "$tree"/crates/fd-core/src/{pairs,sync}.rs | cksum)" ]; then
+    before=$(cat "$tree"/crates/fd-core/src/words/{pairs,sync}.rs | cksum)
+    sed -i.orig -E "$expression" "$tree"/crates/fd-core/src/words/{pairs,sync}.rs
+    if [ "$before" = "$(cat "$tree"/crates/fd-core/src/words/{pairs,sync}.rs | cksum)" ]; then
       echo "error: the source has nothing for $expression to change" >&2
       echo "help: ci/orderings.sh breaks pairs.rs and sync.rs by these expressions; adapt them to the source" >&2
       exit 1
@@ -100,7 +100,7 @@ broken() {
   "${orderings[@]}" compiled "$work/$name" --broken "$name"
 }
 
-broken fences 's/^( *)fence\(Ordering::SeqCst\);/\1();/' 's/^( *)core::sync::atomic::compiler_fence\(Ordering::SeqCst\);/\1();/'
+broken fences 's/^( *)fence\(Ordering::SeqCst\);/\1();/' 's/\bfence\(Ordering::SeqCst\)\);/());/' 's/^( *)core::sync::atomic::compiler_fence\(Ordering::SeqCst\);/\1();/'
 broken writes \
   's/\b(running|updates)\.fetch_(or|and)\((!?me|bits), .*\);/{ \1.store(\3, Ordering::Release); 0 };/' \
   's/\bmask\.swap\(0, Ordering::AcqRel\)/mask.store(0, Ordering::Release)/' \

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use cli::testing::backends;
-use fd_core::checkpoint::Point;
+use fd_core::hooks::checkpoint::Point;
 use fd_core::ids::{GroupId, ThreadId, ThreadMask};
 use fd_core::poller::{Events, Trigger};
 use fd_core::{FdCore, InsertOptions, Ready, Runtime};

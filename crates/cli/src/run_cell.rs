@@ -73,7 +73,7 @@ pub fn run(matrix: Option<&Path>, args: &RunCellArgs) -> Result<ExitCode, Error>
 
 /// Adds which errors were injected.
 fn say_injected(ran: &mut catalogue::Ran) {
-    let counts = fd_core::inject::counts();
+    let counts = fd_core::hooks::inject::counts();
     ran.counters.insert("errors_injected".into(), counts.iter().map(|(_, _, count)| count).sum());
     let lines =
         counts.iter().map(|(call, errno, count)| format!("{}: {errno:?}, {count} times", call.name()));

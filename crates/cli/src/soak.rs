@@ -60,7 +60,7 @@ pub fn run(args: &SoakArgs) -> Result<ExitCode, Error> {
     let soaked = scenarios::soak::run(&soak, make, || stop.asked(), each);
     shown.end();
     let (progress, ended) = soaked.map_err(|failure| cannot(&failure))?;
-    let mut again = reproducer(&soak, backend, seed, fault.map(fd_core::fault::Fault::name));
+    let mut again = reproducer(&soak, backend, seed, fault.map(fd_core::hooks::fault::Fault::name));
     if let Some(one_in) = args.inject.one_in {
         let _ = write!(again, " --inject-errors={one_in}");
     }

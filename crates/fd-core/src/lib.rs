@@ -11,55 +11,55 @@
 //! - [`Handler`] is what owns a descriptor; it is lent a [`Ready`] for each report.
 //! - [`Runtime`] runs the worker threads.
 //! - [`poller`] is what a backend implements.
+//!
+//! # The source, floor by floor
+//!
+//! Each floor names its own files and those of lower floors only (`tests/floors.rs`). From the top:
+//!
+//! | floor | what it holds |
+//! |---|---|
+//! | `runtime` | threads in groups, from start to stop |
+//! | `worker` | the loop of one thread; its signals, the stale registrations of its poller |
+//! | `shared` | [`FdCore`] and [`Context`], what a handler is lent, sleep and wake-up, tasks, counters |
+//! | `poller` | the traits of a backend, and what several backends share |
+//! | `table` | the steps of the protocol: insert, enter, exit, delete, takeover, change of group, updates |
+//! | `entry` | one entry of the table, its owner, and the errors |
+//! | `words` | single words and lists of the protocol: identities, events, state, group word, update list, Dekker pairs |
+//! | `hooks` | the test machinery: checkpoints, invariants, mistakes that can be switched on, injected errors |
+//!
+//! The files of `shared` may name each other in a circle: the core lends a context, and a context holds the
+//! core. One name goes up: an entry keeps its [`Handler`] and never calls it, but the trait names the
+//! [`Ready`] that a worker lends.
 
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "a test that gets no thread may panic"))]
 
-mod activity;
-pub mod always_ready;
-mod backoff;
-pub mod checkpoint;
-mod clock;
-mod context;
-mod core;
-mod dump;
+#[macro_use]
+#[doc(hidden)]
+pub mod hooks;
+
 mod entry;
-pub mod error;
-pub mod fault;
-mod group_word;
-mod guarded;
-mod handler;
-pub mod ids;
-pub mod inject;
-pub mod interest;
-pub mod invariants;
+pub mod poller;
+mod runtime;
+mod shared;
+mod table;
+mod words;
+mod worker;
+
 #[cfg(all(test, any(loom, shuttle)))]
 mod models;
-mod pairs;
-pub mod per_thread;
-pub mod poller;
-mod ready;
 #[cfg(all(test, not(any(loom, shuttle))))]
 mod reference;
-mod runtime;
-mod signals;
-mod stale;
-pub mod state;
-mod sync;
-mod table;
-mod task_queue;
 #[cfg(all(test, not(any(loom, shuttle))))]
 mod testing;
-mod update_list;
-mod wake;
-mod weak;
-mod worker;
-mod zeroed;
 
-pub use activity::{ActivitySnapshot, ActivityTable};
-pub use context::Context;
-pub use core::{Descriptor, Duplicate, FdCore, InsertOptions, Lives};
-pub use dump::{EntryInfo, FdDump};
-pub use handler::{Handler, OwnerId};
-pub use ready::{Fd, Ready};
+pub use entry::error;
+pub use entry::handler::{Handler, OwnerId};
+pub use poller::{always_ready, interest, per_thread};
 pub use runtime::{Builder, Death, Prepared, Runtime};
+pub use shared::activity::{ActivitySnapshot, ActivityTable};
+pub use shared::context::Context;
+pub use shared::dump::{EntryInfo, FdDump};
+pub use shared::ready::{Fd, Ready};
+pub use shared::{Descriptor, Duplicate, FdCore, InsertOptions, Lives};
 pub use table::{FdHandle, FdTable};
+pub use words::{ids, state};

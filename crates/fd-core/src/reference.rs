@@ -6,13 +6,13 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 
-use crate::error::{DeleteError, InsertRefused, MoveError};
-use crate::handler::{Handler, OwnerId};
-use crate::ids::{GroupId, ThreadId, ThreadMask};
-use crate::ready::Ready;
-use crate::sync::Ordering;
+use crate::entry::error::{DeleteError, InsertRefused, MoveError};
+use crate::entry::handler::{Handler, OwnerId};
+use crate::shared::ready::Ready;
 use crate::table::{Denied, FdHandle, FdTable, Orphan, Scheduled};
-use crate::update_list::{Link, Links, Next, UpdateList};
+use crate::words::ids::{GroupId, ThreadId, ThreadMask};
+use crate::words::sync::Ordering;
+use crate::words::update_list::{Link, Links, Next, UpdateList};
 
 struct Cells(Vec<Link>);
 
@@ -206,7 +206,7 @@ impl World {
                 }
                 let table = std::mem::replace(&mut self.table, FdTable::new(1, &[1]).unwrap());
                 self.life(fd).running &= !id.mask().bits();
-                let left = table.pin(handle).unwrap().leave(id.mask());
+                let left = table.pin(handle).unwrap().exit(id.mask());
                 self.end(fd, left.err());
                 self.table = table;
             }
@@ -361,7 +361,7 @@ proptest! {
             for index in 0..GROUPS[life.group] {
                 let id = ThreadId::new(group_id(life.group), index).unwrap();
                 if life.running & id.mask().bits() != 0
-                    && let Err(orphan) = world.table.pin(life.handle).unwrap().leave(id.mask())
+                    && let Err(orphan) = world.table.pin(life.handle).unwrap().exit(id.mask())
                 {
                     drop(orphan.retire(|_, _, _, _, _| {}).owner);
                 }

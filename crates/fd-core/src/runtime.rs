@@ -10,21 +10,19 @@ use std::time::Instant;
 
 use nix::sys::resource::{Resource, getrlimit};
 
-use crate::checkpoint::{Point, hit};
-use crate::clock::Clock;
-use crate::context::Context;
-use crate::core::FdCore;
-use crate::error::StartError;
-use crate::fault::{self, Fault};
-use crate::guarded::Guarded;
-use crate::handler::Handler;
-use crate::ids::{MAX_GROUPS, THREADS_PER_GROUP, ThreadId};
+use crate::entry::error::StartError;
+use crate::entry::handler::Handler;
 use crate::poller::{Limits, MakeBackend, Poller};
-use crate::signals::{self, Action, Caught, Signals};
-use crate::state;
+use crate::shared::FdCore;
+use crate::shared::clock::Clock;
+use crate::shared::context::Context;
+use crate::shared::guarded::Guarded;
+use crate::shared::wake::{drain_wake_pipe, wake_pipe};
 use crate::table::FdTable;
-use crate::wake::{drain_wake_pipe, wake_pipe};
+use crate::words::ids::{MAX_GROUPS, THREADS_PER_GROUP, ThreadId};
+use crate::words::state;
 use crate::worker::Worker;
+use crate::worker::signals::{self, Action, Caught, Signals};
 
 /// A table for every number that `RLIMIT_NOFILE` allows is not larger than this unless asked for: the limit may be
 /// "infinite", or a billion.
@@ -138,14 +136,13 @@ fn default_capacity() -> Result<usize, StartError> {
     let (_, hard) = getrlimit(Resource::RLIMIT_NOFILE).map_err(source)?;
     // "Infinity" is a large positive number on some systems.
     let capacity = usize::try_from(hard).unwrap_or(usize::MAX).min(LARGEST_DEFAULT_CAPACITY);
-    Ok(if fault::on(Fault::CapacityIgnoresOwn) { capacity - 8 } else { capacity })
+    fault!(CapacityIgnoresOwn: capacity => capacity - 8);
+    Ok(capacity)
 }
 
 fn equip_with_waker(core: &Arc<FdCore>, id: ThreadId) -> io::Result<()> {
     let shared = core.thread(id).ok_or(io::ErrorKind::NotFound)?;
-    if fault::on(Fault::NoWakerForOneThread) && core.threads().count() == 1 {
-        return Ok(());
-    }
+    fault!(NoWakerForOneThread => if core.threads().count() == 1 { return Ok(()) });
     if let Some(waker) = core.backend().waker(id) {
         shared.sleep.set_waker(waker);
         return Ok(());
@@ -243,9 +240,7 @@ impl Gate {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.ready += 1;
         self.changed.notify_all();
-        if fault::on(Fault::ThreadsStartAlone) {
-            return true;
-        }
+        fault!(ThreadsStartAlone => return true);
         loop {
             match state.open {
                 Some(open) => return open,
@@ -286,7 +281,7 @@ fn work(
     let mut guarded = Guarded::default();
     guarded.run(|| {
         context.register_all();
-        hit(Point::ThreadRegistered, -1);
+        checkpoint!(ThreadRegistered);
         if gate.pass()
             && let Err(source) = worker.run()
         {
@@ -392,7 +387,8 @@ impl Runtime {
         self.gate.abandon();
         let me = std::thread::current().id();
         let is_own = self.threads.iter().any(|thread| thread.thread().id() == me);
-        if is_own && !fault::on(Fault::RuntimeJoinsItself) {
+        fault!(RuntimeJoinsItself: is_own => false);
+        if is_own {
             return;
         }
         for thread in self.threads.drain(..) {

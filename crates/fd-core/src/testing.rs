@@ -6,14 +6,14 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use crate::clock::Clock;
-use crate::context::Context;
-use crate::core::{FdCore, InsertOptions};
-use crate::handler::Handler;
-use crate::ids::{GroupId, ThreadId, ThreadMask};
+use crate::entry::handler::Handler;
 use crate::poller::{Backend, Capabilities, Leave, Poller, Wake};
-use crate::ready::Ready;
+use crate::shared::clock::Clock;
+use crate::shared::context::Context;
+use crate::shared::ready::Ready;
+use crate::shared::{FdCore, InsertOptions};
 use crate::table::{FdHandle, FdTable};
+use crate::words::ids::{GroupId, ThreadId, ThreadMask};
 
 /// What a backend was asked to forget: group, both polled masks, and why.
 pub(crate) type Forgotten = (GroupId, u64, u64, Leave);

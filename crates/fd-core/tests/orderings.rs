@@ -8,20 +8,20 @@ use proc_macro2::{Delimiter, TokenStream, TokenTree};
 /// What may depend on the build: where, and how it begins. `Some`: also how it ends.
 const ALLOWED: &[(&str, &str)] = &[
     // The primitives. `every_build_imports_the_same_primitives` compares them.
-    ("sync.rs", "pub (crate) use core :: sync :: atomic :: {"),
-    ("sync.rs", "pub (crate) use loom :: sync :: atomic :: {"),
-    ("sync.rs", "pub (crate) use shuttle :: sync :: atomic :: {"),
+    ("words/sync.rs", "pub (crate) use core :: sync :: atomic :: {"),
+    ("words/sync.rs", "pub (crate) use loom :: sync :: atomic :: {"),
+    ("words/sync.rs", "pub (crate) use shuttle :: sync :: atomic :: {"),
     // The documented x86 case. `ci/orderings.sh` checks the instructions.
     (
-        "sync.rs",
+        "words/sync.rs",
         "if cfg ! (all (any (target_arch = \"x86\" , target_arch = \"x86_64\") , not (any (loom , shuttle)))) {",
     ),
-    ("sync.rs", "fn fence_after_rmw: 1"),
+    ("words/sync.rs", "fn fence_after_rmw: 1"),
     // Closes nothing in a model, after it has counted.
-    ("core.rs", "fn close: 1"),
+    ("shared/mod.rs", "fn close: 1"),
     // A model's look at the flags, and its switches: no code of the protocol calls them.
-    ("wake.rs", "pub (crate) fn is_notified"),
-    ("weak.rs", "mod switch {"),
+    ("shared/wake.rs", "pub (crate) fn is_notified"),
+    ("hooks/mutant.rs", "mod switch {"),
 ];
 
 /// An attribute `cfg(all(test, not(any(loom, shuttle))))`: unit tests, which are in no model and in no real build.
@@ -214,7 +214,11 @@ fn found_in(source: &str) -> Vec<String> {
 #[test]
 fn no_ordering_exists_in_a_model_alone() {
     let sources = sources();
-    assert!(sources.contains_key("table/life.rs") && sources.contains_key("sync.rs"), "{:?}", sources.keys());
+    assert!(
+        sources.contains_key("table/life.rs") && sources.contains_key("words/sync.rs"),
+        "{:?}",
+        sources.keys()
+    );
     let mut unused: Vec<_> = ALLOWED.to_vec();
     for (file, tokens) in &sources {
         let mut found = vec![];
@@ -234,9 +238,23 @@ fn no_ordering_exists_in_a_model_alone() {
     assert!(unused.is_empty(), "allowed, and not there: {unused:?}");
 }
 
+/// The hooks know whether this is a model; the protocol asks them by their macros only, whose correct side is
+/// what ships.
+#[test]
+fn the_protocol_does_not_know_whether_mistakes_can_be_switched_on() {
+    const KNOWN_TO_HOOKS: [&str; 3] = ["ARMED", "IN_MODELS", "is_on"];
+    for (file, tokens) in sources().into_iter().filter(|(file, _)| !file.starts_with("hooks/")) {
+        let asks = any_ident(&trees(tokens), &KNOWN_TO_HOOKS);
+        assert!(
+            !asks,
+            "src/{file} asks for one of {KNOWN_TO_HOOKS:?} by itself: use a macro of src/hooks/macros.rs"
+        );
+    }
+}
+
 #[test]
 fn every_build_imports_the_same_primitives() {
-    let text = sources()["sync.rs"].to_string();
+    let text = sources()["words/sync.rs"].to_string();
     let lists: Vec<_> = ["core", "loom", "shuttle"]
         .map(|root| format!("use {root} :: sync :: atomic :: {{"))
         .iter()
@@ -300,19 +318,15 @@ fn what_every_build_has_is_not_found() {
 
 /// The files of the protocol: all but those for tests, and the child of a fork, which has one thread.
 fn protocol_files() -> Vec<(String, String)> {
-    const NOT_PROTOCOL: [&str; 8] = [
-        "activity.rs",
-        "checkpoint.rs",
-        "fault.rs",
-        "invariants.rs",
-        "reference.rs",
-        "table/fork.rs",
-        "testing.rs",
-        "weak.rs",
-    ];
-    let files = sources()
-        .into_keys()
-        .filter(|name| !NOT_PROTOCOL.contains(&name.as_str()) && !name.ends_with("tests.rs"));
+    const NOT_PROTOCOL: [&str; 5] =
+        ["reference.rs", "shared/activity.rs", "table/checks.rs", "table/fork.rs", "testing.rs"];
+    let is_protocol = |name: &String| {
+        !(NOT_PROTOCOL.contains(&name.as_str())
+            || name.starts_with("hooks/")
+            || name.ends_with("mistakes.rs")
+            || name.ends_with("tests.rs"))
+    };
+    let files = sources().into_keys().filter(is_protocol);
     let text = |name: String| {
         let text = std::fs::read_to_string(source_folder().join(&name)).unwrap();
         // Up to its unit tests, which come last.
@@ -331,6 +345,7 @@ fn no_access_is_seq_cst() {
         {
             let statement = line.trim_start();
             let is_fence = statement.starts_with("fence(")
+                || statement.starts_with("unless!(LastFence => fence(")
                 || statement.starts_with("core::sync::atomic::compiler_fence(");
             assert!(is_fence, "src/{file}: an access that loom makes weaker: {statement}");
         }
@@ -353,10 +368,11 @@ fn every_ordering_names_its_pair() {
     for (file, text) in protocol_files() {
         let lines: Vec<_> = text.lines().collect();
         for (at, line) in lines.iter().enumerate() {
-            let orders = ["Ordering::AcqRel", "Ordering::Acquire", "Ordering::Release"]
+            let orders = ["Ordering::AcqRel", "Ordering::Acquire", "Ordering::Release", "ordering!("]
                 .iter()
                 .any(|it| line.contains(it));
-            if !orders || line.trim_start().starts_with("//") {
+            // What a fault does is no part of the protocol.
+            if !orders || ["//", "fault!("].iter().any(|it| line.trim_start().starts_with(it)) {
                 continue;
             }
             let above = lines[at.saturating_sub(LINES_ABOVE)..=at].iter().rev();
@@ -365,11 +381,10 @@ fn every_ordering_names_its_pair() {
             let named = above.iter().any(|line| {
                 !pairs_of(line).is_empty() || line.contains("No pair") || line.contains("Any pair")
             });
-            // What a fault does, and what an invariant looks at, is no part of the protocol.
+            // Nor is what an assertion of a test looks at.
             let near = &above[..above.len().min(4)];
-            let exempt = near.iter().any(|line| {
-                ["fault::on", "weak::on(", "assert", "cfg(all(test"].iter().any(|it| line.contains(it))
-            });
+            let exempt =
+                near.iter().any(|line| ["assert", "cfg(all(test"].iter().any(|it| line.contains(it)));
             if !named && !exempt {
                 unnamed.push(format!("src/{file}:{}: {}", at + 1, line.trim()));
             }
@@ -409,7 +424,7 @@ fn the_page_has_every_pair_and_no_other() {
     {
         assert!(described.iter().any(|name| name == pair), "docs/protocol.md does not have the pair {pair}");
     }
-    let rules = std::fs::read_to_string(source_folder().join("weak.rs")).unwrap();
+    let rules = std::fs::read_to_string(source_folder().join("hooks/mutant.rs")).unwrap();
     for rule in rules.split('"').filter(|rule| rule.ends_with("-fence")) {
         assert!(page.contains(&format!("`{rule}`")), "docs/protocol.md does not have the rule {rule}");
     }

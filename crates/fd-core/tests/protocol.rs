@@ -43,10 +43,10 @@ fn every_model_is_in_the_page_and_every_model_of_the_pages_exists() {
 
 #[test]
 fn every_rule_and_fault_of_the_page_and_the_table_exists() {
-    let rules = read("src/weak.rs");
+    let rules = read("src/hooks/mutant.rs");
     let exists = |name: &str| {
         rules.contains(&format!(" = \"{name}\";"))
-            || fd_core::fault::Fault::ALL.iter().any(|fault| fault.name() == name)
+            || fd_core::hooks::fault::Fault::ALL.iter().any(|fault| fault.name() == name)
     };
     let table = read("src/models/weakened.tsv");
     for name in table.lines().filter_map(|line| line.split('\t').next()) {

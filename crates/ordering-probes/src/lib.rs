@@ -4,14 +4,14 @@
 //! only, so that no standard library has to be built for them.
 #![no_std]
 
-#[path = "../../fd-core/src/pairs.rs"]
+#[macro_use]
+#[doc(hidden)]
+pub mod hooks;
+#[path = "../../fd-core/src/words/pairs.rs"]
 mod pairs;
 #[expect(dead_code, unused_imports, reason = "the probes need a few of the primitives")]
-#[path = "../../fd-core/src/sync.rs"]
+#[path = "../../fd-core/src/words/sync.rs"]
 mod sync;
-#[expect(dead_code, reason = "the rules that a model breaks")]
-#[path = "../../fd-core/src/weak.rs"]
-mod weak;
 
 pub use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
 
@@ -22,14 +22,14 @@ pub fn probe_enter(running: &AtomicU64, mask: &AtomicU64, me: u64) -> u64 {
     pairs::running(running) ^ pairs::read(mask)
 }
 
-/// `Pin::leave`, against `Pin::delete`, and against another thread's `Pin::enter` after a foreign delete.
+/// `Pin::exit`, against `Pin::delete`, and against another thread's `Pin::enter` after a foreign delete.
 #[inline(never)]
 pub fn probe_leave(running: &AtomicU64, mask: &AtomicU64, me: u64) -> bool {
     pairs::clear_running(running, me);
     pairs::read(mask) == 0 && pairs::running_after_foreign_zero(running) == 0
 }
 
-/// `Pin::delete`, against `Pin::enter` and `Pin::leave`.
+/// `Pin::delete`, against `Pin::enter` and `Pin::exit`.
 #[inline(never)]
 pub fn probe_delete(running: &AtomicU64, mask: &AtomicU64) -> u64 {
     pairs::clear_mask(mask);

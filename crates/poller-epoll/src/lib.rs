@@ -24,6 +24,7 @@
 
 mod changes;
 mod events;
+mod mistakes;
 mod poller;
 mod selector;
 mod sys;
@@ -32,7 +33,7 @@ use std::io;
 use std::os::fd::RawFd;
 use std::sync::Arc;
 
-use fd_core::fault::{self, Fault};
+use fd_core::hooks::fault;
 use fd_core::ids::{GroupId, ThreadId, ThreadMask};
 use fd_core::per_thread::PerThread;
 use fd_core::poller::{Backend, BackendError, Capabilities, Leave, Limits, Poller, Wake};
@@ -72,12 +73,10 @@ impl Backend for EpollBackend {
     }
 
     fn forget(&self, fd: RawFd, group: GroupId, recv: ThreadMask, send: ThreadMask, leave: Leave) {
+        fault!(EpollCloseLeavesItem => if leave == Leave::Close { return });
         // The kernel forgets the registration together with the last reference to the open file. But a thread that is
         // on its way into its wait may hold that reference for a moment, and gives it back when it *leaves* the wait
         // (Linux since 6.10, see the module's text). DEL waits for that moment to pass.
-        if leave == Leave::Close && fault::on(Fault::EpollCloseLeavesItem) {
-            return;
-        }
         for slot in self.slots.of(group, recv.or(send)) {
             slot.forget(fd);
         }

@@ -7,14 +7,14 @@ use std::time::Duration;
 
 use fd_core::FdTable;
 use fd_core::always_ready::AlwaysReady;
-use fd_core::fault::{self, Fault};
+use fd_core::hooks::fault;
 use fd_core::ids::ThreadId;
 use fd_core::poller::{Change, Event, Events, Generation, Interest, Poller, Trigger};
 use nix::errno::Errno;
 
 use crate::changes::{Instead, Settled, settle};
-use crate::events;
 use crate::sys::{self, Slot};
+use crate::{events, mistakes};
 
 pub(crate) struct EpollPoller {
     thread: ThreadId,
@@ -33,14 +33,15 @@ impl EpollPoller {
     /// Makes the calls of a change, and says what is held afterwards.
     fn apply(&mut self, change: &Change) -> Interest {
         let &Change { fd, generation, wanted, trigger, .. } = change;
-        let control = |operation| match self.slot.control(operation, fd, events::tag(fd, generation)) {
-            Err(Errno::EEXIST) if fault::on(Fault::EpollIgnoresEexist) => Ok(()),
-            result => result,
+        let control = |operation| {
+            let result = self.slot.control(operation, fd, events::tag(fd, generation));
+            fault!(EpollIgnoresEexist => if result == Err(Errno::EEXIST) { return Ok(()) });
+            result
         };
         let Settled { held, instead } = settle(change, control, || sys::is_open(fd));
         let ready = Events::READY_R.when(wanted.recv).or(Events::READY_W.when(wanted.send));
+        fault!(AlwaysReadyIgnored => if instead == Some(Instead::Ready) { return held });
         match instead {
-            Some(Instead::Ready) if fault::on(Fault::AlwaysReadyIgnored) => {}
             Some(Instead::Ready) => self.always.keep(fd, generation, ready, trigger),
             // Once: nothing here can change what was done behind the table's back. If it were not held, every later
             // update would try, and report, again.
@@ -78,20 +79,14 @@ impl Poller for EpollPoller {
     fn update(&mut self, change: &Change) -> Option<Interest> {
         // The kernel has nothing of what was always ready, whatever the polled masks say.
         let refused = self.always.remove(change.fd);
-        let force = refused || change.force && !fault::on(Fault::ForcedChangeSkipped);
+        let force = refused || change.force;
+        fault!(ForcedChangeSkipped: force => refused);
         Some(self.apply(&Change { force, ..*change }))
     }
 
     fn wait(&mut self, table: &FdTable, timeout: Duration, harvest: &mut Vec<Event>) -> io::Result<()> {
         let group = self.thread.group();
-        if fault::on(Fault::EpollAsksForNothing) {
-            // Beside the wake descriptors.
-            let threads: usize = table.groups().map(|group| table.threads(group).len()).sum();
-            if table.used() <= threads as u64 {
-                let _ = self.slot.wait(&mut [], timeout);
-                return Ok(());
-            }
-        }
+        fault!(EpollAsksForNothing => if mistakes::waited(table, &self.slot, timeout) { return Ok(()) });
         self.harvest(|fd| table.generation(group, fd), timeout, harvest)
     }
 

@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 use std::{io, ptr};
 
-use fd_core::fault::{self, Fault};
-use fd_core::inject::{self, Call};
+use fd_core::hooks::fault;
+use fd_core::hooks::inject::{self, Call};
 use fd_core::poller::milliseconds;
 use nix::errno::Errno;
 use nix::sys::epoll::{Epoll, EpollCreateFlags};
@@ -66,9 +66,11 @@ impl Slot {
         buffer: &'b mut [libc::epoll_event],
         timeout: Duration,
     ) -> io::Result<&'b [libc::epoll_event]> {
-        match wait(self.epoll.as_raw_fd(), buffer, Some(timeout)) {
+        let result = wait(self.epoll.as_raw_fd(), buffer, Some(timeout));
+        fault!(InterruptedWaitFails => _ = result?);
+        match result {
             Ok(count) => Ok(&buffer[..count]),
-            Err(Errno::EINTR) if !fault::on(Fault::InterruptedWaitFails) => Ok(&[]),
+            Err(Errno::EINTR) => Ok(&[]),
             Err(errno) => Err(errno.into()),
         }
     }
@@ -110,8 +112,9 @@ pub(crate) fn wait(
 ) -> Result<usize, Errno> {
     let room = i32::try_from(buffer.len()).unwrap_or(i32::MAX);
     let Some(timeout) = timeout else { return epoll_wait(epoll, buffer, room, -1) };
-    let whole = timeout.subsec_nanos().is_multiple_of(1_000_000);
-    if whole || fine_timeouts().is_err() || fault::on(Fault::TimeoutRoundedDown) {
+    let is_whole = timeout.subsec_nanos().is_multiple_of(1_000_000);
+    fault!(TimeoutRoundedDown: is_whole => true);
+    if is_whole || fine_timeouts().is_err() {
         epoll_wait(epoll, buffer, room, milliseconds(timeout))
     } else {
         epoll_pwait2(epoll, buffer, room, KernelTimespec::of(timeout))

@@ -3,9 +3,11 @@
 use std::os::fd::RawFd;
 
 use fd_core::always_ready::AlwaysReady;
-use fd_core::fault::{self, Fault};
+use fd_core::hooks::fault;
 use fd_core::poller::{Change, Events, Generation, Interest, Trigger};
 use nix::errno::Errno;
+
+use crate::mistakes;
 
 /// One direction's filter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -116,15 +118,15 @@ fn ready(filter: Filter) -> Events {
 /// The changes since the last submission, and the entries that they led to.
 #[derive(Default)]
 pub(crate) struct ChangeList {
-    queued: Vec<Queued>,
+    pub(crate) queued: Vec<Queued>,
     /// In the order of the changes.
-    operations: Vec<Operation>,
+    pub(crate) operations: Vec<Operation>,
 }
 
-struct Queued {
+pub(crate) struct Queued {
     change: Change,
     /// How many of the operations are this change's.
-    operations: usize,
+    pub(crate) operations: usize,
 }
 
 impl ChangeList {
@@ -137,14 +139,10 @@ impl ChangeList {
         let force = change.force || before.is_some() && known != change.wanted;
         let change = Change { known, force, ..*change };
         if before.is_none() && change.is_noop() {
-            if fault::on(Fault::KqueueNoopDropsChanges) {
-                self.drop_operations();
-            }
+            fault!(KqueueNoopDropsChanges => self.drop_operations());
             return Some(change.wanted);
         }
-        if fault::on(Fault::KqueueChangesOverwritten) {
-            self.drop_operations();
-        }
+        fault!(KqueueChangesOverwritten => self.drop_operations());
         let others = self.operations.len();
         self.operations.extend(operations(&change));
         self.queued.push(Queued { change, operations: self.operations.len() - others });
@@ -190,12 +188,6 @@ impl ChangeList {
         self.queued.clear();
         self.operations.clear();
     }
-
-    /// What must not happen.
-    fn drop_operations(&mut self) {
-        self.operations.clear();
-        self.queued.iter_mut().for_each(|queued| queued.operations = 0);
-    }
 }
 
 /// What is held after a change.
@@ -223,8 +215,9 @@ fn held(change: &Change, outcomes: &[(&Operation, Outcome)]) -> Interest {
 /// Puts what the kernel will not say on the list of what is said anyway.
 fn say_instead(operation: &Operation, outcome: Outcome, always: &mut AlwaysReady) {
     let &Operation { fd, generation, action, .. } = operation;
+    fault!(AlwaysReadyIgnored => if mistakes::is_ignored(operation, outcome) { return });
     match (outcome, action) {
-        (Outcome::AlwaysReady(events), Action::Add(trigger)) if !fault::on(Fault::AlwaysReadyIgnored) => {
+        (Outcome::AlwaysReady(events), Action::Add(trigger)) => {
             always.keep(fd, generation, events, trigger);
         }
         // Once: nothing here can change what somebody did behind the table's back.

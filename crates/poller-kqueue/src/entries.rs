@@ -4,7 +4,7 @@
 use std::os::fd::RawFd;
 use std::time::Duration;
 
-use fd_core::fault::{self, Fault};
+use fd_core::hooks::fault;
 use fd_core::poller::{Generation, Trigger};
 
 use crate::changes::{Action, Filter, Operation};
@@ -76,10 +76,8 @@ pub(crate) fn record(codes: &Codes, entry: &Entry) -> Option<Record> {
 /// The timeout in seconds and nanoseconds, exact. Some systems refuse more than 10⁸ seconds.
 pub(crate) fn timeout(timeout: Duration) -> (i64, i64) {
     const LONGEST: Duration = Duration::from_secs(100_000_000);
-    let mut timeout = timeout.min(LONGEST);
-    if fault::on(Fault::TimeoutRoundedDown) {
-        timeout = Duration::from_millis(timeout.as_millis() as u64);
-    }
+    let timeout = timeout.min(LONGEST);
+    fault!(TimeoutRoundedDown: timeout => Duration::from_millis(timeout.as_millis() as u64));
     (timeout.as_secs() as i64, timeout.subsec_nanos().into())
 }
 

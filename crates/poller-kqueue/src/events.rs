@@ -2,7 +2,7 @@
 
 use std::os::fd::RawFd;
 
-use fd_core::fault::{self, Fault};
+use fd_core::hooks::fault;
 use fd_core::poller::{Event, Events, Generation, Trigger};
 
 use crate::changes::Filter;
@@ -31,7 +31,8 @@ pub(crate) fn translate(record: &Record) -> Events {
     let events = match record.filter {
         Filter::Read => {
             // Without data and without end of file, it is an error that the next call will tell: UDP does so.
-            let something = record.data > 0 || !record.eof && !fault::on(Fault::KqueueEmptyReadIgnored);
+            let something = record.data > 0 || !record.eof;
+            fault!(KqueueEmptyReadIgnored: something => record.data > 0);
             Events::READY_R.when(something).or(Events::SHUT_R.when(record.eof))
         }
         Filter::Write => Events::READY_W.or(Events::ERR.when(record.eof)),
@@ -42,8 +43,8 @@ pub(crate) fn translate(record: &Record) -> Events {
 /// What has to be said from now on in the kernel's place, if it said this for the last time. An edge is said once
 /// anyway.
 pub(crate) fn given_up(record: &Record) -> Option<Events> {
-    let last = record.deleted && !fault::on(Fault::KqueueSaidOnce);
-    (last && record.trigger == Trigger::Level).then(|| translate(record))
+    fault!(KqueueSaidOnce => return None);
+    (record.deleted && record.trigger == Trigger::Level).then(|| translate(record))
 }
 
 /// Appends what a record means to a harvest in which the records of this wait begin at `start`.

@@ -30,6 +30,7 @@
 mod changes;
 mod entries;
 mod events;
+mod mistakes;
 #[cfg(kqueue)]
 mod poller;
 mod receipts;

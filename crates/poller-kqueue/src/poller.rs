@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use fd_core::FdTable;
 use fd_core::always_ready::AlwaysReady;
-use fd_core::fault::{self, Fault};
+use fd_core::hooks::fault;
 use fd_core::ids::ThreadId;
 use fd_core::poller::{Change, Event, Generation, Interest, Poller};
 use nix::errno::Errno;
@@ -72,7 +72,8 @@ impl Poller for KqueuePoller {
     fn update(&mut self, change: &Change) -> Option<Interest> {
         // The kernel may have nothing of what was always ready, whatever the polled masks say.
         let refused = self.always.remove(change.fd);
-        let force = refused || change.force && !fault::on(Fault::ForcedChangeSkipped);
+        let force = refused || change.force;
+        fault!(ForcedChangeSkipped: force => refused);
         self.changes.add(&Change { force, ..*change })
     }
 

@@ -3,10 +3,11 @@
 
 use std::os::fd::RawFd;
 
-use fd_core::fault::{self, Fault};
+use fd_core::hooks::fault;
 use nix::errno::Errno;
 
 use crate::changes::{Action, Operation, Outcome, outcome};
+use crate::mistakes;
 
 /// How often one entry is tried whose call was interrupted, and a removal that the core does not ask for again.
 const TRIES: usize = 64;
@@ -36,20 +37,13 @@ pub(crate) fn submit(
     results: &mut Vec<Result<(), Errno>>,
 ) {
     results.clear();
-    let stops_at_error = fault::on(Fault::KqueueStopsAtFirstError);
-    if !stops_at_error && submit_at_once(kernel, operations, receipts, results) {
+    fault!(KqueueStopsAtFirstError => return mistakes::submit_up_to_error(kernel, operations, results));
+    if submit_at_once(kernel, operations, receipts, results) {
         return;
     }
     // A call that failed as a whole does not say how far it got. To do it again does no harm: an addition replaces, a
     // deletion may miss.
-    for operation in operations {
-        let result = submit_one(kernel, operation);
-        results.push(result);
-        if result.is_err() && stops_at_error {
-            break;
-        }
-    }
-    results.resize(operations.len(), Ok(()));
+    results.extend(operations.iter().map(|operation| submit_one(kernel, operation)));
 }
 
 /// Removes what there is, and tries again for as long as the kernel refuses, within bounds.
@@ -79,7 +73,7 @@ fn submit_at_once(
     true
 }
 
-fn submit_one(kernel: &mut impl Kernel, operation: &Operation) -> Result<(), Errno> {
+pub(crate) fn submit_one(kernel: &mut impl Kernel, operation: &Operation) -> Result<(), Errno> {
     for _ in 0..TRIES {
         let mut receipts = Vec::with_capacity(1);
         match kernel.call(std::slice::from_ref(operation), &mut receipts) {

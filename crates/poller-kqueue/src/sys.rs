@@ -10,8 +10,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, AtomicU32, Ordering};
 use std::time::Duration;
 
-use fd_core::fault::{self, Fault};
-use fd_core::inject::{self, Call};
+use fd_core::hooks::fault;
+use fd_core::hooks::inject::{self, Call};
 use fd_core::poller::Wake;
 use nix::errno::Errno;
 use nix::sys::event::Kqueue;
@@ -19,6 +19,7 @@ use nix::sys::event::Kqueue;
 use crate::changes::Operation;
 use crate::entries::{self, Codes, Entry};
 use crate::events::Record;
+use crate::mistakes;
 use crate::receipts::{self, Kernel};
 
 /// How often close-on-exec is asked for of a queue that is in use already.
@@ -63,12 +64,9 @@ impl Slot {
         let (queue, _) = fresh()?;
         if forked || !self.is_ours() {
             // No other thread has survived the fork: nobody is between reading the number and using it.
-            let old = self.number.swap(queue.into_raw_fd(), Ordering::Relaxed);
+            fault!(KqueueClosesInherited => mistakes::close(self.number()));
+            self.number.store(queue.into_raw_fd(), Ordering::Relaxed);
             self.process.store(std::process::id(), Ordering::Relaxed);
-            if fault::on(Fault::KqueueClosesInherited) {
-                // SAFETY: none: this is the mistake.
-                unsafe { libc::close(old) };
-            }
             return Ok(());
         }
         // Behind the same number, because wakers and those who forget use it at any time.
@@ -101,10 +99,7 @@ impl Slot {
         let Buffers { changes, receipts, answers, .. } = buffers;
         let mut calls = Calls { queue: self.number(), changes, receipts };
         receipts::submit(&mut calls, operations, answers, results);
-        if fault::on(Fault::KqueueChangesTakeEvents) {
-            receipts.resize(64, EMPTY);
-            let _ = kevent(self.number(), &[], receipts, Some(Duration::ZERO));
-        }
+        fault!(KqueueChangesTakeEvents => mistakes::take_events(self.number(), receipts));
     }
 
     /// Removes a descriptor, whatever is or is not registered. From any thread.
@@ -124,9 +119,11 @@ impl Slot {
         if buffers.events.len() < room {
             buffers.events.resize(room, EMPTY);
         }
-        match kevent(self.number(), &[], &mut buffers.events[..room], Some(timeout)) {
+        let result = kevent(self.number(), &[], &mut buffers.events[..room], Some(timeout));
+        fault!(InterruptedWaitFails => _ = result?);
+        match result {
             Ok(count) => buffers.seen = count,
-            Err(Errno::EINTR) if !fault::on(Fault::InterruptedWaitFails) => {}
+            Err(Errno::EINTR) => {}
             Err(errno) => return Err(errno.into()),
         }
         Ok(())

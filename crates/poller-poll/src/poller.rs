@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use fd_core::FdTable;
-use fd_core::fault::{self, Fault};
+use fd_core::hooks::fault;
 use fd_core::ids::ThreadId;
 use fd_core::interest::GroupInterest;
 use fd_core::poller::{Change, Event, Events, Generation, Interest, Poller, milliseconds};
@@ -67,18 +67,15 @@ impl PollPoller {
     /// Waits, and says how many slots have an answer. A signal is a success with nothing seen.
     fn look(&mut self, timeout: Duration) -> Result<usize, Errno> {
         self.in_parts = false;
-        let result = match sys::poll(&mut self.slots, milliseconds(timeout)) {
-            // More descriptors than the limit is now, or another bound of this system's.
-            Err(Errno::EINVAL) if !fault::on(Fault::PollLimitFatal) => {
-                self.in_parts = true;
-                self.parts.poll(&mut self.slots, sys::open_limit(), timeout, sys::poll)
-            }
-            result => result,
-        };
-        match result {
-            Err(Errno::EINTR) if !fault::on(Fault::InterruptedWaitFails) => Ok(0),
-            result => result,
+        let mut result = sys::poll(&mut self.slots, milliseconds(timeout));
+        fault!(PollLimitFatal => if result == Err(Errno::EINVAL) { return result });
+        // More descriptors than the limit is now, or another bound of this system's.
+        if result == Err(Errno::EINVAL) {
+            self.in_parts = true;
+            result = self.parts.poll(&mut self.slots, sys::open_limit(), timeout, sys::poll);
         }
+        fault!(InterruptedWaitFails => return result);
+        if result == Err(Errno::EINTR) { Ok(0) } else { result }
     }
 
     fn harvest(
@@ -100,10 +97,8 @@ impl PollPoller {
                 continue;
             }
             left -= 1;
-            let mut events = translate(slot.revents);
-            if fault::on(Fault::PollNvalSpins) && events == Events::INVALID {
-                events = Events::NONE;
-            }
+            let events = translate(slot.revents);
+            fault!(PollNvalSpins => if events == Events::INVALID { continue });
             if events.is_none() {
                 continue;
             }
@@ -133,10 +128,11 @@ impl Poller for PollPoller {
 
     fn wait(&mut self, table: &FdTable, timeout: Duration, harvest: &mut Vec<Event>) -> io::Result<()> {
         let thread = self.thread;
-        if fault::on(Fault::OnePollerPerProcess) {
-            return self.harvest(|fd| table.generation(thread.group(), fd), timeout, harvest);
-        }
-        self.harvest(|fd| table.poll_permission(thread, fd), timeout, harvest)
+        let permission = |fd| {
+            fault!(OnePollerPerProcess => return table.generation(thread.group(), fd));
+            table.poll_permission(thread, fd)
+        };
+        self.harvest(permission, timeout, harvest)
     }
 
     fn rebuild(&mut self, _forked: bool) -> io::Result<()> {

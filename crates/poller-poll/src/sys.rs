@@ -8,7 +8,7 @@ use std::net::Shutdown;
 use std::os::fd::AsRawFd;
 use std::os::unix::net::UnixStream;
 
-use fd_core::inject::{self, Call};
+use fd_core::hooks::inject::{self, Call};
 use fd_core::poller::Interest;
 use libc::c_short;
 use nix::errno::Errno;

@@ -25,7 +25,7 @@ use std::io;
 use std::os::fd::RawFd;
 use std::sync::Arc;
 
-use fd_core::fault::{self, Fault};
+use fd_core::hooks::fault;
 use fd_core::ids::{GroupId, ThreadId, ThreadMask};
 use fd_core::interest::GroupInterest;
 use fd_core::poller::{Backend, BackendError, Capabilities, Interest, Leave, Limits, Poller, Wake};
@@ -47,7 +47,9 @@ struct SelectBackend {
 
 impl SelectBackend {
     fn new(limits: &Limits) -> Result<Self, BackendError> {
-        if limits.capacity > libc::FD_SETSIZE && !fault::on(Fault::SelectCapacityUnchecked) {
+        let is_too_large = limits.capacity > libc::FD_SETSIZE;
+        fault!(SelectCapacityUnchecked: is_too_large => false);
+        if is_too_large {
             let capacity = limits.capacity;
             return Err(BackendError::Capacity { backend: "select", limit: libc::FD_SETSIZE, capacity });
         }
@@ -83,10 +85,8 @@ impl Backend for SelectBackend {
     }
 
     fn forget(&self, fd: RawFd, group: GroupId, _recv: ThreadMask, _send: ThreadMask, _leave: Leave) {
-        // However it leaves: nobody but this map knows it. The caller's pin keeps late writers away (suspect 11).
-        if fault::on(Fault::InterestSurvives) {
-            return;
-        }
+        fault!(InterestSurvives => return);
+        // However it leaves: this map alone knows it. The caller's pin keeps late writers away (suspect 11).
         if let Some(interest) = self.groups.get(group.index()) {
             interest.write(fd, Interest::NONE);
         }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use fd_core::FdTable;
-use fd_core::fault::{self, Fault};
+use fd_core::hooks::fault;
 use fd_core::ids::ThreadId;
 use fd_core::interest::GroupInterest;
 use fd_core::poller::{Change, Event, Events, Generation, Interest, Poller};
@@ -70,9 +70,10 @@ impl SelectPoller {
     ) -> io::Result<()> {
         let (mut read, mut write) = self.build(&permission);
         let was_unexplained = std::mem::take(&mut self.unexplained);
-        match sys::select_or_signal(&mut read, &mut write, timeout)? {
+        let seen = sys::select_or_signal(&mut read, &mut write, timeout)?;
+        fault!(SelectBadfFatal => if seen == Seen::BadDescriptor { return Ok(()) });
+        match seen {
             Seen::Nothing => {}
-            Seen::BadDescriptor if fault::on(Fault::SelectBadfFatal) => {}
             Seen::Events => {
                 self.collect(
                     permission,
@@ -157,9 +158,7 @@ impl Poller for SelectPoller {
     fn wait(&mut self, table: &FdTable, timeout: Duration, harvest: &mut Vec<Event>) -> io::Result<()> {
         let thread = self.thread;
         let life = |fd| table.generation(thread.group(), fd);
-        if fault::on(Fault::OnePollerPerProcess) {
-            return self.harvest(life, life, timeout, harvest);
-        }
+        fault!(OnePollerPerProcess => return self.harvest(life, life, timeout, harvest));
         self.harvest(|fd| table.poll_permission(thread, fd), life, timeout, harvest)
     }
 

@@ -9,8 +9,8 @@ use std::os::fd::RawFd;
 use std::ptr::null_mut;
 use std::time::Duration;
 
-use fd_core::fault::{self, Fault};
-use fd_core::inject::{self, Call};
+use fd_core::hooks::fault;
+use fd_core::hooks::inject::{self, Call};
 use nix::errno::Errno;
 
 /// One set of descriptors, and the highest of them.
@@ -71,9 +71,10 @@ pub(crate) enum Seen {
 
 /// One call of select(2), to which a signal is a success with nothing seen. It overwrites the sets.
 pub(crate) fn select_or_signal(read: &mut FdSet, write: &mut FdSet, timeout: Duration) -> io::Result<Seen> {
-    match select([read, write, &mut FdSet::default()], Some(timeout)) {
-        Ok(0) => Ok(Seen::Nothing),
-        Err(Errno::EINTR) if !fault::on(Fault::InterruptedWaitFails) => Ok(Seen::Nothing),
+    let result = select([read, write, &mut FdSet::default()], Some(timeout));
+    fault!(InterruptedWaitFails => if result == Err(Errno::EINTR) { return Err(Errno::EINTR.into()) });
+    match result {
+        Ok(0) | Err(Errno::EINTR) => Ok(Seen::Nothing),
         Ok(_) => Ok(Seen::Events),
         Err(Errno::EBADF) => Ok(Seen::BadDescriptor),
         Err(errno) => Err(errno.into()),
@@ -134,10 +135,8 @@ pub(crate) fn is_open(fd: RawFd) -> bool {
 fn timeval(timeout: Duration) -> libc::timeval {
     const LONGEST: Duration = Duration::from_secs(100_000_000);
     let timeout = timeout.min(LONGEST);
-    let micros = match fault::on(Fault::TimeoutRoundedDown) {
-        true => timeout.as_millis() * 1000,
-        false => timeout.as_nanos().div_ceil(1000),
-    };
+    let micros = timeout.as_nanos().div_ceil(1000);
+    fault!(TimeoutRoundedDown: micros => timeout.as_millis() * 1000);
     libc::timeval { tv_sec: (micros / 1_000_000) as _, tv_usec: (micros % 1_000_000) as _ }
 }
 

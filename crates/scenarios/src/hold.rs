@@ -3,7 +3,7 @@
 use std::os::fd::RawFd;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use fd_core::checkpoint::{self, Point};
+use fd_core::hooks::checkpoint::{self, Point};
 use fd_core::ids::ThreadId;
 
 use crate::gate::Gate;

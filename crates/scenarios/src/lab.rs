@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
+use fd_core::hooks::inject;
 use fd_core::ids::{ThreadId, ThreadMask};
-use fd_core::inject;
 use fd_core::{
     ActivitySnapshot, Builder, Context, EntryInfo, FdCore, FdHandle, Handler, InsertOptions, Ready, Runtime,
 };

@@ -3,7 +3,7 @@
 use std::io;
 
 use fd_core::error::StartError;
-use fd_core::inject;
+use fd_core::hooks::inject;
 use fd_core::poller::MakeBackend;
 use fd_core::{Builder, Prepared, Runtime};
 

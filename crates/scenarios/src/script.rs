@@ -25,7 +25,7 @@ use std::fmt::{Debug, Write};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, channel};
 
-use fd_core::checkpoint::Point;
+use fd_core::hooks::checkpoint::Point;
 use fd_core::ids::ThreadId;
 use fd_core::{Context, Fd, FdCore, FdHandle};
 

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
 use fd_core::error::StartError;
-use fd_core::inject;
+use fd_core::hooks::inject;
 use fd_core::poller::{BackendError, Events, MakeBackend};
 
 use crate::catalogue::Scenario;

@@ -10,7 +10,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
-use fd_core::fault::Fault;
+use fd_core::hooks::fault::Fault;
 use report::{Seed, Status};
 
 use super::kills::{CONTROL, Kill, Kills, Proof};

@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use fd_core::fault::Fault;
+use fd_core::hooks::fault::Fault;
 
 use crate::plan::Planned;
 

@@ -1,6 +1,6 @@
 //! The kill matrix: which scenario catches which fault, and what follows from it.
 
-use fd_core::fault::Fault;
+use fd_core::hooks::fault::Fault;
 use report::{Seed, Status, Subject};
 use serde::Serialize;
 

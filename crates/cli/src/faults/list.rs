@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use fd_core::fault::Fault;
+use fd_core::hooks::fault::Fault;
 use serde_json::json;
 
 use crate::args::RunFormat;

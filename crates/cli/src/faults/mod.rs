@@ -13,7 +13,7 @@ use std::num::NonZeroU32;
 use std::path::Path;
 use std::process::ExitCode;
 
-use fd_core::fault::Fault;
+use fd_core::hooks::fault::Fault;
 use matrix::{Selection, did_you_mean};
 use report::Seed;
 
@@ -169,7 +169,7 @@ pub fn injectable(one_in: NonZeroU32) -> Result<NonZeroU32, Error> {
 /// Makes system calls below the core fail for the rest of this process.
 pub fn inject(seed: Seed, cell: &str, one_in: NonZeroU32) {
     #[cfg(feature = "faults")]
-    fd_core::inject::enable(seed.0, cell, one_in);
+    fd_core::hooks::inject::enable(seed.0, cell, one_in);
     #[cfg(not(feature = "faults"))]
     let _ = (seed, cell, one_in);
 }
@@ -188,7 +188,11 @@ fn did_you_mean_fault(name: &str) -> String {
 /// Switches the fault on for the rest of this process.
 pub fn enable(fault: Fault) {
     #[cfg(feature = "faults")]
-    fd_core::fault::enable(fault);
+    // SAFETY: this process was started to run with the fault: it runs one cell, or a soak, and no code that
+    // relies on the core.
+    unsafe {
+        fd_core::hooks::fault::enable(fault)
+    };
     #[cfg(not(feature = "faults"))]
     let _ = fault;
 }

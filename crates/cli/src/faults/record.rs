@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use fd_core::fault::Fault;
+use fd_core::hooks::fault::Fault;
 
 use super::kills::{Kills, Proof};
 use super::{by_name, did_you_mean_fault};

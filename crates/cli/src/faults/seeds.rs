@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::time::Duration;
 
-use fd_core::fault::Fault;
+use fd_core::hooks::fault::Fault;
 use report::{Attempt, Seed};
 use serde_json::{Value, json};
 

@@ -3,7 +3,7 @@
 use super::life::report_and_takeover;
 use super::world::{World, spawn, thread};
 use super::{Bound, model};
-use crate::error::MoveError;
+use crate::entry::error::MoveError;
 use std::sync::atomic::Ordering;
 
 /// M10: takeover by a thread of another group ∥ report in the old one. S1, S3, S9, L9.
@@ -124,7 +124,7 @@ fn m10_takeover_and_want() {
         assert!(world.listed(old).is_empty(), "S13: listed in a group that it is not in");
         let listed = world.listed(new);
         let pin = table.pin(life.handle).unwrap();
-        let wanted = pin.state() & crate::state::ACTIVE_R != 0;
+        let wanted = pin.state() & crate::words::state::ACTIVE_R != 0;
         drop(pin);
         // A takeover stops both directions: what was wanted before it is not wanted any more.
         assert!(listed.len() == 1 || taken.is_ok() && !wanted, "L1: wanted, and no pass will see it");
@@ -147,7 +147,7 @@ fn m10_takeover_and_late_report_there() {
         let (world, life) = World::one(&[1, 2], 0b01);
         let late = spawn(&world, &life, |world, life| world.report_as(thread(2, 0), life));
         let taken = world.context(thread(2, 1)).takeover(life.handle, life.owner);
-        assert_eq!(late.join().unwrap(), crate::context::Reported::Migrated, "S9");
+        assert_eq!(late.join().unwrap(), crate::shared::context::Reported::Migrated, "S9");
         assert_eq!(life.seen.ran.load(Ordering::SeqCst), 0, "S3: a thread runs that is not the owner");
         assert!(matches!(taken, Ok(()) | Err(MoveError::Busy)), "L9: {taken:?}");
         world.assert_at_rest(&life);

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use loom::thread;
 
 use super::{Bound, model};
-use crate::interest::GroupInterest;
 use crate::poller::Interest;
-use crate::state::{ACTIVE_R, ACTIVE_W, wanted};
-use crate::sync::{AtomicBool, AtomicU32, Ordering};
-use crate::wake::Sleep;
+use crate::poller::interest::GroupInterest;
+use crate::shared::wake::Sleep;
+use crate::words::state::{ACTIVE_R, ACTIVE_W, wanted};
+use crate::words::sync::{AtomicBool, AtomicU32, Ordering};
 
 const FD: i32 = 0;
 

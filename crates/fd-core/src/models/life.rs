@@ -5,11 +5,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::world::{World, spawn, thread};
 use super::{Bound, model};
-use crate::context::Reported;
-use crate::error::MoveError;
-use crate::group_word::GroupWord;
-use crate::ids::ThreadId;
+use crate::entry::error::MoveError;
+use crate::shared::context::Reported;
 use crate::table::{Denied, Pin};
+use crate::words::group_word::GroupWord;
+use crate::words::ids::ThreadId;
 
 /// M1: report ∥ takeover by another thread of the group. S1, S2, S3, L9.
 #[test]
@@ -88,7 +88,7 @@ fn m3_exit_and_late_entry_and_delete() {
     model("m3_exit_and_late_entry_and_delete", 3, Bound::of(3, 4)).check(|| {
         let (world, life) = World::one(&[3], 0b11);
         let exit = |world: &World, pin: Pin<'_>, index| {
-            pin.leave(thread(1, index).mask())
+            pin.exit(thread(1, index).mask())
                 .map(drop)
                 .unwrap_or_else(|orphan| world.core.finish(orphan, None));
         };
@@ -303,14 +303,14 @@ fn m6_stale_calls_leave_no_trace() {
         let word = Arc::new(GroupWord::new());
         let first = word.claim().unwrap();
         word.publish(super::world::group(1));
-        word.pin(|_| true, |_| ()).unwrap();
+        word.pin(0, |_| true).unwrap();
         word.retire(super::world::group(1));
         word.free();
         let caller = {
             let word = Arc::clone(&word);
             loom::thread::spawn(move || {
                 for _ in 0..2 {
-                    assert!(word.pin(|word| word.generation() == first, |_| ()).is_none(), "S7");
+                    assert!(word.pin(0, |word| word.generation() == first).is_none(), "S7");
                 }
             })
         };
@@ -407,7 +407,7 @@ fn m6_insert_and_scan() {
         let world = World::new(1, &[1]);
         let early = super::world::Life {
             handle: world.core.table().handle(0, 0),
-            owner: crate::handler::OwnerId::of(&nobody()),
+            owner: crate::entry::handler::OwnerId::of(&nobody()),
             seen: Arc::default(),
         };
         let scan = spawn(&world, &early, |world, early| {
@@ -422,6 +422,6 @@ fn m6_insert_and_scan() {
     });
 }
 
-fn nobody() -> Arc<dyn crate::handler::Handler> {
-    Arc::new(|_: &crate::ready::Ready<'_>| {})
+fn nobody() -> Arc<dyn crate::entry::handler::Handler> {
+    Arc::new(|_: &crate::shared::ready::Ready<'_>| {})
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{Bound, model};
-use crate::update_list::{Link, Links, Next, UpdateList};
+use crate::words::update_list::{Link, Links, Next, UpdateList};
 
 struct Lists {
     lists: [UpdateList; 2],

@@ -11,8 +11,8 @@ use shuttle::{Config, FailurePersistence, Runner};
 
 use super::world::{Life, World, group, spawn, thread};
 use super::{note, weaken};
-use crate::context::Context;
-use crate::ids::ThreadId;
+use crate::shared::context::Context;
+use crate::words::ids::ThreadId;
 
 /// How many schedules of each kind; the quick set's number unless the environment says otherwise.
 const ITERATIONS: &str = "FD_CORE_MODEL_ITERATIONS";
@@ -214,7 +214,8 @@ fn mix_wants() {
         outsiders.into_iter().for_each(|other| other.join().unwrap());
         let slept = workers.map(|worker| worker.join().unwrap());
         for life in &lives {
-            let wanted = world.core.table().pin(life.handle).unwrap().state() & crate::state::ACTIVE_R != 0;
+            let wanted =
+                world.core.table().pin(life.handle).unwrap().state() & crate::words::state::ACTIVE_R != 0;
             let served = |index: usize| {
                 let id = thread(1, index);
                 world.kernel.holds(id, life.handle.fd).recv || world.kernel.unread(id) > 0 || !slept[index]
@@ -229,7 +230,7 @@ fn mix_wants() {
             world.pass(&context);
             for life in &lives {
                 let wanted =
-                    world.core.table().pin(life.handle).unwrap().state() & crate::state::ACTIVE_R != 0;
+                    world.core.table().pin(life.handle).unwrap().state() & crate::words::state::ACTIVE_R != 0;
                 let held = world.kernel.holds(context.id(), life.handle.fd).recv;
                 assert!(held || !wanted, "L1: wanted, and its poller does not hold it");
             }

@@ -25,10 +25,10 @@ mod weakened;
 
 use std::io::Write;
 
-use crate::fault::Fault;
-use crate::weak::Weak;
+use crate::hooks::fault::Fault;
+use crate::hooks::mutant::Mutant;
 
-/// The rule or fault to break in every model of this process.
+/// The mutant or fault to switch on in every model of this process.
 const WEAKEN: &str = "FD_CORE_WEAKEN";
 
 /// Where to append a line per model: name, threads, bound, iterations, result.
@@ -38,17 +38,20 @@ const TABLE: &str = "FD_CORE_MODEL_TABLE";
 #[cfg(loom)]
 const FULL: &str = "FD_CORE_MODELS_FULL";
 
-/// Breaks what the environment says, if it says something. What the core asserts by itself is asserted all the same.
+/// Switches on the mistake that the environment names, if it names one. The core asserts its own invariants
+/// all the same.
 fn weaken() -> Option<String> {
     #[cfg(feature = "invariants")]
-    crate::invariants::enable();
+    crate::hooks::invariants::enable();
     let name = std::env::var(WEAKEN).ok()?;
-    let rule = Weak::ALL.iter().find(|rule| rule.name() == name);
+    let mutant = Mutant::ALL.iter().find(|mutant| mutant.name() == name);
     let fault = Fault::ALL.iter().find(|fault| fault.name() == name);
-    match (rule, fault) {
-        (Some(rule), _) => crate::weak::enable(*rule),
+    match (mutant, fault) {
+        // SAFETY: this process runs models only; they look for this very mistake.
+        (Some(mutant), _) => unsafe { crate::hooks::mutant::enable(*mutant) },
         #[cfg(feature = "faults")]
-        (_, Some(fault)) => crate::fault::enable(*fault),
+        // SAFETY: as above.
+        (_, Some(fault)) => unsafe { crate::hooks::fault::enable(*fault) },
         _ => panic!("{WEAKEN}={name}: there is no such rule, nor such a fault in this build"),
     }
     Some(name)

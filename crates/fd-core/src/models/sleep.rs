@@ -5,13 +5,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::world::{World, spawn, thread};
 use super::{Bound, model};
-use crate::signals::{self, Signals};
+use crate::worker::signals::{self, Signals};
 
 const SIGNAL: i32 = 10;
 
 fn one_signal(handled: &Arc<AtomicUsize>) -> Arc<Signals> {
     let handled = Arc::clone(handled);
-    let action = move |_: &crate::context::Context| {
+    let action = move |_: &crate::shared::context::Context| {
         handled.fetch_add(1, Ordering::SeqCst);
     };
     Arc::new(Signals::new(vec![(SIGNAL, Box::new(action))]))
@@ -23,7 +23,7 @@ fn m9_post_and_turn() {
     model("m9_post_and_turn", 2, Bound::NONE).check(|| {
         let (world, life) = World::one(&[1], 0b01);
         let ran = Arc::new(AtomicUsize::new(0));
-        let written = Arc::new(crate::sync::AtomicU32::new(0));
+        let written = Arc::new(crate::words::sync::AtomicU32::new(0));
         let worker = spawn(&world, &life, |world, _| world.turn(&world.context(thread(1, 0)), None));
         {
             let ran = ran.clone();

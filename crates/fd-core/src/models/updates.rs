@@ -4,9 +4,9 @@ use std::sync::atomic::Ordering;
 
 use super::world::{Life, World, spawn, thread};
 use super::{Bound, model};
-use crate::context::Context;
-use crate::ids::ThreadMask;
-use crate::state;
+use crate::shared::context::Context;
+use crate::words::ids::ThreadMask;
+use crate::words::state;
 
 /// A world of one shared-list life that nobody wants yet.
 fn quiet(threads: &[usize], mask: u64, kernel_state: bool) -> (std::sync::Arc<World>, Life) {
@@ -185,7 +185,7 @@ fn m7_takeover_and_old_pass() {
         if taken.is_ok() {
             assert!(world.kernel.holds(thread(1, 1), 0).recv, "L1: wanted, and its poller does not hold it");
             let still = world.kernel.holds(thread(1, 0), 0).recv;
-            let told = reported == crate::context::Reported::Migrated;
+            let told = reported == crate::shared::context::Reported::Migrated;
             assert!(
                 !(still && told),
                 "L5: an event of another thread's descriptor, and the registration stays"
@@ -412,6 +412,6 @@ fn m8_listed_again_and_asleep() {
     });
 }
 
-fn life_group() -> crate::ids::GroupId {
+fn life_group() -> crate::words::ids::GroupId {
     super::world::group(1)
 }

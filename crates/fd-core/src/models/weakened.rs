@@ -4,7 +4,7 @@
 use std::process::Command;
 
 use super::{FULL, TABLE, WEAKEN, note};
-use crate::weak::Weak;
+use crate::hooks::mutant::Mutant;
 
 /// Rule or fault, the model that catches it, and what its message begins with.
 struct Weakening<'a> {
@@ -68,11 +68,11 @@ fn every_weakening_is_caught() {
 
 #[test]
 fn every_rule_and_every_model_has_a_weakening() {
-    for rule in Weak::ALL {
+    for mutant in Mutant::ALL {
         assert!(
-            weakenings().any(|weakening| weakening.rule == rule.name()),
-            "{} is broken by nobody",
-            rule.name()
+            weakenings().any(|weakening| weakening.rule == mutant.name()),
+            "no model is named for {}",
+            mutant.name()
         );
     }
     let sources = [

@@ -10,21 +10,21 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use crate::clock::Clock;
-use crate::context::{Context, Reported};
-use crate::core::FdCore;
-use crate::handler::{Handler, OwnerId};
-use crate::ids::{GroupId, ThreadId, ThreadMask};
+use crate::entry::handler::{Handler, OwnerId};
 use crate::poller::{
     Backend, Capabilities, Change, Event, Events, Generation, Interest, Leave, Poller, Wake,
 };
-use crate::ready::Ready;
-use crate::signals::Signals;
-use crate::state;
-use crate::sync::UnsafeCell;
+use crate::shared::FdCore;
+use crate::shared::clock::Clock;
+use crate::shared::context::{Context, Reported};
+use crate::shared::ready::Ready;
 use crate::table::{FdHandle, FdTable};
-use crate::update_list::Next;
+use crate::words::ids::{GroupId, ThreadId, ThreadMask};
+use crate::words::state;
+use crate::words::sync::UnsafeCell;
+use crate::words::update_list::Next;
 use crate::worker::Worker;
+use crate::worker::signals::Signals;
 
 #[cfg(loom)]
 pub(super) use loom::thread::{JoinHandle, yield_now};
@@ -40,7 +40,7 @@ pub(super) fn thread(group_number: usize, index: usize) -> ThreadId {
 }
 
 fn number(id: ThreadId) -> u32 {
-    (id.group().index() * crate::ids::THREADS_PER_GROUP + id.index() + 1) as u32
+    (id.group().index() * crate::words::ids::THREADS_PER_GROUP + id.index() + 1) as u32
 }
 
 /// What the handlers of one life saw.
@@ -49,7 +49,7 @@ pub(super) struct Seen {
     pub(super) ran: AtomicUsize,
     pub(super) closed: AtomicUsize,
     /// Set by the model: from now on only this thread (one more than its number in all) may begin to run the handler.
-    pub(super) only: crate::sync::AtomicU32,
+    pub(super) only: crate::words::sync::AtomicU32,
 }
 
 impl Default for Seen {
@@ -58,7 +58,7 @@ impl Default for Seen {
             inside: AtomicUsize::new(0),
             ran: AtomicUsize::new(0),
             closed: AtomicUsize::new(0),
-            only: crate::sync::AtomicU32::new(0),
+            only: crate::words::sync::AtomicU32::new(0),
         }
     }
 }

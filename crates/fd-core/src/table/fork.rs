@@ -5,10 +5,10 @@ use std::os::fd::RawFd;
 
 use super::FdTable;
 use super::life::Retired;
-use crate::ids::{GroupId, ThreadId, ThreadMask};
-use crate::poller::Leave;
-use crate::state;
-use crate::sync::Ordering;
+use crate::words::events::Leave;
+use crate::words::ids::{GroupId, ThreadId, ThreadMask};
+use crate::words::state;
+use crate::words::sync::Ordering;
 
 impl FdTable {
     /// Takes every reference, lock, running bit and list position from the threads that exist no longer. `me` is the worker

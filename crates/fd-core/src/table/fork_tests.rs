@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use super::tests::{insert, refusal, thread};
 use super::*;
-use crate::error::InsertRefused;
-use crate::handler::Handler;
+use crate::entry::error::InsertRefused;
+use crate::entry::handler::Handler;
 use crate::poller::Leave;
-use crate::state;
+use crate::words::state;
 
 const ME: u64 = 0b01;
 const OTHER: u64 = 0b10;
@@ -69,7 +69,7 @@ fn what_this_thread_uses_stays_in_use_and_ends_when_it_leaves() {
         }
         assert_eq!(child(&table), [0; 0], "it is in use here");
         assert_eq!(table.pin(handle).unwrap().running(), me);
-        let left = table.pin(handle).unwrap().leave(me);
+        let left = table.pin(handle).unwrap().exit(me);
         assert_eq!(left.is_err(), deleted, "S5, L4");
         left.map(drop).unwrap_or_else(|orphan| drop(orphan.retire(|_, _, _, _, _| ())));
     }
@@ -79,7 +79,7 @@ fn what_this_thread_uses_stays_in_use_and_ends_when_it_leaves() {
 #[test]
 fn a_bit_of_another_group_is_not_this_threads() {
     let table = table();
-    let handler: Arc<dyn Handler> = Arc::new(|_: &crate::ready::Ready<'_>| {});
+    let handler: Arc<dyn Handler> = Arc::new(|_: &crate::shared::ready::Ready<'_>| {});
     let there = thread(2, 0);
     let inserted = table.insert(3, handler, there.group(), there.mask(), 0);
     let handle = inserted.map_err(|(refused, _)| refused).unwrap();

@@ -1,26 +1,37 @@
-//! Beginning, use and end of a life: insert, the report's entry and exit, delete, the last user.
+//! Beginning, use and end of a registration: insert, the entry and exit of a report, delete, the last user.
+//!
+//! Three parts of an [`Entry`](crate::entry::Entry) decide which thread may use it, and which one ends it:
+//! - the *thread mask*: the threads that may run the handler. A delete sets it to zero for the rest of the
+//!   registration.
+//! - the *running bits*: the threads that use the entry. A thread sets its own bit, and then looks whether
+//!   the mask still allows it. As long as a bit is set, the descriptor stays open and the handler alive.
+//! - the *token*, a bit of the state: the delete sets it, once. Of the threads that find the mask zero and no
+//!   running bit, the one that clears the token ends the registration.
+//!
+//! A [`Pin`] is a reference on the entry's group word. It keeps the registration from ending while a thread
+//! looks at these three, and is held for a few steps only.
+//!
+//! The lines `checkpoint!`, `invariant!`, `fault!` and `unless!` are hooks of the tests, described in
+//! [`crate::hooks`].
 
 use std::os::fd::RawFd;
 use std::sync::Arc;
 
-use super::{FdHandle, FdTable, Pin};
-use crate::backoff::Backoff;
-use crate::checkpoint::{Point, hit};
-use crate::error::{DeleteError, InsertRefused};
-use crate::fault::{self, Fault};
-use crate::handler::Handler;
-use crate::ids::{GroupId, ThreadMask};
-use crate::invariants::{self, invariant};
-use crate::pairs;
-use crate::poller::Leave;
-use crate::state;
-use crate::sync::{AtomicU64, Ordering};
-use crate::weak::{self, Weak};
+use super::{FdHandle, FdTable, Pin, checks, mistakes};
+use crate::entry::error::{DeleteError, InsertRefused};
+use crate::entry::handler::Handler;
+use crate::words::backoff::Backoff;
+use crate::words::events::Leave;
+use crate::words::ids::{GroupId, ThreadMask};
+use crate::words::pairs;
+use crate::words::state;
+use crate::words::sync::{AtomicU64, Ordering};
 
 impl FdTable {
-    /// Begins a life of `fd` in `group`, for those of `threads` that the group has. `flags` are state bits.
+    /// Begins a registration of `fd` in `group`, for those of `threads` that the group has. `flags` are state
+    /// bits.
     ///
-    /// Nothing is polled yet: that begins with the first want.
+    /// No poller knows it yet: that begins when a direction is wanted.
     ///
     /// On failure the handler comes back.
     pub(crate) fn insert(
@@ -38,60 +49,38 @@ impl FdTable {
             return Err((InsertRefused::NoSuchGroup { group }, handler));
         }
         // The target group's threads, not the caller's (bug 78, S19).
-        let mut threads = threads.and(self.threads(group));
-        if fault::on(Fault::InsertAsksFirstGroup)
-            && let Some(first) = self.groups().next()
-            && threads.intersects(self.threads(first))
-        {
-            threads = threads.and(self.threads(first));
-        }
+        let threads = threads.and(self.threads(group));
+        fault!(InsertAsksFirstGroup: threads => mistakes::threads_of_first_group(self, threads));
         if threads.is_empty() {
             return Err((InsertRefused::NoThread { group }, handler));
         }
         // Pair: insert-close. Before the slot is taken: `pin_all` looks below this bound only.
         self.high_water.fetch_max(fd as u32 + 1, Ordering::AcqRel);
-        if fault::on(Fault::InsertOutlivesStop) && self.is_closed() {
-            return Err((InsertRefused::Stopping, handler));
-        }
-        hit(Point::InsertBeforeClaim, fd);
+        fault!(InsertOutlivesStop => if self.is_closed() { return Err((InsertRefused::Stopping, handler)) });
+        checkpoint!(InsertBeforeClaim, fd);
         let Some(generation) = entry.group.claim() else {
-            if fault::on(Fault::InsertOverLife) {
-                return Ok(self.handle(fd, entry.group.peek().generation()));
-            }
+            fault!(InsertOverLife => return Ok(self.handle(fd, entry.group.peek().generation())));
             return Err((InsertRefused::InUse { fd }, handler));
         };
         // Pair: insert-close. After the claim.
-        if self.is_closed() && !fault::on(Fault::InsertOutlivesStop) {
+        let is_stopping = self.is_closed();
+        fault!(InsertOutlivesStop: is_stopping => false);
+        if is_stopping {
             entry.group.free();
             return Err((InsertRefused::Stopping, handler));
         }
-        hit(Point::InsertClaimed, fd);
-        if invariants::checked() {
-            let polled = self.polled[fd as usize].load();
-            assert_eq!(entry.running.load(Ordering::Acquire), 0, "S10: fd {fd} is running before its life");
-            assert_eq!(entry.state.load(Ordering::Acquire), 0, "S10: fd {fd} has a state before its life");
-            assert_eq!(
-                entry.update_mask.load(Ordering::Acquire),
-                0,
-                "S10: fd {fd} owes updates before its life"
-            );
-            assert_eq!(polled, (0, 0), "S10: fd {fd} is polled before its life");
-            assert!(entry.link.is_unlinked(), "S10: fd {fd} is listed before its life");
-        }
-        if weak::on(Weak::PublishEarly) {
-            entry.group.publish(group);
-        }
+        checkpoint!(InsertClaimed, fd);
+        checks::begins_clean(self, fd);
+        fault!(PublishEarly => entry.group.publish(group));
         // SAFETY: claimed above, published below.
         unsafe { entry.set_owner(handler) };
-        let flags = if fault::on(Fault::InsertDropsFlags) { 0 } else { flags };
+        fault!(InsertDropsFlags: flags => 0);
         // Pair: publish. Here and below.
         entry.state.store(state::READY | flags, Ordering::Release);
         entry.takeovers.store(0, Ordering::Relaxed);
         entry.thread_mask.store(threads.bits(), Ordering::Release);
         self.used.fetch_add(1, Ordering::Relaxed);
-        if !weak::on(Weak::PublishEarly) {
-            entry.group.publish(group);
-        }
+        unless!(PublishEarly => entry.group.publish(group));
         Ok(self.handle(fd, generation))
     }
 }
@@ -101,13 +90,13 @@ impl FdTable {
 pub(crate) enum Denied {
     /// It was not in the thread mask; its running bit was not touched.
     NotAllowed,
-    /// It set its running bit and then found itself out of the thread mask. It must leave.
+    /// It set its running bit and then found itself out of the thread mask. It must exit.
     LostRace,
 }
 
 impl<'t> Pin<'t> {
-    /// Begins to use the entry as thread `me` of the pinned group (2.6 steps 2 to 6): from a success on, until
-    /// [`Pin::leave`], the running bit alone keeps the entry alive and owned, and the pin may go.
+    /// Begins to use the entry as thread `me` of the pinned group (2.6 steps 2 to 6). From a success until
+    /// [`Pin::exit`], the running bit alone keeps the entry alive and owned, and the pin may go.
     ///
     /// Returns the thread mask that allowed it.
     pub(crate) fn enter(&self, me: ThreadMask) -> Result<ThreadMask, Denied> {
@@ -115,23 +104,22 @@ impl<'t> Pin<'t> {
         if !self.thread_mask().contains(me) {
             return Err(Denied::NotAllowed);
         }
-        hit(Point::ReportBeforeRunning, self.fd());
+        checkpoint!(ReportBeforeRunning, self.fd());
         // Pairs: enter-delete, exit. A takeover wins running, replaces the mask, and gives running up. Set mine, then look.
         let before = pairs::set_running(&entry.running, me.bits());
         invariant!(before & me.bits() == 0, "S9: fd {} is entered twice by {me:?}", self.fd());
-        hit(Point::ReportRunningSet, self.fd());
+        checkpoint!(ReportRunningSet, self.fd());
         let mut backoff = Backoff::default();
         loop {
             // Running first: a mask read after it is at least as new (suspect 4).
-            let stale_mask = self.thread_mask_if(Weak::MaskBeforeRunning);
             let others = self.running().without(me);
-            let allowed = stale_mask.unwrap_or_else(|| self.thread_mask());
-            if fault::on(Fault::LateReportRuns) && others.is_empty() {
-                return Ok(allowed);
-            }
-            let waits = fault::on(Fault::LateReportsWait) && !allowed.contains(others);
-            if !allowed.contains(me) && !waits {
-                // Also ends the wait for another late waker of a deleted entry, which waits for us (bug 67).
+            let allowed = self.thread_mask();
+            fault!(MaskBeforeRunning: others => self.running().without(me));
+            fault!(LateReportRuns => if others.is_empty() { return Ok(allowed) });
+            fault!(LateReportsWait => if !allowed.contains(others) { backoff.wait(); continue });
+            if !allowed.contains(me) {
+                // Also ends the wait for another late thread of a deleted entry, which waits for this one
+                // (bug 67).
                 return Err(Denied::LostRace);
             }
             if allowed.contains(others) {
@@ -142,54 +130,60 @@ impl<'t> Pin<'t> {
         }
     }
 
-    /// Gives up the running bit of `me`: the exit of every path that has one. If that makes the caller the one
-    /// that must end the life, it gets the orphan instead of its pin back.
+    /// Gives up the running bit of `me`: the end of every use that has set one. Returns the pin, or the
+    /// orphan if the caller is the last user and must end the registration.
     ///
     /// The pin is held from before the bit is cleared until the token is decided: without it a late thread
-    /// could close under the deleter of the next life.
-    pub(crate) fn leave(self, me: ThreadMask) -> Result<Pin<'t>, Orphan<'t>> {
-        let stale_mask =
-            if fault::on(Fault::ThreadMaskReadBeforeExit) { self.thread_mask() } else { ThreadMask::NONE };
-        hit(Point::LeaveBegun, self.fd());
-        if weak::on(Weak::ExitUnpinned) {
-            self.entry().group.unpin();
-        }
+    /// could close the number under the thread that deletes the next registration.
+    pub(crate) fn exit(self, me: ThreadMask) -> Result<Pin<'t>, Orphan<'t>> {
+        fault!(ThreadMaskReadBeforeExit => return mistakes::read_mask_and_exit(self, me));
+        checkpoint!(LeaveBegun, self.fd());
+        fault!(ExitUnpinned => return mistakes::exit_unpinned(self, me));
         // (a) Pairs: leave-delete, exit.
         let before = pairs::clear_running(&self.entry().running, me.bits());
         invariant!(before & me.bits() != 0, "fd {} is left by {me:?}, which had not entered", self.fd());
-        hit(Point::LeaveRunningCleared, self.fd());
-        if weak::on(Weak::ExitUnpinned) {
-            self.entry().group.repin();
-        }
-        if !stale_mask.is_empty() || fault::on(Fault::LastUserDoesNotClose) {
-            return Ok(self);
-        }
-        let stale_running = if weak::on(Weak::RunningBeforeMask) { self.running() } else { ThreadMask::NONE };
-        // (b) Pair: leave-delete. The thread mask must be zero, which is irrevocable.
-        if !weak::on(Weak::NoMaskCheck) && !self.thread_mask().is_empty() || !stale_running.is_empty() {
-            return Ok(self);
-        }
-        // (c) Pair: last-user. Another thread wrote the zero: that takes a fence of its own.
-        self.close_if_unused(pairs::running_after_foreign_zero)
+        checkpoint!(LeaveRunningCleared, self.fd());
+        fault!(LastUserDoesNotClose => return Ok(self));
+        self.end_if_deleted()
     }
 
-    /// The end of every exit from an entry whose thread mask is zero: (c) nobody must be running: later wakers will see the
-    /// zero; (d) then one of those who have come so far wins the token. In this order: any other leaks or closes early in a
-    /// model.
-    fn close_if_unused(self, running: impl FnOnce(&AtomicU64) -> u64) -> Result<Pin<'t>, Orphan<'t>> {
-        let looks = !weak::on(Weak::NoRunningCheck) && !weak::on(Weak::RunningBeforeMask);
-        if looks && running(&self.entry().running) != 0 {
+    /// (b) An entry whose thread mask is zero is deleted, which is irrevocable: then its last user ends the
+    /// registration.
+    pub(super) fn end_if_deleted(self) -> Result<Pin<'t>, Orphan<'t>> {
+        fault!(RunningBeforeMask => return mistakes::look_at_running_first(self));
+        // Pair: leave-delete.
+        let is_deleted = self.thread_mask().is_empty();
+        fault!(NoMaskCheck: is_deleted => true);
+        if !is_deleted {
             return Ok(self);
         }
+        // Pair: last-user. Another thread wrote the zero: that takes a fence of its own.
+        self.end_if_unused(pairs::running_after_foreign_zero)
+    }
+
+    /// (c) No thread must be running: a later one will see the zero of the mask. In this order: any other
+    /// leaks or closes early in a model.
+    fn end_if_unused(self, running: impl FnOnce(&AtomicU64) -> u64) -> Result<Pin<'t>, Orphan<'t>> {
+        fault!(NoRunningCheck, RunningBeforeMask => return self.take_token());
+        if running(&self.entry().running) != 0 {
+            return Ok(self);
+        }
+        self.take_token()
+    }
+
+    /// (d) One of the threads that have come so far wins the token. It must end the registration.
+    pub(super) fn take_token(self) -> Result<Pin<'t>, Orphan<'t>> {
         // Pair: token.
         let state = self.entry().state.fetch_and(!state::MUST_CLOSE, Ordering::AcqRel);
-        if state & state::MUST_CLOSE == 0 && !weak::on(Weak::NoToken) {
+        fault!(NoToken: state => state::MUST_CLOSE);
+        if state & state::MUST_CLOSE == 0 {
             return Ok(self);
         }
         Err(Orphan { pin: self })
     }
 
-    /// Deletes this life. Never waits: if somebody is using the entry, its last user ends the life.
+    /// Deletes this registration. Never waits: if a thread is using the entry, its last user ends the
+    /// registration.
     ///
     /// The same for every caller, of the entry's group, of another group or of none: the pin stands for the
     /// running bit that only a thread of the group could set.
@@ -202,34 +196,28 @@ impl<'t> Pin<'t> {
         // Pair: token. One read-modify-write sets both bits, once per registration: a second token would close twice. Before the
         // mask: a thread that sees the zero must find the token.
         let deleted = entry.state.fetch_update(Ordering::AcqRel, Ordering::Acquire, |state| {
-            (state & state::DELETED == 0 || fault::on(Fault::DeleteTwice)).then_some(state | flags)
+            fault!(DeleteTwice => return Some(state | flags));
+            (state & state::DELETED == 0).then_some(state | flags)
         });
         if deleted.is_err() {
             return Err(DeleteError::AlreadyDeleted);
         }
-        hit(Point::DeleteTokenSet, self.fd());
+        checkpoint!(DeleteTokenSet, self.fd());
         // Pairs: enter-delete, leave-delete. A fence between this and the read of running (suspect 2).
         pairs::clear_mask(&entry.thread_mask);
-        hit(Point::DeleteMaskCleared, self.fd());
-        if fault::on(Fault::WaitOnDelete) {
-            let mut backoff = Backoff::default();
-            while !self.running().is_empty() {
-                backoff.wait();
-            }
-        }
-        if fault::on(Fault::DeleteClosesAtOnce) {
-            entry.running.store(0, Ordering::Release);
-        }
-        Ok(self.close_if_unused(pairs::running).err())
+        checkpoint!(DeleteMaskCleared, self.fd());
+        fault!(WaitOnDelete => mistakes::wait_for_users(&self));
+        fault!(DeleteClosesAtOnce => entry.running.store(0, Ordering::Release));
+        Ok(self.end_if_unused(pairs::running).err())
     }
 }
 
-/// The duty to end a life. There is exactly one per life (S4).
+/// The duty to end a registration. There is exactly one per registration (S4).
 pub(crate) struct Orphan<'t> {
     pin: Pin<'t>,
 }
 
-/// What is left of a life: the number is still open, its slot is free.
+/// The rest of a registration that has ended: the number is still open, its slot is free.
 pub(crate) struct Retired {
     pub(crate) fd: RawFd,
     pub(crate) owner: Arc<dyn Handler>,
@@ -237,20 +225,16 @@ pub(crate) struct Retired {
 }
 
 impl Orphan<'_> {
-    /// Ends the life: nobody can pin it any more, everybody who did has left, its masks are wiped, and `forget`
-    /// is called for the pollers that may know it. The caller then closes the number, last of all, or hands it
-    /// back.
+    /// Ends the registration: no thread can pin it any more, every thread that did has left, its masks are
+    /// wiped, and `forget` is called for the pollers that may know it. The caller then closes the number,
+    /// last of all, or hands it back.
     pub(crate) fn retire(
         self,
         forget: impl FnOnce(RawFd, GroupId, ThreadMask, ThreadMask, Leave),
     ) -> Retired {
         let (table, fd, group) = self.pin.into_raw();
-        let entry = &table.entries[fd as usize];
-        if weak::on(Weak::WipeBeforeDrain) {
-            entry.update_mask.store(0, Ordering::Release);
-            table.polled[fd as usize].clear();
-        }
-        entry.group.retire(group);
+        fault!(WipeBeforeDrain => mistakes::wipe(table, fd));
+        table.entries[fd as usize].group.retire(group);
         table.finish_retired(fd, group, forget)
     }
 }
@@ -267,34 +251,27 @@ impl FdTable {
         let polled = &self.polled[fd as usize];
         // Pair: drain. Here and below. Bits set by late reports until just now go, too: that is why it is now (bug 65).
         let state = entry.state.load(Ordering::Acquire);
-        if invariants::checked() {
-            assert_eq!(entry.running.load(Ordering::Acquire), 0, "S5: fd {fd} closes under a user");
-            assert_eq!(entry.thread_mask.load(Ordering::Acquire), 0, "S6: fd {fd} closes while allowed");
-            assert_eq!(state & state::MUST_CLOSE, 0, "S14: fd {fd} closes with its token");
-        }
-        if !fault::on(Fault::OrphanStaysListed) {
-            self.updates(group).remove(self, fd as usize);
-        }
-        if !fault::on(Fault::OrphanKeepsUpdateBit) && !weak::on(Weak::WipeBeforeDrain) {
-            entry.update_mask.store(0, Ordering::Release);
-        }
-        // After the drain: an update under an older pin may have registered it a moment ago.
-        let leave = match state {
-            _ if state & state::DISOWN != 0 && !fault::on(Fault::DisownKeepsPolled) => Leave::StaysOpen,
-            _ if state & state::CLONED != 0 && !fault::on(Fault::ClonedNotForgotten) => Leave::CloseCloned,
-            _ => Leave::Close,
+        checks::ends_unused(entry, fd, state);
+        unless!(OrphanStaysListed => self.updates(group).remove(self, fd as usize));
+        unless!(OrphanKeepsUpdateBit, WipeBeforeDrain => entry.update_mask.store(0, Ordering::Release));
+        let (disowned, cloned) = (state & state::DISOWN != 0, state & state::CLONED != 0);
+        fault!(DisownKeepsPolled: disowned => false);
+        fault!(ClonedNotForgotten: cloned => false);
+        let reason = match (disowned, cloned) {
+            (true, _) => Leave::StaysOpen,
+            (false, true) => Leave::CloseCloned,
+            (false, false) => Leave::Close,
         };
+        // Pair: drain. After it: an update under an older pin may have registered it a moment ago.
         let (recv, send) = polled.load();
-        forget(fd, group, ThreadMask::from_bits(recv), ThreadMask::from_bits(send), leave);
-        if !fault::on(Fault::OrphanKeepsPolled) && !weak::on(Weak::WipeBeforeDrain) {
-            polled.clear();
-        }
+        forget(fd, group, ThreadMask::from_bits(recv), ThreadMask::from_bits(send), reason);
+        unless!(OrphanKeepsPolled, WipeBeforeDrain => polled.clear());
         entry.state.store(0, Ordering::Release);
-        // SAFETY: retired above; there is one orphan per life, and it is consumed here.
+        // SAFETY: retired above; there is one orphan per registration, and it is consumed here.
         let owner = unsafe { entry.take_owner() };
         self.used.fetch_sub(1, Ordering::Relaxed);
         entry.group.free();
-        hit(Point::RetiredBeforeClose, fd);
+        checkpoint!(RetiredBeforeClose, fd);
         Retired { fd, owner, state }
     }
 }

@@ -2,10 +2,12 @@
 //! but the mapping of its own memory, so that a model can run this very code.
 //!
 //! Every operation pins the group word, which validates the generation; then it acts on the masks. Four steps
-//! give up the use of an entry and may have to end its life, always in the order of [`Pin::leave`].
+//! give up the use of an entry and may have to end its registration, always in the order of [`Pin::exit`].
 
+mod checks;
 mod fork;
 mod life;
+pub(crate) mod mistakes;
 mod moving;
 mod pin;
 mod update;
@@ -22,14 +24,14 @@ pub(crate) use update::{Scheduled, Update};
 use std::io;
 use std::os::fd::RawFd;
 
+use crate::entry::error::Stale;
+use crate::entry::zeroed::ZeroedArray;
 use crate::entry::{Entry, Polled};
-use crate::error::Stale;
-use crate::ids::{GroupId, MAX_GROUPS, THREADS_PER_GROUP, ThreadId, ThreadMask};
-use crate::pairs;
-use crate::poller::Generation;
-use crate::sync::{AtomicBool, AtomicU32, AtomicU64, Ordering, count};
-use crate::update_list::{Link, Links, UpdateList};
-use crate::zeroed::ZeroedArray;
+use crate::words::events::Generation;
+use crate::words::ids::{GroupId, MAX_GROUPS, THREADS_PER_GROUP, ThreadId, ThreadMask};
+use crate::words::pairs;
+use crate::words::sync::{AtomicBool, AtomicU32, AtomicU64, Ordering, count};
+use crate::words::update_list::{Link, Links, UpdateList};
 
 /// One registration of one descriptor: the table, the number, and which registration of the number.
 ///
@@ -202,11 +204,6 @@ impl FdTable {
     pub fn generation(&self, group: GroupId, fd: RawFd) -> Option<Generation> {
         let word = self.entry(fd)?.group.peek();
         (word.group() == Some(group)).then(|| word.generation())
-    }
-
-    /// Whether the entry is changing groups, or its slot hands: what only a mistaken reader asks (suspect 8).
-    pub(crate) fn is_locked(&self, fd: RawFd) -> bool {
-        self.entry(fd).is_some_and(|entry| entry.group.peek().is_locked())
     }
 
     /// The life of `fd`, if `thread` may poll it now: for pollers that build their arrays from shared interest.

@@ -2,18 +2,16 @@
 
 use std::os::fd::RawFd;
 
-use super::{FdHandle, FdTable, Orphan, Pin};
-use crate::backoff::Backoff;
-use crate::checkpoint::{Point, hit};
-use crate::error::MoveError;
-use crate::fault::{self, Fault};
-use crate::group_word::LockRefused;
-use crate::handler::OwnerId;
-use crate::ids::{GroupId, ThreadId, ThreadMask};
-use crate::poller::Leave;
-use crate::state;
-use crate::sync::Ordering;
-use crate::weak::{self, Weak};
+use super::{FdHandle, FdTable, Orphan, Pin, mistakes};
+use crate::entry::Entry;
+use crate::entry::error::MoveError;
+use crate::entry::handler::OwnerId;
+use crate::words::backoff::Backoff;
+use crate::words::events::Leave;
+use crate::words::group_word::LockRefused;
+use crate::words::ids::{GroupId, ThreadId, ThreadMask};
+use crate::words::state;
+use crate::words::sync::Ordering;
 
 /// How often a relocation looks for a moment without a reference before it gives up. References are held for a
 /// constant number of steps, so more than a few rounds mean that their holder is preempted, or that there is always
@@ -34,29 +32,23 @@ impl<'t> Pin<'t> {
         me: ThreadMask,
         expected: OwnerId,
     ) -> (Result<(), MoveError>, Result<Pin<'t>, Orphan<'t>>) {
-        if self.owner_id() != expected && !fault::on(Fault::TakeoverIgnoresOwner) {
+        fault!(TakeoverIgnoresOwner: expected => self.owner_id());
+        if self.owner_id() != expected {
             return (Err(MoveError::WrongOwner), Ok(self));
         }
         let entry = self.entry();
         // Pair: exit. Acquire: a takeover that wins sees what the last user left.
         let won = entry.running.compare_exchange(0, me.bits(), Ordering::AcqRel, Ordering::Acquire);
+        fault!(TakeoverIgnoresRunning: won => Ok(entry.running.fetch_or(me.bits(), Ordering::AcqRel)));
         if won.is_err() {
-            if fault::on(Fault::TakeoverStopsOnFailure) {
-                entry.state.fetch_and(!state::ACTIVE, Ordering::AcqRel);
-            }
-            if !fault::on(Fault::TakeoverIgnoresRunning) {
-                return (Err(MoveError::Busy), Ok(self));
-            }
-            entry.running.fetch_or(me.bits(), Ordering::AcqRel);
+            fault!(TakeoverStopsOnFailure => entry.state.fetch_and(!state::ACTIVE, Ordering::AcqRel));
+            return (Err(MoveError::Busy), Ok(self));
         }
-        hit(Point::TakeoverRunningSet, self.fd());
+        checkpoint!(TakeoverRunningSet, self.fd());
         let result = self.replace_owner(me);
-        hit(Point::TakeoverMaskSet, self.fd());
-        if weak::on(Weak::TakeoverNoExit) {
-            self.entry().running.fetch_and(!me.bits(), Ordering::AcqRel);
-            return (result, Ok(self));
-        }
-        (result, self.leave(me))
+        checkpoint!(TakeoverMaskSet, self.fd());
+        fault!(TakeoverNoExit => return (result, mistakes::end_takeover(self, me)));
+        (result, self.exit(me))
     }
 
     /// With `me` the only runner: replaces a one-thread mask by `me`.
@@ -66,46 +58,38 @@ impl<'t> Pin<'t> {
         if old == me {
             return Ok(());
         }
-        if fault::on(Fault::TakeoverStoresMask) {
-            entry.thread_mask.store(me.bits(), Ordering::Release);
-            entry.changed_owner();
-            return Ok(());
-        }
+        fault!(TakeoverStoresMask => return mistakes::store_owner(self, me));
         match old.len() {
             0 => return Err(MoveError::Deleted),
             1 => {}
             // Between allowed threads a takeover in progress could not be told from a running handler.
             _ => return Err(MoveError::Shared),
         }
-        if !fault::on(Fault::TakeoverKeepsThreadMask) {
-            // Pairs: exit, rearm. The mask, then the mark. Not a plain store: that would bring an entry under deletion back to
-            // life. Release: whoever sees the new mask sees what the old owner left (it had given up its running bit before
-            // ours was won).
-            let replaced = entry.thread_mask.compare_exchange(
-                old.bits(),
-                me.bits(),
-                Ordering::AcqRel,
-                Ordering::Acquire,
-            );
-            if replaced.is_err() {
-                return Err(MoveError::Deleted);
-            }
+        fault!(TakeoverKeepsThreadMask: me => old);
+        // Pairs: exit, rearm. The mask, then the mark. Not a plain store: that would bring an entry under
+        // deletion back to life. Release: a thread that sees the new mask sees what the old owner left (it
+        // had given up its running bit before this thread won it).
+        let (old_bits, new_bits) = (old.bits(), me.bits());
+        let replaced =
+            entry.thread_mask.compare_exchange(old_bits, new_bits, Ordering::AcqRel, Ordering::Acquire);
+        if replaced.is_err() {
+            return Err(MoveError::Deleted);
         }
-        if fault::on(Fault::PolledFollowsOwner) {
-            self.polled().set(old.bits(), false, false);
-        }
-        self.entry().changed_owner();
+        fault!(PolledFollowsOwner => self.polled().set(old.bits(), false, false));
+        entry.changed_owner();
         Ok(())
     }
 }
 
-impl crate::entry::Entry {
-    /// The new owner starts from nothing wanted, and from a poller whose knowledge is not to be trusted.
-    fn changed_owner(&self) {
-        let stopped = if fault::on(Fault::MigrateKeepsActive) { 0 } else { state::ACTIVE };
-        let rearm = if fault::on(Fault::NoRearmAfterTakeover) { 0 } else { state::REARM };
+impl Entry {
+    /// The new owner starts with both directions stopped, and from a poller whose knowledge is not to be
+    /// trusted.
+    pub(super) fn changed_owner(&self) {
+        let (stopped, rearm) = (state::ACTIVE, state::REARM);
+        fault!(MigrateKeepsActive: stopped => 0);
+        fault!(NoRearmAfterTakeover: rearm => 0);
         // Pair: rearm.
-        let order = weak::ordering(Weak::RearmRelaxed, Ordering::AcqRel);
+        let order = ordering!(RearmRelaxed, AcqRel);
         let _ = self.state.fetch_update(order, Ordering::Acquire, |state| Some(state & !stopped | rearm));
         self.takeovers.fetch_add(1, Ordering::Relaxed);
     }
@@ -130,13 +114,16 @@ impl FdTable {
         }
         let mut backoff = Backoff::default();
         let locked = self.lock(handle, || backoff.wait())?;
-        hit(Point::MoveLocked, handle.fd);
+        checkpoint!(MoveLocked, handle.fd);
         let (entry, from) = (locked.entry(), locked.from);
         if expected.is_some_and(|expected| locked.owner_id() != expected) {
             return Err(MoveError::WrongOwner);
         }
-        // Pair: move. Here and below. Nobody can set a running bit without a pin, and there is no pin: zero stays zero.
-        if entry.running.load(Ordering::Acquire) != 0 && !weak::on(Weak::MoveIgnoresRunning) {
+        // Pair: move. Here and below. No thread can set a running bit without a pin, and there is no pin:
+        // zero stays zero.
+        let running = entry.running.load(Ordering::Acquire);
+        fault!(MoveIgnoresRunning: running => 0);
+        if running != 0 {
             return Err(MoveError::Busy);
         }
         let old = entry.thread_mask.load(Ordering::Acquire);
@@ -150,33 +137,41 @@ impl FdTable {
         }
         // Pair: move. Here and below.
         entry.thread_mask.store(target.mask().bits(), Ordering::Release);
-        let leaves_group = from != target.group();
-        let mut locked = Some(locked);
-        if weak::on(Weak::WipeAfterUnlock) {
-            locked.take().into_iter().for_each(|locked| locked.unlock_into(target.group()));
+        let wipe = || self.wipe_moved(handle.fd, from, target.group(), shared_interest, forget);
+        fault!(WipeAfterUnlock => return mistakes::unlock_and_wipe(locked, target, wipe));
+        wipe();
+        entry.changed_owner();
+        checkpoint!(MoveDone, handle.fd);
+        locked.unlock_into(target.group());
+        Ok(())
+    }
+
+    /// Takes an entry that moves out of the list and the masks of its old group, and out of the pollers that
+    /// may not keep it. While it is still locked: a thread of the new group must not read the old group's
+    /// bits (suspect 7).
+    fn wipe_moved(
+        &self,
+        fd: RawFd,
+        from: GroupId,
+        to: GroupId,
+        shared_interest: bool,
+        forget: impl FnOnce(RawFd, GroupId, ThreadMask, ThreadMask, Leave),
+    ) {
+        if from != to {
+            unless!(MoveKeepsListed => self.updates(from).remove(self, fd as usize));
+            // Pair: move. Here and below.
+            self.entries[fd as usize].update_mask.store(0, Ordering::Release);
         }
-        if leaves_group {
-            // While still locked: a thread of the new group must not read the old group's bits (suspect 7).
-            if !weak::on(Weak::MoveKeepsListed) {
-                self.updates(from).remove(self, handle.fd as usize);
-            }
-            entry.update_mask.store(0, Ordering::Release);
-        }
-        if (leaves_group || shared_interest) && !fault::on(Fault::GroupChangeKeepsPolled) {
-            let polled = &self.polled[handle.fd as usize];
+        fault!(GroupChangeKeepsPolled => return);
+        if from != to || shared_interest {
+            let polled = &self.polled[fd as usize];
             let (recv, send) = polled.load();
             let (recv, send) = (ThreadMask::from_bits(recv), ThreadMask::from_bits(send));
             // The old group's pollers forget it now, not at their next event: nothing is left over there for the
             // day the number is closed or comes back.
-            forget(handle.fd, from, recv, send, Leave::StaysOpen);
+            forget(fd, from, recv, send, Leave::StaysOpen);
             polled.clear();
         }
-        entry.changed_owner();
-        hit(Point::MoveDone, handle.fd);
-        if let Some(locked) = locked {
-            locked.unlock_into(target.group());
-        }
-        Ok(())
     }
 
     /// Locks the group word. Calls `wait` between two attempts.
@@ -210,7 +205,7 @@ pub(super) struct Locked<'t> {
 }
 
 impl<'t> Locked<'t> {
-    fn entry(&self) -> &'t crate::entry::Entry {
+    pub(super) fn entry(&self) -> &'t Entry {
         &self.table.entries[self.fd as usize]
     }
 
@@ -219,7 +214,7 @@ impl<'t> Locked<'t> {
         unsafe { self.entry().owner_id() }
     }
 
-    fn unlock_into(mut self, group: GroupId) {
+    pub(super) fn unlock_into(mut self, group: GroupId) {
         self.to = group;
     }
 }

@@ -3,18 +3,15 @@
 use std::os::fd::RawFd;
 
 use super::{FdHandle, FdTable};
-use crate::backoff::Backoff;
-use crate::checkpoint::hit;
+use crate::entry::error::Stale;
+use crate::entry::handler::OwnerId;
 use crate::entry::{Entry, Polled};
-use crate::error::Stale;
-use crate::fault::{self, Fault};
-use crate::group_word::Word;
-use crate::handler::OwnerId;
-use crate::ids::{GroupId, ThreadMask};
-use crate::pairs;
-use crate::poller::Generation;
-use crate::sync::Ordering;
-use crate::weak::{self, Weak};
+use crate::words::backoff::Backoff;
+use crate::words::events::Generation;
+use crate::words::group_word::Word;
+use crate::words::ids::{GroupId, ThreadMask};
+use crate::words::pairs;
+use crate::words::sync::Ordering;
 
 /// A reference on a live entry's group word: while it exists, group and generation stay, so masks mean what they
 /// say, and the number cannot be closed. Held for a constant number of steps, never over a handler.
@@ -64,13 +61,14 @@ impl<'t> Pin<'t> {
         ThreadMask::from_bits(pairs::read(&self.entry().thread_mask))
     }
 
-    /// The mask as it is now, if `rule` is broken: to be used too late.
-    pub(super) fn thread_mask_if(&self, rule: Weak) -> Option<ThreadMask> {
-        weak::on(rule).then(|| self.thread_mask())
-    }
-
     pub(crate) fn running(&self) -> ThreadMask {
         ThreadMask::from_bits(pairs::running(&self.entry().running))
+    }
+
+    /// The threads whose poller has an update of this entry pending.
+    pub(super) fn pending(&self) -> ThreadMask {
+        // Pair: update.
+        ThreadMask::from_bits(self.entry().update_mask.load(Ordering::Acquire))
     }
 
     pub(crate) fn state(&self) -> u32 {
@@ -83,7 +81,7 @@ impl<'t> Pin<'t> {
         unsafe { self.entry().owner_id() }
     }
 
-    /// Lets the reference live on without the guard: whoever retires or unlocks the word gives it back.
+    /// Keeps the reference without the guard: the thread that retires or unlocks the word gives it back.
     pub(super) fn into_raw(self) -> (&'t FdTable, RawFd, GroupId) {
         let parts = (self.table, self.fd, self.group);
         std::mem::forget(self);
@@ -92,36 +90,35 @@ impl<'t> Pin<'t> {
 }
 
 impl FdTable {
-    /// Pins the life that `handle` names.
+    /// Pins the registration that `handle` names.
     #[inline]
     pub(crate) fn pin(&self, handle: FdHandle) -> Result<Pin<'_>, Stale> {
         self.check_table(handle)?;
-        let any_life = fault::on(Fault::StaleHandleAccepted);
-        self.pin_if(handle.fd, |word| any_life || word.generation() == handle.generation)
-            .ok_or(handle.stale())
+        fault!(StaleHandleAccepted => return self.pin_any(handle.fd).ok_or(handle.stale()));
+        self.pin_if(handle.fd, |word| word.generation() == handle.generation).ok_or(handle.stale())
     }
 
     /// Refuses a handle of another table.
     #[inline]
     pub(super) fn check_table(&self, handle: FdHandle) -> Result<(), Stale> {
-        let is_own = handle.table == self.id || fault::on(Fault::HandleFitsAnyTable);
-        if is_own { Ok(()) } else { Err(handle.stale()) }
+        fault!(HandleFitsAnyTable => return Ok(()));
+        if handle.table == self.id { Ok(()) } else { Err(handle.stale()) }
     }
 
-    /// Pins whatever life of `fd` belongs to `group`.
+    /// Pins whatever registration of `fd` belongs to `group`.
     pub(crate) fn pin_in(&self, group: GroupId, fd: RawFd) -> Option<Pin<'_>> {
         // While it is locked it may be on its way to `group`.
         self.pin_if(fd, |word| word.is_locked() || word.group() == Some(group))
     }
 
-    /// Pins whatever life of `fd` there is.
+    /// Pins whatever registration of `fd` there is.
     pub(crate) fn pin_any(&self, fd: RawFd) -> Option<Pin<'_>> {
         self.pin_if(fd, |_| true)
     }
 
     #[inline]
     fn pin_if(&self, fd: RawFd, wanted: impl Fn(Word) -> bool) -> Option<Pin<'_>> {
-        let word = self.entry(fd)?.group.pin(wanted, |point| hit(point, fd))?;
+        let word = self.entry(fd)?.group.pin(fd, wanted)?;
         // pin() returns live words only.
         let group = word.group()?;
         Some(Pin { table: self, fd, word, group })
@@ -129,8 +126,9 @@ impl FdTable {
 
     /// Pins every live entry in turn.
     pub(crate) fn pin_each(&self) -> impl Iterator<Item = Pin<'_>> {
-        let short = RawFd::from(fault::on(Fault::BootScanShort));
-        (0..self.high_water() as RawFd - short).filter_map(|fd| self.pin_any(fd))
+        let end = self.high_water() as RawFd;
+        fault!(BootScanShort: end => end - 1);
+        (0..end).filter_map(|fd| self.pin_any(fd))
     }
 
     /// Pins every registration of a closed table in turn, those that are just beginning or ending too.
@@ -138,8 +136,8 @@ impl FdTable {
         (0..self.high_water() as RawFd).filter_map(|fd| {
             let mut backoff = Backoff::default();
             // A slot changes hands within a constant number of steps of its thread (L7).
-            while !fault::on(Fault::InsertOutlivesStop) && self.entries[fd as usize].group.is_changing_hands()
-            {
+            while self.entries[fd as usize].group.is_changing_hands() {
+                fault!(InsertOutlivesStop => break);
                 backoff.wait();
             }
             self.pin_any(fd)

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use super::*;
-use crate::error::{DeleteError, InsertRefused, MoveError};
-use crate::handler::{Handler, OwnerId};
+use crate::entry::error::{DeleteError, InsertRefused, MoveError};
+use crate::entry::handler::{Handler, OwnerId};
 use crate::poller::Leave;
-use crate::ready::Ready;
-use crate::state;
+use crate::shared::ready::Ready;
+use crate::words::state;
 
 fn nobody(_: &Ready<'_>) {}
 
@@ -130,10 +130,10 @@ fn deleting_under_a_user_leaves_the_end_to_the_last_one() {
     }
     assert!(table.pin(handle).unwrap().delete(false).unwrap().is_none(), "S5");
     assert_eq!(table.pin(handle).unwrap().enter(thread(1, 2).mask()), Err(Denied::NotAllowed), "S6");
-    let first = table.pin(handle).unwrap().leave(thread(1, 0).mask());
+    let first = table.pin(handle).unwrap().exit(thread(1, 0).mask());
     assert!(first.is_ok(), "S5: the other one still uses it");
     drop(first);
-    let Err(orphan) = table.pin(handle).unwrap().leave(thread(1, 1).mask()) else { panic!("L4") };
+    let Err(orphan) = table.pin(handle).unwrap().exit(thread(1, 1).mask()) else { panic!("L4") };
     retire(orphan);
     assert!(table.pin(handle).is_err());
 }
@@ -149,7 +149,7 @@ fn a_second_delete_is_refused_and_makes_no_second_token() {
     let state = table.pin(handle).unwrap().state();
     assert_eq!(state & state::DISOWN, 0, "the second delete changed nothing");
     assert_ne!(state & state::MUST_CLOSE, 0, "S14");
-    let Err(orphan) = table.pin(handle).unwrap().leave(thread(1, 0).mask()) else { panic!("L4") };
+    let Err(orphan) = table.pin(handle).unwrap().exit(thread(1, 0).mask()) else { panic!("L4") };
     retire(orphan);
 }
 
@@ -301,7 +301,7 @@ fn a_move_that_fails_leaves_the_entry_as_it_was() {
     drop(pin);
     table.pin(handle).unwrap().enter(thread(1, 0).mask()).unwrap();
     assert_eq!(attempt(thread(2, 0), Some(owner)), Err(MoveError::Busy), "S3");
-    assert!(table.pin(handle).unwrap().leave(thread(1, 0).mask()).is_ok());
+    assert!(table.pin(handle).unwrap().exit(thread(1, 0).mask()).is_ok());
     let stale = table.handle(0, 9);
     let result = table.relocate(stale, thread(2, 0), None, false, |_, _, _, _, _| ());
     assert!(matches!(result, Err(MoveError::Stale(_))));
@@ -329,7 +329,7 @@ fn a_change_of_group_waits_for_looks_only_and_not_without_end() {
 
     pin.enter(thread(1, 0).mask()).unwrap();
     assert_eq!(table.lock(handle, || panic!("it waits for a handler")).err(), Some(MoveError::Busy));
-    let pin = pin.leave(thread(1, 0).mask()).ok().unwrap();
+    let pin = pin.exit(thread(1, 0).mask()).ok().unwrap();
     drop(pin);
     assert_eq!(snapshot(&table, handle).5, 1, "S12");
 }

@@ -1,18 +1,15 @@
 //! Updates: a descriptor whose wanted and polled states may differ, and the threads that must look.
 //!
 //! An update is published after the state that it is about: set ACTIVE, then set the update bit; a poller clears
-//! its bit, then reads the state. Whoever comes second sees the other (L1).
+//! its bit, then reads the state. The thread that comes second sees what the first one did (L1).
 
 use std::os::fd::RawFd;
 
-use super::{FdHandle, FdTable, Pin};
-use crate::checkpoint::{Point, hit};
-use crate::fault::{self, Fault};
-use crate::ids::{ThreadId, ThreadMask};
-use crate::pairs;
-use crate::sync::Ordering;
-use crate::update_list::Next;
-use crate::weak::{self, Weak};
+use super::{FdHandle, FdTable, Pin, mistakes};
+use crate::words::ids::{ThreadId, ThreadMask};
+use crate::words::pairs;
+use crate::words::sync::Ordering;
+use crate::words::update_list::Next;
 
 /// One element of a thread's private list.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -42,7 +39,8 @@ impl Pin<'_> {
         let table = self.table();
         let allowed = self.thread_mask();
         let mine = caller.filter(|id| id.group() == self.group()).map_or(ThreadMask::NONE, ThreadId::mask);
-        let private = allowed == mine || fault::on(Fault::PrivateUpdateForShared);
+        let private = allowed == mine;
+        fault!(PrivateUpdateForShared: private => true);
         if private && !mine.is_empty() {
             // Pair: update. A thread that clears the bit sees the state that it is about: both are read-modify-writes of one word.
             return match entry.update_mask.fetch_or(mine.bits(), Ordering::AcqRel) & mine.bits() {
@@ -53,23 +51,19 @@ impl Pin<'_> {
         if allowed.is_empty() {
             return Scheduled::Nothing;
         }
+        fault!(NoWakeIfOwed => if self.pending().contains(allowed) { return Scheduled::Nothing });
         // Pairs: update, schedule-unlist. Bits, then list ∥ list, then bits.
-        let owed = pairs::set_updates(&entry.update_mask, allowed.bits());
-        if fault::on(Fault::NoWakeIfOwed) && ThreadMask::from_bits(owed).contains(allowed) {
-            return Scheduled::Nothing;
-        }
-        hit(Point::UpdateBitsSet, self.fd());
+        pairs::set_updates(&entry.update_mask, allowed.bits());
+        checkpoint!(UpdateBitsSet, self.fd());
         table.updates(self.group()).add(table, self.fd() as usize);
-        if mine.intersects(allowed) || fault::on(Fault::NoWakeForUpdate) {
-            // The caller is one of them and looks before it sleeps; the others learn from their own next pass.
+        fault!(NoWakeForUpdate => return Scheduled::Nothing);
+        if mine.intersects(allowed) {
+            // The caller is one of them and looks before it sleeps; the others see it in their own next pass.
             return Scheduled::Nothing;
         }
-        // Whether or not this call changed the mask or the activity: somebody must look (suspect 19).
-        let awake = if fault::on(Fault::WakeAsksFirstGroup) {
-            table.groups().next().map_or(allowed, |first| table.enabled(first))
-        } else {
-            allowed.and(table.enabled(self.group()))
-        };
+        // Whether or not this call changed the mask or the activity: some thread must look (suspect 19).
+        let awake = allowed.and(table.enabled(self.group()));
+        fault!(WakeAsksFirstGroup: awake => mistakes::awake_in_first_group(table));
         match awake.nth(pick) {
             Some(index) => ThreadId::new(self.group(), index).map_or(Scheduled::Nothing, Scheduled::Wake),
             None => Scheduled::Nothing,
@@ -84,33 +78,39 @@ impl Pin<'_> {
     /// [`Pin::clear_update`]. Returns the bits that are left.
     fn take_updates(&self, mask: ThreadMask) -> ThreadMask {
         // Pair: update. Acquire: a thread that clears a bit sees the state that it is about.
-        let order = weak::ordering(Weak::ClearRelaxed, Ordering::AcqRel);
+        let order = ordering!(ClearRelaxed, AcqRel);
         ThreadMask::from_bits(self.entry().update_mask.fetch_and(!mask.bits(), order) & !mask.bits())
     }
 
     /// Clears the update bits in `mask` and unlists the entry if no thread that is still there needs it (2.9). Returns who owes
     /// an update of an entry that had to be listed again: whoever was woken for it may have looked in between, and slept.
-    fn done_update(&self, mask: ThreadMask) -> ThreadMask {
+    pub(super) fn done_update(&self, mask: ThreadMask) -> ThreadMask {
         let (table, entry, group) = (self.table(), self.entry(), self.group());
         let mut left = self.take_updates(mask);
         let mut listed_again = ThreadMask::NONE;
         while !left.intersects(table.enabled(group)) {
             table.updates(group).remove(table, self.fd() as usize);
             listed_again = ThreadMask::NONE;
-            if weak::on(Weak::NoLookAfterUnlist) {
-                break;
-            }
+            fault!(NoLookAfterUnlist => break);
             // Pair: schedule-unlist.
             left = ThreadMask::from_bits(pairs::updates_after_unlink(&entry.update_mask));
             if !left.intersects(table.enabled(group)) {
                 break;
             }
             table.updates(group).add(table, self.fd() as usize);
-            // Pair: update.
-            left = ThreadMask::from_bits(entry.update_mask.load(Ordering::Acquire));
+            left = self.pending();
             listed_again = left;
         }
         listed_again
+    }
+
+    /// Takes the updates in `mask` off the entry, and then lets `visit` apply the state. Returns which
+    /// threads must be woken, as [`Pin::done_update`] does.
+    fn serve_update(self, mask: ThreadMask, visit: impl FnOnce(Self)) -> ThreadMask {
+        fault!(ApplyBeforeClear => return mistakes::visit_and_clear(self, mask, visit));
+        let to_wake = self.done_update(mask);
+        visit(self);
+        to_wake
     }
 }
 
@@ -131,6 +131,8 @@ impl FdTable {
         for_all: bool,
         mut visit: impl FnMut(Pin<'t>),
     ) -> Walked {
+        fault!(SharedUpdateOnce: for_all => true);
+        let served = if for_all { ThreadMask::ALL } else { me.mask() };
         let group = me.group();
         let list = self.updates(group);
         let (mut dropped, mut to_wake) = (0, ThreadMask::NONE);
@@ -140,26 +142,16 @@ impl FdTable {
             while let Some(fd) = at {
                 // Before the visit: it may unlist the entry.
                 let next = list.after(self, fd);
-                hit(Point::WalkAt, fd as RawFd);
+                checkpoint!(WalkAt, fd as RawFd);
                 match self.pin_in(group, fd as RawFd) {
                     None => dropped += 1,
                     Some(pin) => {
-                        // Pair: update. A hint: the bits are taken below.
-                        let owed = ThreadMask::from_bits(pin.entry().update_mask.load(Ordering::Acquire));
-                        let for_all = for_all || fault::on(Fault::SharedUpdateOnce);
-                        if owed.contains(me.mask()) {
-                            let mask = if for_all { ThreadMask::ALL } else { me.mask() };
-                            if weak::on(Weak::ApplyBeforeClear) {
-                                let handle = pin.handle();
-                                visit(pin);
-                                let pin = self.pin(handle).ok();
-                                to_wake = pin.map_or(to_wake, |pin| to_wake.or(pin.done_update(mask)));
-                            } else {
-                                to_wake = to_wake.or(pin.done_update(mask));
-                                visit(pin);
-                            }
-                        } else if !owed.intersects(self.enabled(group)) {
-                            // Served through private lists, or owed by threads that have left (bug 68).
+                        // A hint: the bits are taken below.
+                        let pending = pin.pending();
+                        if pending.contains(me.mask()) {
+                            to_wake = to_wake.or(pin.serve_update(served, &mut visit));
+                        } else if !pending.intersects(self.enabled(group)) {
+                            // Served through private lists, or pending for threads that have left (bug 68).
                             to_wake = to_wake.or(pin.done_update(ThreadMask::NONE));
                         }
                     }
@@ -172,7 +164,9 @@ impl FdTable {
             }
             // An entry that was removed and appended again underfoot takes the walk to the tail, past others. If
             // nothing was added, nothing was missed (suspect 9).
-            if list.epoch() == epoch || fault::on(Fault::WalkOnce) {
+            let additions = list.epoch();
+            fault!(WalkOnce: additions => epoch);
+            if additions == epoch {
                 // This thread looks again by itself: what it has listed is counted.
                 let to_wake = to_wake.without(me.mask());
                 return Walked { dropped, to_wake };

@@ -443,7 +443,7 @@ fn a_change_goes_from_what_this_thread_holds_to_what_it_is_to_hold() {
         let context = context(Capabilities::ALL, &Time::new());
         let scripted = Scripted::default();
         let owner = if told.allowed { context.id() } else { thread(1, 1) };
-        let options = crate::core::InsertOptions::default();
+        let options = crate::shared::InsertOptions::default();
         let handle = context.core().insert(open(), handler(), group(1), owner.mask(), options).unwrap();
         let pin = context.core().table().pin(handle).unwrap();
         pin.entry().state.fetch_or(told.state, Ordering::AcqRel);
@@ -476,7 +476,7 @@ fn a_change_carries_the_trigger_of_its_registration() {
     for trigger in [Trigger::Level, Trigger::Edge] {
         let context = context(Capabilities::ALL, &Time::new());
         let scripted = Scripted::default();
-        let options = crate::core::InsertOptions { trigger, ..Default::default() };
+        let options = crate::shared::InsertOptions { trigger, ..Default::default() };
         let id = context.id();
         let handle = context.core().insert(open(), handler(), id.group(), id.mask(), options).unwrap();
         context.fd(handle).want_recv().unwrap();
@@ -532,8 +532,8 @@ fn who_looks_at_an_update_of_several_threads_depends_on_where_the_interest_is() 
     for (kernel_state, left) in [(true, 0b10), (false, 0)] {
         let capabilities = Capabilities { kernel_state, ..Capabilities::ALL };
         let context = context(capabilities, &Time::new());
-        let options = crate::core::InsertOptions::default();
-        let both = crate::ids::ThreadMask::from_bits(0b11);
+        let options = crate::shared::InsertOptions::default();
+        let both = crate::words::ids::ThreadMask::from_bits(0b11);
         let handle = context.core().insert(open(), handler(), group(1), both, options).unwrap();
         context.core().fd(handle).want_recv().unwrap();
         let bits = || context.core().table().pin(handle).unwrap().entry().update_mask.load(Ordering::Acquire);
@@ -560,7 +560,7 @@ fn a_task_a_signal_or_a_stop_is_work_and_nothing_else_is() {
     let signals = Arc::new(Signals::new(vec![(1, Box::new(|_: &Context| ()))]));
     let mut worker = Worker::new(&context, Scripted::default().poller(), Some(signals));
     assert!(!worker.has_work());
-    crate::signals::note(context.core(), context.id(), 1);
+    crate::worker::signals::note(context.core(), context.id(), 1);
     assert!(worker.has_work());
     worker.run_tasks();
     assert!(!worker.has_work());

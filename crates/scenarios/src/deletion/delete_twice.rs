@@ -3,8 +3,8 @@
 
 use std::io::Write;
 
-use fd_core::checkpoint::Point;
 use fd_core::error::DeleteError;
+use fd_core::hooks::checkpoint::Point;
 
 use super::watch::{Watch, delete_on};
 use crate::catalogue::{Layer, Scenario};

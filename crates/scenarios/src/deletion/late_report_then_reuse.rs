@@ -4,7 +4,7 @@
 
 use std::io::Write;
 
-use fd_core::checkpoint::Point;
+use fd_core::hooks::checkpoint::Point;
 use fd_core::ids::ThreadId;
 
 use super::watch::{Watch, delete_on};

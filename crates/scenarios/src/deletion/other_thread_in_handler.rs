@@ -6,7 +6,7 @@ use std::io::Write;
 use std::sync::Arc;
 use std::sync::mpsc::channel;
 
-use fd_core::checkpoint::Point;
+use fd_core::hooks::checkpoint::Point;
 use fd_core::ids::ThreadId;
 use fd_core::{OwnerId, state};
 

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 use std::sync::mpsc::channel;
 
-use fd_core::checkpoint::Point;
+use fd_core::hooks::checkpoint::Point;
 use fd_core::{FdCore, FdHandle};
 
 use super::watch::Watch;

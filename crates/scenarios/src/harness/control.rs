@@ -7,7 +7,7 @@ use std::io::{PipeWriter, Write, pipe};
 use std::os::fd::AsRawFd;
 use std::sync::{Arc, Mutex};
 
-use fd_core::checkpoint::Point;
+use fd_core::hooks::checkpoint::Point;
 use fd_core::ids::ThreadId;
 
 use crate::catalogue::{Layer, Scenario};

@@ -7,7 +7,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use fastrand::Rng;
-use fd_core::checkpoint::Point;
+use fd_core::hooks::checkpoint::Point;
 use fd_core::ids::ThreadId;
 use fd_core::{Context, FdCore, FdHandle, InsertOptions, OwnerId, Runtime};
 use nix::sys::signal::{Signal, kill};

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::os::fd::{AsRawFd, RawFd};
 
-use fd_core::checkpoint::Point;
+use fd_core::hooks::checkpoint::Point;
 use fd_core::ids::ThreadId;
 use fd_core::{FdHandle, InsertOptions, OwnerId};
 

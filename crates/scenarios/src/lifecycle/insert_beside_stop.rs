@@ -5,8 +5,8 @@ use std::os::fd::AsRawFd;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, channel};
 
-use fd_core::checkpoint::Point;
 use fd_core::error::InsertRefused;
+use fd_core::hooks::checkpoint::Point;
 use fd_core::ids::ThreadId;
 use fd_core::{FdCore, FdHandle, InsertOptions};
 

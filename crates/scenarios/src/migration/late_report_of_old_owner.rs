@@ -4,8 +4,8 @@
 //! which lost the race, close the descriptor under the new owner's delete (suspect 20; model M5). Every window
 //! is held open here with a thread on each side.
 
-use fd_core::checkpoint::Point;
 use fd_core::error::MoveError;
+use fd_core::hooks::checkpoint::Point;
 
 use super::{Route, Subject, answered, routes, told, untouched};
 use crate::catalogue::{Layer, Scenario};

@@ -5,8 +5,8 @@
 
 use std::sync::mpsc::{Receiver, channel};
 
-use fd_core::checkpoint::Point;
 use fd_core::error::MoveError;
+use fd_core::hooks::checkpoint::Point;
 use fd_core::ids::ThreadId;
 
 use super::{Route, Subject, answered, routes};

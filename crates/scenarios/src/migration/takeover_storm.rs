@@ -7,8 +7,8 @@ use std::io::Write;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use fd_core::checkpoint::Point;
 use fd_core::error::MoveError;
+use fd_core::hooks::checkpoint::Point;
 use fd_core::ids::ThreadId;
 use fd_core::{Context, FdHandle, OwnerId};
 

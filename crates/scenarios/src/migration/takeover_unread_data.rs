@@ -4,7 +4,7 @@
 //! first thread's poller believes that it has told everything, and the connection stalls. Here each way in which an
 //! edge can have been spent before the new owner asks is forced in turn.
 
-use fd_core::checkpoint::Point;
+use fd_core::hooks::checkpoint::Point;
 
 use super::{Route, Subject, answered, routes, told};
 use crate::catalogue::{Layer, Scenario};

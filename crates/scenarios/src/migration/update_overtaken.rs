@@ -3,7 +3,7 @@
 //! polls, and a delete by a third thread ended the wrong thread's wait: the peer saw its end a minute later.
 
 use fd_core::Context;
-use fd_core::checkpoint::Point;
+use fd_core::hooks::checkpoint::Point;
 
 use super::{Route, Subject, answered, routes};
 use crate::catalogue::{Layer, Scenario};

@@ -4,7 +4,7 @@
 use std::os::fd::{AsFd, AsRawFd, IntoRawFd, OwnedFd, RawFd};
 use std::sync::{Arc, Mutex};
 
-use fd_core::checkpoint::Point;
+use fd_core::hooks::checkpoint::Point;
 
 use crate::catalogue::{Layer, Scenario};
 use crate::deletion::life::{identity, unpoisoned};

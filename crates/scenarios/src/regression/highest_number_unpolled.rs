@@ -7,7 +7,7 @@ use std::io::Write;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::sync::mpsc::channel;
 
-use fd_core::checkpoint::Point;
+use fd_core::hooks::checkpoint::Point;
 use fd_core::ids::ThreadId;
 use fd_core::poller::Limits;
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use fd_core::checkpoint::Point;
+use fd_core::hooks::checkpoint::Point;
 
 use crate::catalogue::{Layer, Scenario};
 use crate::hold::Checkpoints;

@@ -9,7 +9,7 @@ use std::thread::scope;
 use std::time::Duration;
 
 use fd_core::Fd;
-use fd_core::checkpoint::Point;
+use fd_core::hooks::checkpoint::Point;
 
 use super::acceptor::Acceptor;
 use super::calls::{Answer, call, greeting, numbers};

@@ -14,9 +14,10 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use fd_core::hooks::checkpoint;
 use fd_core::ids::ThreadId;
 use fd_core::poller::MakeBackend;
-use fd_core::{Builder, FdCore, Runtime, checkpoint};
+use fd_core::{Builder, FdCore, Runtime};
 
 use crate::descriptors;
 use crate::persist;
@@ -140,7 +141,7 @@ pub fn run(
     stop: impl Fn() -> bool,
     mut each: impl FnMut(&Progress),
 ) -> Result<(Progress, Ended), Failure> {
-    fd_core::invariants::enable();
+    fd_core::hooks::invariants::enable();
     let open_before = descriptors::open();
     let threads = |group| soak.threads / soak.groups + usize::from(group < soak.threads % soak.groups);
     let builder = || (0..soak.groups).map(threads).fold(Runtime::builder(), Builder::group);

@@ -1,0 +1,466 @@
+//! Fault injection below the backends: each system call in a backend's `sys.rs` asks this layer first, and may fail with
+//! an error that its manual page names.
+//!
+//! Only builds with the feature `faults` can switch it on. In any other build [`before`] and [`after`] are the constant
+//! `Ok(())`, and nothing is left of them.
+//!
+//! The seed, what is run, the calling thread and the number of calls that the thread has made decide. A thread is known by its name,
+//! and unnamed threads by the order of their first calls, so a worker sees the same errors in each run with one seed for
+//! as long as it makes the same calls.
+//!
+//! Switching it on is safe: the system itself may answer each of these errors, so the code above must be
+//! sound under all of them.
+//!
+//! The layer is not async-signal-safe. A call that a signal handler may make does not ask it.
+
+use nix::errno::Errno::{self, *};
+
+/// A system call that a backend makes.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[repr(u8)]
+pub enum Call {
+    /// epoll_create1(2).
+    EpollCreate,
+    /// epoll_ctl(2) with `EPOLL_CTL_ADD`.
+    EpollAdd,
+    /// epoll_ctl(2) with `EPOLL_CTL_MOD`.
+    EpollModify,
+    /// epoll_ctl(2) with `EPOLL_CTL_DEL`.
+    EpollDelete,
+    /// epoll_wait(2).
+    EpollWait,
+    /// epoll_pwait2(2).
+    EpollPwait2,
+    /// dup3(2).
+    Dup3,
+    /// dup2(2).
+    Dup2,
+    /// poll(2).
+    Poll,
+    /// select(2).
+    Select,
+    /// kqueue(2).
+    Kqueue,
+    /// kevent(2) with changes.
+    KeventSubmit,
+    /// kevent(2) without changes.
+    KeventWait,
+    /// fcntl(2) with `F_GETFD`.
+    FcntlGetfd,
+    /// fcntl(2) with `F_SETFD`.
+    FcntlSetfd,
+}
+
+/// What becomes of a call for which an error is chosen.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Effect {
+    /// The call is not made.
+    NotMade,
+    /// The call is made and its result replaced: the page says that this error does not undo the effect.
+    Made,
+    /// The error is never chosen, for this reason.
+    Excluded(&'static str),
+}
+
+/// An error that the manual page of a call names.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Failure {
+    /// The error.
+    pub errno: Errno,
+    /// What becomes of the call.
+    pub effect: Effect,
+}
+
+const fn fails(errno: Errno) -> Failure {
+    Failure { errno, effect: Effect::NotMade }
+}
+
+const fn takes_effect(errno: Errno) -> Failure {
+    Failure { errno, effect: Effect::Made }
+}
+
+const fn excluded(errno: Errno, why: &'static str) -> Failure {
+    Failure { errno, effect: Effect::Excluded(why) }
+}
+
+const UNPOLLABLE: &str =
+    "a property of the file: the backend believes it and reports the file itself from then on";
+const ABSENT: &str =
+    "a statement about the kernel's own table: the backend believes it and forgets the registration";
+const NOT_OPEN: &str = "the very question that the backend asks to check another EBADF";
+const OTHER_FILTER: &str = "of filters that the backend does not use";
+const OF_CHANGES: &str = "of changes, and there are none";
+
+const EPOLL_CREATE: &[Failure] = &[fails(EINVAL), fails(EMFILE), fails(ENFILE), fails(ENOMEM)];
+const EPOLL_ADD: &[Failure] = &[
+    fails(EBADF),
+    fails(EEXIST),
+    fails(EINVAL),
+    fails(ELOOP),
+    fails(ENOMEM),
+    fails(ENOSPC),
+    excluded(EPERM, UNPOLLABLE),
+];
+const EPOLL_MODIFY: &[Failure] =
+    &[fails(EBADF), fails(EINVAL), fails(ENOENT), fails(ENOMEM), excluded(EPERM, UNPOLLABLE)];
+const EPOLL_DELETE: &[Failure] =
+    &[fails(EBADF), fails(EINVAL), fails(ENOMEM), excluded(ENOENT, ABSENT), excluded(EPERM, UNPOLLABLE)];
+const EPOLL_WAIT: &[Failure] = &[fails(EBADF), fails(EFAULT), fails(EINTR), fails(EINVAL)];
+const DUP3: &[Failure] = &[fails(EBADF), fails(EBUSY), fails(EINTR), fails(EINVAL), fails(EMFILE)];
+const DUP2: &[Failure] = &[fails(EBADF), fails(EINTR), fails(EMFILE)];
+const POLL: &[Failure] = &[fails(EAGAIN), fails(EFAULT), fails(EINTR), fails(EINVAL), fails(ENOMEM)];
+const SELECT: &[Failure] =
+    &[fails(EAGAIN), fails(EBADF), fails(EFAULT), fails(EINTR), fails(EINVAL), fails(ENOMEM)];
+const KQUEUE: &[Failure] = &[fails(EMFILE), fails(ENFILE), fails(ENOMEM)];
+const KEVENT_SUBMIT: &[Failure] = &[
+    fails(EACCES),
+    fails(EBADF),
+    fails(EFAULT),
+    takes_effect(EINTR),
+    fails(ENOMEM),
+    excluded(EINVAL, UNPOLLABLE),
+    excluded(ENOENT, ABSENT),
+    excluded(ESRCH, OTHER_FILTER),
+];
+const KEVENT_WAIT: &[Failure] = &[
+    fails(EBADF),
+    fails(EFAULT),
+    fails(EINTR),
+    fails(EINVAL),
+    excluded(EACCES, OF_CHANGES),
+    excluded(ENOENT, OF_CHANGES),
+    excluded(ENOMEM, OF_CHANGES),
+    excluded(ESRCH, OTHER_FILTER),
+];
+const FCNTL_GETFD: &[Failure] = &[excluded(EBADF, NOT_OPEN)];
+const FCNTL_SETFD: &[Failure] = &[fails(EBADF)];
+
+impl Call {
+    /// Every call.
+    pub const ALL: &'static [Self] = &[
+        Self::EpollCreate,
+        Self::EpollAdd,
+        Self::EpollModify,
+        Self::EpollDelete,
+        Self::EpollWait,
+        Self::EpollPwait2,
+        Self::Dup3,
+        Self::Dup2,
+        Self::Poll,
+        Self::Select,
+        Self::Kqueue,
+        Self::KeventSubmit,
+        Self::KeventWait,
+        Self::FcntlGetfd,
+        Self::FcntlSetfd,
+    ];
+
+    /// The name in reports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::EpollCreate => "epoll_create1",
+            Self::EpollAdd => "epoll_ctl ADD",
+            Self::EpollModify => "epoll_ctl MOD",
+            Self::EpollDelete => "epoll_ctl DEL",
+            Self::EpollWait => "epoll_wait",
+            Self::EpollPwait2 => "epoll_pwait2",
+            Self::Dup3 => "dup3",
+            Self::Dup2 => "dup2",
+            Self::Poll => "poll",
+            Self::Select => "select",
+            Self::Kqueue => "kqueue",
+            Self::KeventSubmit => "kevent (changes)",
+            Self::KeventWait => "kevent (wait)",
+            Self::FcntlGetfd => "fcntl F_GETFD",
+            Self::FcntlSetfd => "fcntl F_SETFD",
+        }
+    }
+
+    /// The manual pages that [`Call::failures`] is from. "Linux" is Linux man-pages 6.03, "FreeBSD" is FreeBSD 12 to 14,
+    /// "POSIX" is POSIX.1-2024.
+    pub const fn pages(self) -> &'static str {
+        match self {
+            Self::EpollCreate => "Linux epoll_create(2)",
+            Self::EpollAdd | Self::EpollModify | Self::EpollDelete => "Linux epoll_ctl(2)",
+            Self::EpollWait | Self::EpollPwait2 => "Linux epoll_wait(2)",
+            Self::Dup3 => "Linux dup(2)",
+            Self::Dup2 => "FreeBSD dup(2), POSIX dup2()",
+            Self::Poll => "Linux and FreeBSD poll(2), POSIX poll()",
+            Self::Select => "Linux and FreeBSD select(2), macOS select(2)",
+            Self::Kqueue | Self::KeventSubmit | Self::KeventWait => "FreeBSD kqueue(2)",
+            Self::FcntlGetfd | Self::FcntlSetfd => "Linux and FreeBSD fcntl(2)",
+        }
+    }
+
+    /// Each error that the pages name for this call.
+    pub const fn failures(self) -> &'static [Failure] {
+        match self {
+            Self::EpollCreate => EPOLL_CREATE,
+            Self::EpollAdd => EPOLL_ADD,
+            Self::EpollModify => EPOLL_MODIFY,
+            Self::EpollDelete => EPOLL_DELETE,
+            Self::EpollWait | Self::EpollPwait2 => EPOLL_WAIT,
+            Self::Dup3 => DUP3,
+            Self::Dup2 => DUP2,
+            Self::Poll => POLL,
+            Self::Select => SELECT,
+            Self::Kqueue => KQUEUE,
+            Self::KeventSubmit => KEVENT_SUBMIT,
+            Self::KeventWait => KEVENT_WAIT,
+            Self::FcntlGetfd => FCNTL_GETFD,
+            Self::FcntlSetfd => FCNTL_SETFD,
+        }
+    }
+}
+
+#[cfg(feature = "faults")]
+mod switch {
+    use std::cell::Cell;
+    use std::num::NonZeroU32;
+    use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+    use nix::errno::Errno;
+
+    use super::{Call, Effect, Failure};
+
+    /// More than any page names for one call.
+    const ERRORS: usize = 8;
+
+    // Plain std atomics also under loom: the layer is switched on before the threads start.
+    static ONE_IN: AtomicU32 = AtomicU32::new(0);
+    static SEED: AtomicU64 = AtomicU64::new(0);
+    static UNNAMED: AtomicU64 = AtomicU64::new(0);
+    static COUNTS: [[AtomicU64; ERRORS]; Call::ALL.len()] =
+        [const { [const { AtomicU64::new(0) }; ERRORS] }; Call::ALL.len()];
+
+    thread_local! {
+        static THREAD: Cell<Option<u64>> = const { Cell::new(None) };
+        static CALLS: Cell<u64> = const { Cell::new(0) };
+        static TO_REPLACE: Cell<Option<Errno>> = const { Cell::new(None) };
+    }
+
+    /// Makes one call in `one_in` fail, for the rest of this process. `subject` names what is run: with one seed, others
+    /// see other errors.
+    pub fn enable(seed: u64, subject: &str, one_in: NonZeroU32) {
+        // Relaxed: set before any thread of the runtime starts.
+        SEED.store(mixed(seed) ^ hashed(subject), Ordering::Relaxed);
+        ONE_IN.store(one_in.get(), Ordering::Relaxed);
+    }
+
+    /// Whether calls may fail.
+    #[inline]
+    pub fn is_on() -> bool {
+        ONE_IN.load(Ordering::Relaxed) != 0
+    }
+
+    /// How often each error was injected, without those that were not.
+    pub fn counts() -> Vec<(Call, Errno, u64)> {
+        let of_call = |call: &'static Call| {
+            let counts = COUNTS[*call as usize].each_ref().map(|count| count.load(Ordering::Relaxed));
+            call.failures().iter().zip(counts).map(move |(failure, count)| (*call, failure.errno, count))
+        };
+        Call::ALL.iter().flat_map(of_call).filter(|(_, _, count)| *count > 0).collect()
+    }
+
+    /// Asks whether `call` fails without being made.
+    ///
+    /// # Errors
+    /// The error to answer in place of making the call.
+    #[inline]
+    pub fn before(call: Call) -> Result<(), Errno> {
+        if is_on() { decide(call) } else { Ok(()) }
+    }
+
+    /// Asks whether the result of `call`, which has been made, is replaced by an error.
+    ///
+    /// # Errors
+    /// The error to answer in place of the result.
+    #[inline]
+    pub fn after(_: Call) -> Result<(), Errno> {
+        if is_on() { TO_REPLACE.take().map_or(Ok(()), Err) } else { Ok(()) }
+    }
+
+    fn decide(call: Call) -> Result<(), Errno> {
+        let number = CALLS.get();
+        CALLS.set(number.wrapping_add(1));
+        let (seed, one_in) = (SEED.load(Ordering::Relaxed), ONE_IN.load(Ordering::Relaxed));
+        let Some(index) = chosen(seed, one_in, thread(), number, call.failures()) else { return Ok(()) };
+        let Failure { errno, effect } = call.failures()[index];
+        COUNTS[call as usize][index].fetch_add(1, Ordering::Relaxed);
+        match effect {
+            Effect::Made => {
+                TO_REPLACE.set(Some(errno));
+                Ok(())
+            }
+            _ => Err(errno),
+        }
+    }
+
+    /// The index of the error that this call fails with, if it fails.
+    pub(super) fn chosen(
+        seed: u64,
+        one_in: u32,
+        thread: u64,
+        number: u64,
+        failures: &[Failure],
+    ) -> Option<usize> {
+        let random = mixed(mixed(seed ^ thread).wrapping_add(number));
+        if !random.is_multiple_of(u64::from(one_in)) {
+            return None;
+        }
+        let injected = || {
+            let excluded = |failure: &Failure| matches!(failure.effect, Effect::Excluded(_));
+            failures.iter().enumerate().filter(move |(_, failure)| !excluded(failure)).map(|(index, _)| index)
+        };
+        let choice = (random / u64::from(one_in)).checked_rem(injected().count() as u64)?;
+        injected().nth(choice as usize)
+    }
+
+    fn thread() -> u64 {
+        if let Some(known) = THREAD.get() {
+            return known;
+        }
+        let current = std::thread::current();
+        let own = current.name().map_or_else(|| UNNAMED.fetch_add(1, Ordering::Relaxed), hashed);
+        THREAD.set(Some(own));
+        own
+    }
+
+    /// FNV-1a.
+    fn hashed(name: &str) -> u64 {
+        name.bytes()
+            .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
+    }
+
+    /// SplitMix64.
+    fn mixed(value: u64) -> u64 {
+        let mut z = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+}
+
+#[cfg(feature = "faults")]
+pub use switch::{after, before, counts, enable, is_on};
+
+/// Whether calls may fail: never, in a build without the feature `faults`.
+#[cfg(not(feature = "faults"))]
+#[inline(always)]
+pub const fn is_on() -> bool {
+    false
+}
+
+/// How often each error was injected: never, in a build without the feature `faults`.
+#[cfg(not(feature = "faults"))]
+pub const fn counts() -> Vec<(Call, Errno, u64)> {
+    Vec::new()
+}
+
+/// Asks whether `call` fails without being made: never, in a build without the feature `faults`.
+///
+/// # Errors
+/// None.
+#[cfg(not(feature = "faults"))]
+#[inline(always)]
+pub const fn before(_: Call) -> Result<(), Errno> {
+    Ok(())
+}
+
+/// Asks whether the result of `call` is replaced by an error: never, in a build without the feature `faults`.
+///
+/// # Errors
+/// None.
+#[cfg(not(feature = "faults"))]
+#[inline(always)]
+pub const fn after(_: Call) -> Result<(), Errno> {
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_call_is_listed_once_at_its_own_place() {
+        for (index, call) in Call::ALL.iter().enumerate() {
+            assert_eq!(*call as usize, index, "{call:?}");
+        }
+        let mut names: Vec<_> = Call::ALL.iter().map(|call| call.name()).collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), Call::ALL.len());
+    }
+
+    #[test]
+    fn no_error_is_named_twice_for_one_call() {
+        for call in Call::ALL {
+            let mut errors: Vec<_> = call.failures().iter().map(|failure| failure.errno as i32).collect();
+            errors.sort_unstable();
+            errors.dedup();
+            assert_eq!(errors.len(), call.failures().len(), "{call:?}");
+            assert!(!call.pages().is_empty());
+        }
+    }
+}
+
+#[cfg(all(test, feature = "faults"))]
+mod chance {
+    use super::switch::chosen;
+    use super::*;
+
+    const CALLS: u64 = 20_000;
+
+    fn sequence(seed: u64, one_in: u32, thread: u64, call: Call) -> Vec<Option<usize>> {
+        (0..CALLS).map(|number| chosen(seed, one_in, thread, number, call.failures())).collect()
+    }
+
+    #[test]
+    fn the_seed_the_thread_and_the_number_of_the_call_decide_and_nothing_else() {
+        let once = sequence(7, 20, 1, Call::EpollAdd);
+        assert_eq!(once, sequence(7, 20, 1, Call::EpollAdd));
+        assert_ne!(once, sequence(8, 20, 1, Call::EpollAdd), "another seed");
+        assert_ne!(once, sequence(7, 20, 2, Call::EpollAdd), "another thread");
+    }
+
+    #[test]
+    fn one_call_in_so_many_fails() {
+        for one_in in [1, 2, 20, 100] {
+            let failed = sequence(3, one_in, 5, Call::Poll).iter().flatten().count() as u64;
+            let expected = CALLS / u64::from(one_in);
+            assert!(failed.abs_diff(expected) <= expected / 4, "one in {one_in}: {failed}");
+        }
+    }
+
+    #[test]
+    fn every_error_is_injected_except_those_that_are_excluded() {
+        for call in Call::ALL {
+            let all = sequence(11, 2, 0, *call);
+            for (index, failure) in call.failures().iter().enumerate() {
+                let seen = all.contains(&Some(index));
+                assert_eq!(seen, !matches!(failure.effect, Effect::Excluded(_)), "{call:?} {failure:?}");
+            }
+        }
+    }
+
+    /// The switch is the process's: one test for all that needs it on.
+    #[test]
+    fn a_call_that_is_not_made_fails_before_it_and_one_that_takes_effect_after_it() {
+        assert_eq!((before(Call::Poll), after(Call::Poll), is_on()), (Ok(()), Ok(()), false));
+        enable(1, "this test", std::num::NonZeroU32::MIN);
+        let mut answers = Vec::new();
+        for _ in 0..100 {
+            answers.extend(before(Call::Poll).err());
+            assert_eq!(after(Call::Poll), Ok(()));
+            if before(Call::KeventSubmit).is_ok() {
+                assert_eq!(after(Call::KeventSubmit), Err(Errno::EINTR));
+                assert_eq!(after(Call::KeventSubmit), Ok(()), "once");
+            }
+            assert_eq!(before(Call::FcntlGetfd), Ok(()), "every error is excluded");
+        }
+        let of = |wanted: Call| counts().iter().filter(|(call, _, _)| *call == wanted).map(|row| row.2).sum();
+        let (poll, submit): (u64, u64) = (of(Call::Poll), of(Call::KeventSubmit));
+        assert_eq!((poll, submit, answers.len()), (100, 100, 100));
+        assert!(answers.iter().any(|errno| *errno != answers[0]), "each call is decided by itself");
+    }
+}

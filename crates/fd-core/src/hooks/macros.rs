@@ -1,0 +1,66 @@
+//! The forms that a hook can have in the protocol. Each is one statement on a line of its own.
+
+/// A mistake that adds something to the correct code, or that replaces a value of it.
+///
+/// - `fault!(Name => step);` takes `step` while `Name` is switched on. A step may leave the function, or the
+///   loop.
+/// - `fault!(Name: value => wrong);` replaces the local variable `value` by `wrong` while `Name` is switched
+///   on.
+///
+/// Several names, separated by commas, stand for any of them. The old value lives on behind the new one: if
+/// it has a destructor that matters, `wrong` must consume it.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! fault {
+    ($($name:ident),+ => $step:expr) => {
+        if $crate::hooks::ARMED && ($($crate::hooks::names::$name.is_on())||+) {
+            $step;
+        }
+    };
+    ($($name:ident),+ : $value:ident => $wrong:expr) => {
+        let $value = if $crate::hooks::ARMED && ($($crate::hooks::names::$name.is_on())||+) { $wrong } else { $value };
+    };
+}
+
+/// A step of the correct code that a mistake leaves out: `unless!(Name => step);`.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! unless {
+    ($($name:ident),+ => $step:expr) => {
+        if !($crate::hooks::ARMED && ($($crate::hooks::names::$name.is_on())||+)) {
+            $step;
+        }
+    };
+}
+
+/// An ordering that a mutant makes relaxed: `ordering!(Name, AcqRel)`.
+macro_rules! ordering {
+    ($name:ident, $strong:ident) => {
+        if $crate::hooks::ARMED && $crate::hooks::names::$name.is_on() {
+            core::sync::atomic::Ordering::Relaxed
+        } else {
+            core::sync::atomic::Ordering::$strong
+        }
+    };
+}
+
+/// A point of the protocol: `checkpoint!(Point, fd);`, or `checkpoint!(Point);` if it concerns no descriptor.
+macro_rules! checkpoint {
+    ($point:ident) => {
+        checkpoint!($point, -1)
+    };
+    ($point:ident, $fd:expr) => {
+        if cfg!(feature = "checkpoints") {
+            $crate::hooks::checkpoint::hit($crate::hooks::checkpoint::Point::$point, $fd);
+        }
+    };
+}
+
+/// Panics if an invariant does not hold, if invariants are checked: `invariant!(holds, "…");`.
+macro_rules! invariant {
+    ($holds:expr $(, $($text:tt)+)?) => {
+        if $crate::hooks::invariants::checked() {
+            assert!($holds $(, $($text)+)?);
+        }
+    };
+}

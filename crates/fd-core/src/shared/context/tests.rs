@@ -1,0 +1,491 @@
+//! One thread's side, without a loop.
+
+use super::*;
+use crate::entry::error::DeleteError;
+use crate::entry::handler::Handler;
+use crate::poller::{Capabilities, Trigger};
+use crate::shared::InsertOptions;
+use crate::shared::activity::ActivitySnapshot;
+use crate::testing::{Time, context, core, group, handler, insert, open, open_at, thread};
+use crate::words::ids::ThreadMask;
+
+fn one_thread() -> Context {
+    context(Capabilities::ALL, &Time::new())
+}
+
+fn event(handle: FdHandle, events: Events) -> Event {
+    Event { fd: handle.number(), generation: handle.generation(), events }
+}
+
+/// Whether the number is an open descriptor of this process.
+fn is_registered(context: &Context, handle: FdHandle) -> bool {
+    context.core().entry(handle).is_ok()
+}
+
+/// S7: the owner is the same, the number is the same, and the registration is another one.
+#[test]
+fn a_stale_handle_is_refused_by_every_call_though_the_same_handler_is_registered_again() {
+    let context = one_thread();
+    let (core, options) = (context.core(), InsertOptions::default());
+    let owner = handler();
+    let expected = OwnerId::of(&owner);
+    let register = |fd| core.insert(fd, Arc::clone(&owner), group(1), context.id().mask(), options).unwrap();
+    let first = register(open_at(60));
+    context.fd(first).delete().unwrap();
+    let second = register(open_at(60));
+    let before = core.entry(second).unwrap();
+    assert!(matches!(context.takeover(first, expected), Err(MoveError::Stale(_))));
+    assert!(matches!(context.fd(first).migrate_on(thread(1, 1)), Err(MoveError::Stale(_))));
+    assert!(matches!(context.fd(first).migrate_on(thread(2, 0)), Err(MoveError::Stale(_))));
+    assert!(matches!(context.enter(first, |_| ()), Err(EnterError::Stale(_))));
+    assert!(matches!(context.fd(first).delete(), Err(DeleteError::Stale(_))));
+    assert!(context.fd(first).want_recv().is_err() && context.fd(first).duplicate().is_err());
+    assert_eq!(context.report(event(first, Events::READY_R)), Reported::Closed);
+    assert_eq!(core.entry(second).unwrap(), before, "nothing of the second registration has changed");
+}
+
+/// B15: both tables have an entry for the number, in the same generation.
+#[test]
+fn a_handle_of_another_table_is_refused_by_every_call() {
+    let (mine, other) = (one_thread(), one_thread());
+    let options = InsertOptions::default();
+    let handle = mine.core().insert(open_at(61), handler(), group(1), mine.id().mask(), options).unwrap();
+    // Into the table alone: the descriptor is the other registration's.
+    let table = other.core().table();
+    let there = table.insert(61, handler(), group(1), other.id().mask(), 0).map_err(|(why, _)| why).unwrap();
+    assert_eq!((there.number(), there.generation()), (handle.number(), handle.generation()));
+    let before = other.core().entry(there).unwrap();
+    assert!(matches!(other.takeover(handle, before.owner), Err(MoveError::Stale(_))));
+    assert!(matches!(other.fd(handle).migrate_on(thread(2, 0)), Err(MoveError::Stale(_))));
+    assert!(matches!(other.enter(handle, |_| ()), Err(EnterError::Stale(_))));
+    assert!(other.fd(handle).delete().is_err() && other.fd(handle).disown().is_err());
+    assert!(other.fd(handle).want_recv().is_err() && other.core().entry(handle).is_err());
+    assert_eq!(other.core().entry(there).unwrap(), before);
+    assert!(is_registered(&mine, handle));
+}
+
+/// The exit rule holds outside a report, too: the thread inside is the last user of what was deleted meanwhile.
+#[test]
+fn a_registration_that_is_deleted_while_it_is_entered_ends_when_it_is_left() {
+    let context = one_thread();
+    let handle = insert(&context);
+    let inside = context.enter(handle, |ready| {
+        ready.fd().delete().unwrap();
+        nix::fcntl::fcntl(ready, nix::fcntl::FcntlArg::F_GETFD).is_ok()
+    });
+    assert_eq!(inside, Ok(true), "S5: open until it is left");
+    assert!(!is_registered(&context, handle), "L4");
+    assert_eq!((context.core().table().used(), context.core().lives().closed), (0, 1));
+}
+
+/// The exit rule, again: an entry may lose a race with a deletion after it has set its running bit.
+#[test]
+fn an_entry_that_loses_against_a_deletion_ends_the_registration() {
+    let context = one_thread();
+    let handle = insert(&context);
+    let pin = context.core().table().pin(handle).unwrap();
+    pin.entry().running.fetch_or(context.id().mask().bits(), Ordering::AcqRel);
+    context.fd(handle).delete().unwrap();
+    assert_eq!(context.core().lives().closed, 0, "S5: somebody is running");
+    context.withdraw(pin, Denied::LostRace);
+    assert!(!is_registered(&context, handle), "L4");
+    assert_eq!((context.core().table().used(), context.core().lives().closed), (0, 1));
+}
+
+#[test]
+fn an_entry_that_never_began_gives_nothing_up() {
+    let context = one_thread();
+    let handle = insert(&context);
+    let me = context.id().mask();
+    let pin = context.core().table().pin(handle).unwrap();
+    pin.entry().running.fetch_or(me.bits(), Ordering::AcqRel);
+    context.withdraw(pin, Denied::NotAllowed);
+    assert_eq!(context.core().entry(handle).unwrap().running, me, "it is an outer call's");
+}
+
+#[test]
+fn entering_twice_or_without_permission_is_refused_and_leaves_nothing_behind() {
+    let context = one_thread();
+    let handle = insert(&context);
+    let nested = context.enter(handle, |ready| ready.context().enter(handle, |_| ())).unwrap();
+    assert_eq!(nested, Err(EnterError::Nested));
+    for other in [thread(1, 1), thread(2, 0)] {
+        let other = Context::new(Arc::clone(context.core()), other);
+        assert_eq!(other.enter(handle, |_| ()), Err(EnterError::NotAllowed));
+    }
+    assert!(context.core().entry(handle).unwrap().running.is_empty());
+    assert_eq!(context.enter(handle, |_| 7), Ok(7));
+}
+
+/// B7: what the handler panicked with is not lost with its registration.
+#[test]
+fn the_panic_of_a_handler_reaches_its_thread_whether_or_not_it_ended_its_registration() {
+    for deletes in [false, true] {
+        let context = one_thread();
+        let handler: Arc<dyn Handler> = Arc::new(move |ready: &Ready<'_>| {
+            if deletes {
+                ready.fd().delete().unwrap();
+            }
+            panic!("on purpose");
+        });
+        let options = InsertOptions::default();
+        let handle = context.core().insert(open(), handler, group(1), context.id().mask(), options).unwrap();
+        context.fd(handle).want_recv().unwrap();
+        let report = || context.report(event(handle, Events::READY_R));
+        let panic = catch_unwind(AssertUnwindSafe(report)).unwrap_err();
+        assert_eq!(panic.downcast_ref(), Some(&"on purpose"), "deletes: {deletes}");
+        assert_eq!(is_registered(&context, handle), !deletes);
+        if !deletes {
+            assert!(context.core().entry(handle).unwrap().running.is_empty(), "L9");
+        }
+    }
+}
+
+/// Both panic: the handler, and then its drop. The first counts, and neither keeps the descriptor open.
+#[test]
+fn the_first_of_two_panics_counts() {
+    struct Fragile;
+    impl Handler for Fragile {
+        fn ready(&self, ready: &Ready<'_>) {
+            ready.fd().delete().unwrap();
+            panic!("handler");
+        }
+    }
+    impl Drop for Fragile {
+        fn drop(&mut self) {
+            panic!("drop");
+        }
+    }
+    let context = one_thread();
+    let options = InsertOptions::default();
+    let handle =
+        context.core().insert(open(), Arc::new(Fragile), group(1), context.id().mask(), options).unwrap();
+    context.fd(handle).want_recv().unwrap();
+    let report = || context.report(event(handle, Events::READY_R));
+    let panic = catch_unwind(AssertUnwindSafe(report)).unwrap_err();
+    assert_eq!(panic.downcast_ref(), Some(&"handler"));
+    assert_eq!((context.core().table().used(), context.core().lives().closed), (0, 1));
+}
+
+#[test]
+fn a_report_of_another_threads_descriptor_schedules_its_removal_whatever_the_masks_say() {
+    let (core, _) = core(Capabilities::ALL, crate::shared::clock::Clock::System);
+    for owner in [thread(1, 1), thread(2, 0)] {
+        let context = Context::new(Arc::clone(&core), thread(1, 0));
+        let options = InsertOptions::default();
+        let handle = core.insert(open(), handler(), owner.group(), owner.mask(), options).unwrap();
+        assert_eq!(context.report(event(handle, Events::READY_R)), Reported::Migrated);
+        let mut updates = vec![];
+        context.swap_updates(&mut updates);
+        assert_eq!(updates, [Update { handle, force: true }], "L5");
+    }
+}
+
+#[test]
+fn timers_run_in_the_order_in_which_they_are_due_and_then_set() {
+    let time = Time::new();
+    let context = context(Capabilities::ALL, &time);
+    let ran = std::rc::Rc::new(RefCell::new(vec![]));
+    for (name, delay) in [("c", 30), ("a", 10), ("b1", 20), ("b2", 20), ("never", u64::MAX)] {
+        let ran = std::rc::Rc::clone(&ran);
+        context.after(Duration::from_millis(delay), move |_| ran.borrow_mut().push(name));
+    }
+    let due = |context: &Context| context.next_timer().map(|due| due.duration_since(context.now()));
+    for (passed, expected, next) in [
+        (9, &[][..], 1),
+        (1, &["a"], 10),
+        (15, &["a", "b1", "b2"], 5),
+        (100, &["a", "b1", "b2", "c"], 100 * 365 * 24 * 60 * 60 * 1000 - 125),
+    ] {
+        time.pass(passed);
+        context.run_timers();
+        assert_eq!(*ran.borrow(), expected);
+        assert_eq!(due(&context), Some(Duration::from_millis(next)));
+    }
+}
+
+#[test]
+fn timers_that_have_not_run_are_dropped_with_their_thread_whatever_their_drops_do() {
+    struct Held(Arc<()>);
+    impl Drop for Held {
+        fn drop(&mut self) {
+            assert!(Arc::strong_count(&self.0) != 3, "on purpose");
+        }
+    }
+    let context = one_thread();
+    let count = Arc::new(());
+    for _ in 0..3 {
+        let held = Held(Arc::clone(&count));
+        context.after(Duration::from_secs(1), move |_| drop(held));
+    }
+    assert!(context.end_timers().panic().is_some(), "one of them panicked");
+    assert_eq!((Arc::strong_count(&count), context.next_timer()), (1, None));
+}
+
+/// The update bit, and whether something is in the private list or in the shared one.
+fn scheduled(context: &Context, handle: FdHandle) -> (u64, bool, bool) {
+    let pin = context.core().table().pin(handle).unwrap();
+    let bits = pin.entry().update_mask.swap(0, Ordering::AcqRel);
+    let mut updates = vec![];
+    context.swap_updates(&mut updates);
+    let listed = context.core().table().updates(pin.group()).head().is_some();
+    (bits, updates == [Update { handle, force: false }], listed)
+}
+
+/// Suspect 19: only the exclusive owner may conclude from the state alone that its update is published.
+#[test]
+fn a_want_of_what_is_wanted_already_is_published_again_unless_its_owner_says_it() {
+    let context = one_thread();
+    let (core, options) = (context.core(), InsertOptions::default());
+    let own = insert(&context);
+    context.fd(own).want_recv().unwrap();
+    assert_eq!(scheduled(&context, own), (0b01, true, false));
+    context.fd(own).want_recv().unwrap();
+    assert_eq!(scheduled(&context, own), (0, false, false), "the owner's update is under way");
+    core.fd(own).want_recv().unwrap();
+    assert_eq!(scheduled(&context, own), (0b01, false, true), "an outsider's may not be");
+
+    let context = one_thread();
+    let shared = context.core().insert(open(), handler(), group(1), ThreadMask::ALL, options).unwrap();
+    for _ in 0..2 {
+        context.fd(shared).want_recv().unwrap();
+        assert_eq!(scheduled(&context, shared), (0b11, false, true));
+    }
+    let context = one_thread();
+    let elsewhere = context.core().insert(open(), handler(), group(2), context.id().mask(), options).unwrap();
+    for _ in 0..2 {
+        context.fd(elsewhere).want_recv().unwrap();
+        assert_eq!(scheduled(&context, elsewhere), (0b01, false, true), "the same bit of another group");
+    }
+}
+
+#[test]
+fn a_takeover_takes_what_is_free_in_the_own_group_and_in_another() {
+    for (owner, expected) in [(thread(1, 1), (true, false)), (thread(2, 1), (false, false))] {
+        let context = one_thread();
+        let options = InsertOptions::default();
+        let fd = open();
+        let handle = context.core().insert(fd, handler(), owner.group(), owner.mask(), options).unwrap();
+        let expected_owner = context.core().entry(handle).unwrap().owner;
+        let stranger = OwnerId::of(&handler());
+        assert_eq!(context.takeover(handle, stranger), Err(MoveError::WrongOwner));
+        assert_eq!(context.takeover(handle, expected_owner), Ok(()));
+        let entry = context.core().entry(handle).unwrap();
+        assert_eq!((entry.group, entry.thread_mask), (group(1), context.id().mask()));
+        assert_eq!((entry.takeovers, entry.running.is_empty()), (1, true));
+        let counters = context.activity().snapshot();
+        assert_eq!((counters.fd_takeover, counters.fd_takeover_fail), (1, 1));
+        let (_, private, listed) = scheduled(&context, handle);
+        assert_eq!((private, listed), expected, "what the own poller may hold from an earlier time");
+    }
+}
+
+#[test]
+fn a_new_poller_is_told_of_what_this_thread_may_and_wants_to_poll() {
+    let context = one_thread();
+    let options = InsertOptions::default();
+    let register = |id: ThreadId, mask: ThreadMask, wants: bool| {
+        let handle = context.core().insert(open(), handler(), id.group(), mask, options).unwrap();
+        let pin = context.core().table().pin(handle).unwrap();
+        pin.polled().set(0b11, true, true);
+        if wants {
+            pin.entry().state.fetch_or(state::ACTIVE_W, Ordering::AcqRel);
+        }
+        handle
+    };
+    let me = context.id();
+    let mine = register(me, me.mask(), true);
+    let shared = register(me, ThreadMask::ALL, true);
+    let unwanted = register(me, me.mask(), false);
+    let others = register(me, thread(1, 1).mask(), true);
+    let elsewhere = register(thread(2, 0), me.mask(), true);
+    context.register_all();
+    let mut updates = vec![];
+    context.swap_updates(&mut updates);
+    // Other tests close descriptors in between: a later registration may have the smaller number.
+    let mut expected = [mine, shared];
+    expected.sort_by_key(|handle| handle.fd);
+    assert_eq!(updates, expected.map(|handle| Update { handle, force: false }));
+    assert!(!context.has_updates());
+    let polled = |handle| {
+        let entry = context.core().entry(handle).unwrap();
+        (entry.polled_recv.bits(), entry.polled_send.bits())
+    };
+    assert_eq!([mine, shared, unwanted, others].map(polled), [(0b10, 0b10); 4], "S11: it holds nothing yet");
+    assert_eq!(polled(elsewhere), (0b11, 0b11), "another group's masks");
+}
+
+#[test]
+fn in_the_process_that_started_the_runtime_there_is_no_fork_to_take_note_of() {
+    let context = one_thread();
+    let handle = insert(&context);
+    let other = thread(1, 1);
+    let shared =
+        context.core().insert(open(), handler(), group(1), other.mask(), InsertOptions::default()).unwrap();
+    context.core().table().pin(shared).unwrap().enter(other.mask()).unwrap();
+    context.forked();
+    assert!(!context.take_forked());
+    assert!(context.core().table().enabled(group(1)).contains(other.mask()));
+    assert_eq!(context.core().entry(shared).unwrap().running, other.mask(), "it is at work there");
+    assert!(context.core().post(other, |_| ()) && is_registered(&context, handle));
+}
+
+/// What the child sees comes back as its exit status.
+#[test]
+#[cfg_attr(miri, ignore = "Miri has no fork")]
+fn the_child_of_a_fork_takes_note_of_it_once() {
+    let context = one_thread();
+    // SAFETY: beyond what is async-signal-safe the child uses the allocator, which the C library makes ready at a fork, and a core
+    // that no other thread knows.
+    match unsafe { nix::unistd::fork() }.unwrap() {
+        nix::unistd::ForkResult::Child => {
+            context.forked();
+            let status = i32::from(context.take_forked()) + 2 * i32::from(context.take_forked());
+            // SAFETY: ends this process at once.
+            unsafe { nix::libc::_exit(status) }
+        }
+        nix::unistd::ForkResult::Parent { child } => {
+            let status = nix::sys::wait::waitpid(child, None).unwrap();
+            assert_eq!(status, nix::sys::wait::WaitStatus::Exited(child, 1));
+            assert!(!context.take_forked());
+        }
+    }
+}
+
+/// S9: the masks of another group's registration are not this thread's to read, even after a report of it.
+#[test]
+fn nothing_is_stopped_of_what_has_changed_groups_during_its_report() {
+    let context = one_thread();
+    let other = thread(2, 0);
+    let moved =
+        context.core().insert(open(), handler(), other.group(), other.mask(), InsertOptions::default());
+    let pin = context.core().table().pin(moved.unwrap()).unwrap();
+    pin.polled().set(0b1, true, true);
+    context.stop_unwanted(&pin, Interest::BOTH, Events::READY_R.or(Events::READY_W));
+    assert!(!context.has_updates());
+    let mine = insert(&context);
+    let pin = context.core().table().pin(mine).unwrap();
+    pin.polled().set(0b1, true, true);
+    context.stop_unwanted(&pin, Interest::NONE, Events::READY_R);
+    assert!(!context.has_updates());
+    context.stop_unwanted(&pin, Interest::BOTH, Events::READY_R.or(Events::READY_W));
+    assert!(context.has_updates(), "L6");
+}
+
+#[test]
+fn a_context_is_known_by_its_thread() {
+    assert_eq!(format!("{:?}", one_thread()), format!("Context {{ id: {:?}, .. }}", thread(1, 0)));
+}
+
+#[test]
+fn the_private_list_takes_any_number_of_updates() {
+    let context = one_thread();
+    let handle = insert(&context);
+    assert!(!context.has_updates());
+    for _ in 0..1000 {
+        context.push_update(handle, false);
+    }
+    let mut updates = vec![];
+    context.swap_updates(&mut updates);
+    assert_eq!(updates.len(), 1000, "suspect 6");
+}
+
+/// One report, and what is scheduled after it: nothing, or an update that is forced or not.
+struct Report {
+    trigger: Trigger,
+    /// What is wanted before.
+    active: u32,
+    /// What the own poller holds before, and what another thread's does.
+    held: Interest,
+    others: Interest,
+    events: Events,
+    /// What the handler wants.
+    wants: u32,
+}
+
+fn after(report: &Report) -> (Option<bool>, ActivitySnapshot, u32) {
+    let context = one_thread();
+    let wants = report.wants;
+    let handler: Arc<dyn Handler> = Arc::new(move |ready: &Ready<'_>| {
+        ready.entry.state.fetch_or(wants, Ordering::AcqRel);
+    });
+    let options = InsertOptions { trigger: report.trigger, ..InsertOptions::default() };
+    let handle = context.core().insert(open(), handler, group(1), context.id().mask(), options).unwrap();
+    let pin = context.core().table().pin(handle).unwrap();
+    pin.entry().state.fetch_or(report.active, Ordering::AcqRel);
+    pin.polled().set(context.id().mask().bits(), report.held.recv, report.held.send);
+    pin.polled().set(0b10, report.others.recv, report.others.send);
+    drop(pin);
+    assert_eq!(context.report(event(handle, report.events)), Reported::Done);
+    let mut updates = vec![];
+    context.swap_updates(&mut updates);
+    assert!(updates.len() <= 1 && updates.iter().all(|update| update.handle == handle));
+    let state = context.core().entry(handle).unwrap().state;
+    (updates.first().map(|update| update.force), context.activity().snapshot(), state)
+}
+
+/// L6 and suspect 10: what is reported and not wanted leaves the own poller; an edge that was consumed so is registered anew.
+#[test]
+fn an_unwanted_direction_leaves_the_poller_and_a_consumed_edge_is_registered_anew() {
+    use crate::words::state::{ACTIVE_R, ACTIVE_W};
+    const R: Interest = Interest::RECV;
+    const W: Interest = Interest::SEND;
+    const RW: Interest = Interest::BOTH;
+    const NONE: Interest = Interest::NONE;
+    let (level, edge) = (Trigger::Level, Trigger::Edge);
+    let (read, write) = (Events::READY_R, Events::READY_W);
+    #[rustfmt::skip]
+    let table = [
+        // trigger, wanted before, held, event, wanted by the handler, scheduled
+        (level, 0,        R,    read,                     0,        Some(false)),
+        (level, 0,        NONE, read,                     0,        Some(false)),
+        (level, ACTIVE_R, R,    read,                     0,        None),
+        (level, ACTIVE_R, RW,   write,                    0,        Some(false)),
+        (level, ACTIVE_R, RW,   write,                    ACTIVE_W, None),
+        (level, ACTIVE_W, RW,   read,                     0,        Some(false)),
+        (level, ACTIVE_W, RW,   read,                     ACTIVE_R, None),
+        (level, ACTIVE_R, R,    read.or(Events::ERR),     0,        Some(false)),
+        (edge,  0,        R,    read,                     0,        Some(true)),
+        (edge,  0,        NONE, read,                     0,        Some(false)),
+        (edge,  0,        W,    read,                     0,        Some(true)),
+        (edge,  ACTIVE_R, R,    read,                     0,        None),
+        (edge,  ACTIVE_R, R,    write,                    0,        Some(false)),
+        (edge,  ACTIVE_R, RW,   write,                    0,        Some(true)),
+        (edge,  ACTIVE_R, RW,   write,                    ACTIVE_W, Some(true)),
+        (edge,  ACTIVE_R, R,    write,                    ACTIVE_W, None),
+        (edge,  ACTIVE_W, RW,   read,                     0,        Some(true)),
+        (edge,  ACTIVE_W, RW,   read,                     ACTIVE_R, Some(true)),
+        (edge,  ACTIVE_W, W,    read,                     0,        Some(false)),
+        (edge,  ACTIVE_R, RW,   Events::INVALID,          0,        Some(false)),
+    ];
+    for (trigger, active, held, events, wants, expected) in table {
+        for others in [NONE, RW] {
+            let report = Report { trigger, active, held, others, events, wants };
+            let (scheduled, ..) = after(&report);
+            assert_eq!(
+                scheduled, expected,
+                "{trigger:?} {active:#x} {held:?} {events:?} {wants:#x} {others:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_handler_runs_for_what_is_wanted_only_and_once() {
+    let report = |active, events| {
+        let (trigger, wants) = (Trigger::Level, 0);
+        let (held, others) = (Interest::BOTH, Interest::NONE);
+        let (_, counters, state) = after(&Report { trigger, active, held, others, events, wants });
+        (counters.fd_run, counters.poll_inval, state)
+    };
+    let both = Events::READY_R.or(Events::READY_W);
+    let ready = state::READY;
+    let (recv, send) = (state::ACTIVE_R, state::ACTIVE_W);
+    assert_eq!(report(0, both), (0, 0, ready | state::POLL_IN | state::POLL_OUT), "S18");
+    assert_eq!(report(recv, both), (1, 0, ready | recv | state::POLL_IN | state::POLL_OUT));
+    assert_eq!(report(recv | send, both), (1, 0, ready | recv | send | state::POLL_IN | state::POLL_OUT));
+    assert_eq!(report(recv, Events::ERR), (1, 0, ready | recv | state::POLL_ERR), "a failure is news enough");
+    // The number is not open: the owner is told once, as of an error, and then it is not polled any more.
+    assert_eq!(report(recv, Events::INVALID), (1, 1, ready | state::POLL_ERR));
+    assert_eq!(report(0, Events::INVALID), (0, 1, ready | state::POLL_ERR));
+}

@@ -1,0 +1,55 @@
+//! Wrong variants of what the core and a thread's context do. Only hooks call them.
+
+use std::os::fd::RawFd;
+
+use crate::entry::Entry;
+use crate::shared::context::{Context, Reported};
+use crate::table::{self, Pin};
+use crate::words::events::{Event, Events};
+use crate::words::state;
+use crate::words::sync::Ordering;
+
+/// Counts a report of an entry that is locked as one that is not for this group. Returns whether it is.
+pub(super) fn drop_if_locked(context: &Context, event: Event) -> bool {
+    let is_locked = table::mistakes::is_locked(context.core().table(), event.fd);
+    if is_locked {
+        context.activity().poll_drop.bump();
+    }
+    is_locked
+}
+
+/// Changes the state for a report that has lost its race.
+pub(super) fn apply_report(pin: &Pin<'_>, events: Events) {
+    let change = |state| Some(state::after_report(state, events));
+    let _ = pin.entry().state.fetch_update(Ordering::AcqRel, Ordering::Acquire, change);
+}
+
+/// Keeps the reference of a report that is refused.
+pub(super) fn keep(pin: Pin<'_>) -> Reported {
+    std::mem::forget(pin);
+    Reported::Migrated
+}
+
+/// Stores the state that follows from an older one. Returns the older one.
+pub(super) fn store_report(entry: &Entry, fd: RawFd, events: Events) -> u32 {
+    let before = entry.state.load(Ordering::Acquire);
+    checkpoint!(ReportEntered, fd);
+    entry.state.store(state::after_report(before, events), Ordering::Release);
+    before
+}
+
+/// One direction of a report of two.
+pub(super) fn one_direction(events: Events) -> Events {
+    if events.intersects(Events::READY_R) { Events::READY_R } else { events }
+}
+
+/// Whether both directions are ready.
+pub(super) fn is_of_both_directions(events: Events) -> bool {
+    events.intersects(Events::READY_R) && events.intersects(Events::READY_W)
+}
+
+/// Whether no direction that the state wants is ready.
+pub(super) fn is_failure(state: u32, events: Events) -> bool {
+    let wanted = state::wanted(state);
+    !events.intersects(Events::READY_R.when(wanted.recv).or(Events::READY_W.when(wanted.send)))
+}

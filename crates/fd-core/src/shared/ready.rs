@@ -1,0 +1,231 @@
+//! What a handler is given, and what anybody can do with a handle.
+
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, FromRawFd, OwnedFd};
+
+use nix::fcntl::{FcntlArg, fcntl};
+
+use crate::entry::Entry;
+use crate::entry::error::{DeleteError, MoveError, Stale};
+use crate::shared::context::Context;
+use crate::shared::{Duplicate, FdCore};
+use crate::table::FdHandle;
+use crate::words::events::Events;
+use crate::words::ids::ThreadId;
+use crate::words::state;
+use crate::words::sync::Ordering;
+
+/// A report being handled, or an entry that was entered outside one. While it exists the running bit is set: the
+/// descriptor stays open and stays this thread's, even if it is deleted meanwhile.
+pub struct Ready<'a> {
+    pub(crate) context: &'a Context,
+    pub(crate) entry: &'a Entry,
+    pub(crate) handle: FdHandle,
+    pub(crate) events: Events,
+}
+
+impl Ready<'_> {
+    /// The worker thread's side of the core.
+    pub fn context(&self) -> &Context {
+        self.context
+    }
+
+    /// The descriptor's handle.
+    pub fn handle(&self) -> FdHandle {
+        self.handle
+    }
+
+    /// What this report said. Empty when entered outside a report.
+    pub fn events(&self) -> Events {
+        self.events
+    }
+
+    /// The state word as it is now; see [`crate::state`] for its bits.
+    pub fn state(&self) -> u32 {
+        // Pair: update.
+        self.entry.state.load(Ordering::Acquire)
+    }
+
+    /// What can be done with the descriptor. The calls on it cannot be stale.
+    pub fn fd(&self) -> Fd<'_> {
+        Fd {
+            core: self.context.core(),
+            caller: Some(self.context),
+            handle: self.handle,
+            entered: Some(self.entry),
+        }
+    }
+}
+
+impl AsFd for Ready<'_> {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        // SAFETY: the running bit is set for as long as self exists, so the number is not closed (S5).
+        unsafe { BorrowedFd::borrow_raw(self.handle.fd) }
+    }
+}
+
+/// A handle at hand: the calls on one registered descriptor.
+///
+/// From a worker thread ([`Context::fd`], [`Ready::fd`]) or from any other ([`FdCore::fd`]). Every call validates
+/// the handle; a stale one changes nothing.
+pub struct Fd<'a> {
+    pub(crate) core: &'a FdCore,
+    pub(crate) caller: Option<&'a Context>,
+    pub(crate) handle: FdHandle,
+    pub(crate) entered: Option<&'a Entry>,
+}
+
+/// The readiness calls, each a transition of the state word (2.7 of the protocol).
+macro_rules! transitions {
+    ($($(#[$doc:meta])* $name:ident: |$state:ident| $after:expr;)*) => {
+        $(
+            $(#[$doc])*
+            ///
+            /// # Errors
+            /// [`Stale`]; never for the descriptor of a [`Ready`].
+            pub fn $name(&self) -> Result<(), Stale> {
+                self.transition(|$state| $after).map(drop)
+            }
+        )*
+    };
+}
+
+impl<'a> Fd<'a> {
+    /// The handle.
+    pub fn handle(&self) -> FdHandle {
+        self.handle
+    }
+
+    /// Wants to receive: within one pass of some allowed thread, which is woken if need be, the descriptor is
+    /// polled for it (L1).
+    ///
+    /// # Errors
+    /// [`Stale`]; never for the descriptor of a [`Ready`].
+    pub fn want_recv(&self) -> Result<(), Stale> {
+        self.want(state::ACTIVE_R)
+    }
+
+    /// Wants to send; see [`Fd::want_recv`].
+    ///
+    /// # Errors
+    /// [`Stale`]; never for the descriptor of a [`Ready`].
+    pub fn want_send(&self) -> Result<(), Stale> {
+        self.want(state::ACTIVE_W)
+    }
+
+    transitions! {
+        /// Stops wanting to receive. Lazily: pollers learn of it when they next report the descriptor (L6).
+        stop_recv: |state| state & !state::ACTIVE_R;
+        /// Stops wanting to send; see [`Fd::stop_recv`].
+        stop_send: |state| state & !state::ACTIVE_W;
+        /// Stops wanting either; see [`Fd::stop_recv`].
+        stop_both: |state| state & !state::ACTIVE;
+        /// Notes that receiving would block.
+        cant_recv: |state| state & !state::READY_R;
+        /// Notes that sending would block.
+        cant_send: |state| state & !state::READY_W;
+        /// Notes that receiving may be tried.
+        may_recv: |state| state | state::READY_R;
+        /// Notes that sending may be tried.
+        may_send: |state| state | state::READY_W;
+        /// Notes that both may be tried.
+        may_both: |state| state | state::READY;
+        /// Notes that receiving may be tried, unless it is wanted: then the poller decides.
+        cond_recv: |state| if state & state::ACTIVE_R == 0 { state | state::READY_R } else { state };
+        /// Notes that sending may be tried, unless it is wanted: then the poller decides.
+        cond_send: |state| if state & state::ACTIVE_W == 0 { state | state::READY_W } else { state };
+        /// Makes closing reset the connection (`SO_LINGER` with a zero timeout), so that no `TIME_WAIT` is left.
+        reset_on_close: |state| state | state::LINGER_RISK;
+        /// Says that the open file has another descriptor, here or in another process: closing this one will not
+        /// make the kernel forget the registration, so it must be taken out of every poller first.
+        mark_cloned: |state| state | state::CLONED;
+    }
+
+    fn want(&self, active: u32) -> Result<(), Stale> {
+        let pin = self.core.table().pin(self.handle)?;
+        fault!(UpdateBeforeState => self.core.schedule(&pin, self.caller));
+        // Pair: update. The state before the update bit: a poller clears its bit and then reads the state (L1).
+        let before = pin.entry().state.fetch_or(active, Ordering::AcqRel);
+        // Only the exclusive owner may conclude from the state alone that the update is published, or will be:
+        // for a shared descriptor the other caller may have woken nobody (suspect 19).
+        if before & active != 0 && self.caller.is_some_and(|context| context.owns_alone(&pin)) {
+            return Ok(());
+        }
+        unless!(UpdateBeforeState => self.core.schedule(&pin, self.caller));
+        Ok(())
+    }
+
+    /// Applies `after` to the state word; returns the word before.
+    fn transition(&self, after: impl Fn(u32) -> u32) -> Result<u32, Stale> {
+        let change = |entry: &Entry| {
+            // Pair: update.
+            let changed = entry.state.fetch_update(Ordering::AcqRel, Ordering::Acquire, |state| {
+                let next = after(state);
+                (next != state).then_some(next)
+            });
+            changed.unwrap_or_else(|state| state)
+        };
+        match self.entered {
+            // The running bit keeps the life; no pin is needed.
+            Some(entry) => Ok(change(entry)),
+            None => self.core.table().pin(self.handle).map(|pin| change(pin.entry())),
+        }
+    }
+
+    /// Deletes the registration and closes the descriptor, at once or when its last user is done. Never waits.
+    /// The handler is dropped after the close; never while it runs.
+    ///
+    /// # Errors
+    /// [`DeleteError`]; nothing has changed then.
+    pub fn delete(&self) -> Result<(), DeleteError> {
+        self.end(false)
+    }
+
+    /// Deletes the registration without closing: when the last user is done, the handler's
+    /// [`released`](crate::Handler::released) gets the descriptor back.
+    ///
+    /// # Errors
+    /// [`DeleteError`]; nothing has changed then.
+    pub fn disown(&self) -> Result<(), DeleteError> {
+        self.end(true)
+    }
+
+    fn end(&self, disown: bool) -> Result<(), DeleteError> {
+        let orphan = self.core.table().pin(self.handle)?.delete(disown)?;
+        if let Some(context) = self.caller {
+            context.activity().fd_del.bump();
+        }
+        if let Some(orphan) = orphan {
+            self.core.finish(orphan, self.caller);
+        }
+        Ok(())
+    }
+
+    /// Gives the descriptor to `target`, of whatever group, and stops both directions; the new owner wants what it
+    /// wants. Its poller state in a former group is removed.
+    ///
+    /// # Errors
+    /// [`MoveError`]; the entry is as it was. `Busy` also from inside the descriptor's own handler, and if a thread is
+    /// preempted while it looks at the entry: then trying again is all there is to do.
+    pub fn migrate_on(&self, target: ThreadId) -> Result<(), MoveError> {
+        self.core.relocate(self.handle, target, None)
+    }
+
+    /// Another descriptor of the same open file. The registration is marked as cloned first, and so is the duplicate when
+    /// it is inserted: without that, closing either would leave a ghost in an epoll instance that nobody can remove
+    /// (suspect 17).
+    ///
+    /// # Errors
+    /// [`Stale`] as `NotFound`, or what `fcntl(F_DUPFD_CLOEXEC)` answers.
+    pub fn duplicate(&self) -> io::Result<Duplicate> {
+        let stale = |stale: Stale| io::Error::new(io::ErrorKind::NotFound, stale);
+        let pin = self.core.table().pin(self.handle).map_err(stale)?;
+        // Pair: drain. The end of the registration reads it.
+        pin.entry().state.fetch_or(state::CLONED, Ordering::AcqRel);
+        // SAFETY: a pinned life is open.
+        let fd = unsafe { BorrowedFd::borrow_raw(pin.fd()) };
+        let copy = fcntl(fd, FcntlArg::F_DUPFD_CLOEXEC(0))?;
+        // SAFETY: fcntl has just made it, and nobody else knows it.
+        Ok(Duplicate(unsafe { OwnedFd::from_raw_fd(copy) }))
+    }
+}

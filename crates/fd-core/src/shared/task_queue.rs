@@ -1,0 +1,168 @@
+//! The tasks posted to one worker thread. No lock: a thread may be suspended, or left behind by a fork, at any step.
+
+use std::collections::VecDeque;
+use std::ptr;
+
+use crate::shared::context::Context;
+use crate::words::sync::{AtomicPtr, Ordering};
+
+/// A closure to run on a worker thread.
+pub(crate) type Task = Box<dyn FnOnce(&Context) + Send>;
+
+struct Node {
+    task: Task,
+    next: *mut Node,
+}
+
+/// The head of a closed queue. No node has this address.
+fn closed() -> *mut Node {
+    ptr::without_provenance_mut(align_of::<Node>() - 1)
+}
+
+/// A stack that any thread pushes to and that is emptied in one step.
+pub(crate) struct TaskQueue {
+    /// The last task pushed, null, or [`closed`].
+    head: AtomicPtr<Node>,
+}
+
+// SAFETY: the queue owns its nodes, and a task is Send. Each node is taken out by one thread: the one whose exchange of the
+// head replaced it.
+unsafe impl Send for TaskQueue {}
+// SAFETY: as above.
+unsafe impl Sync for TaskQueue {}
+
+impl TaskQueue {
+    pub(crate) fn new() -> Self {
+        Self { head: AtomicPtr::new(ptr::null_mut()) }
+    }
+
+    /// Adds `task`, or gives it back if the queue is closed.
+    pub(crate) fn push(&self, task: Task) -> Result<(), Task> {
+        let node = Box::into_raw(Box::new(Node { task, next: ptr::null_mut() }));
+        let mut head = self.head.load(Ordering::Relaxed);
+        loop {
+            if head == closed() {
+                // SAFETY: made above, and never in the queue.
+                return Err(unsafe { Box::from_raw(node) }.task);
+            }
+            // SAFETY: the node is this thread's until the exchange succeeds.
+            unsafe { (*node).next = head };
+            // Pair: tasks. Release: pairs with the acquire of the thread that takes the node.
+            let order = ordering!(TaskRelaxed, AcqRel);
+            match self.head.compare_exchange(head, node, order, Ordering::Relaxed) {
+                Ok(_) => return Ok(()),
+                Err(now) => head = now,
+            }
+        }
+    }
+
+    /// Whether there is nothing to run.
+    pub(crate) fn is_empty(&self) -> bool {
+        // Pair: tasks.
+        let head = self.head.load(Ordering::Acquire);
+        head.is_null() || head == closed()
+    }
+
+    /// Appends what was pushed to `tasks`, in order.
+    pub(crate) fn take(&self, tasks: &mut VecDeque<Task>) {
+        // Pair: tasks.
+        let mut head = self.head.load(Ordering::Relaxed);
+        while !head.is_null() && head != closed() {
+            match self.head.compare_exchange(head, ptr::null_mut(), Ordering::AcqRel, Ordering::Relaxed) {
+                // SAFETY: the exchange has taken the chain out.
+                Ok(_) => return unsafe { append(head, tasks) },
+                Err(now) => head = now,
+            }
+        }
+    }
+
+    /// Refuses tasks from now on, and returns those that nobody has taken.
+    pub(crate) fn close(&self) -> VecDeque<Task> {
+        let mut tasks = VecDeque::new();
+        // Pair: tasks.
+        let head = self.head.swap(closed(), Ordering::AcqRel);
+        if head != closed() {
+            // SAFETY: the exchange has taken the chain out.
+            unsafe { append(head, &mut tasks) };
+        }
+        tasks
+    }
+}
+
+/// Appends the tasks of a chain, the last of which is the oldest, and frees its nodes.
+///
+/// # Safety
+/// The chain is this thread's alone.
+unsafe fn append(mut node: *mut Node, tasks: &mut VecDeque<Task>) {
+    let start = tasks.len();
+    while !node.is_null() {
+        // SAFETY: push made it with Box::into_raw, and the caller has the chain to itself.
+        let Node { task, next } = *unsafe { Box::from_raw(node) };
+        tasks.push_back(task);
+        node = next;
+    }
+    tasks.make_contiguous()[start..].reverse();
+}
+
+impl Drop for TaskQueue {
+    fn drop(&mut self) {
+        drop(self.close());
+    }
+}
+
+#[cfg(all(test, not(any(loom, shuttle))))]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::AtomicUsize;
+
+    use super::*;
+
+    fn counting(count: &Arc<AtomicUsize>) -> Task {
+        let count = Arc::clone(count);
+        Box::new(move |_| drop(count))
+    }
+
+    #[test]
+    fn a_closed_queue_gives_back_what_it_holds_and_what_comes_later() {
+        let (queue, count) = (TaskQueue::new(), Arc::default());
+        assert!(queue.is_empty());
+        for _ in 0..3 {
+            queue.push(counting(&count)).map_err(drop).unwrap();
+        }
+        assert!(!queue.is_empty());
+        assert_eq!(queue.close().len(), 3);
+        assert_eq!(Arc::strong_count(&count), 1, "dropped with the list");
+        assert!(queue.push(counting(&count)).is_err() && queue.is_empty());
+        assert_eq!((queue.close().len(), Arc::strong_count(&count)), (0, 1));
+        let mut taken = VecDeque::new();
+        queue.take(&mut taken);
+        assert!(taken.is_empty() && queue.push(counting(&count)).is_err(), "taking does not open it again");
+    }
+
+    #[test]
+    fn a_queue_that_is_dropped_drops_its_tasks() {
+        let (queue, count) = (TaskQueue::new(), Arc::default());
+        queue.push(counting(&count)).map_err(drop).unwrap();
+        assert_eq!(Arc::strong_count(&count), 2);
+        drop(queue);
+        assert_eq!(Arc::strong_count(&count), 1);
+    }
+
+    #[test]
+    fn tasks_of_many_threads_are_each_taken_once() {
+        let (queue, count) = (TaskQueue::new(), Arc::default());
+        let mut taken = VecDeque::new();
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| (0..500).for_each(|_| queue.push(counting(&count)).map_err(drop).unwrap()));
+            }
+            while taken.len() < 2000 {
+                queue.take(&mut taken);
+            }
+        });
+        assert!(queue.is_empty());
+        assert_eq!(Arc::strong_count(&count), 2001);
+        drop(taken);
+        assert_eq!(Arc::strong_count(&count), 1);
+    }
+}

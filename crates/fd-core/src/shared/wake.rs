@@ -1,0 +1,209 @@
+//! The wake-up protocol between threads, and the pipe that carries it where the backend has nothing of its own.
+//!
+//! A thread that is about to sleep announces it (SLEEPING set and NOTIFIED cleared in one step) and only then
+//! looks for work a last time. A waker publishes the work and only then sets NOTIFIED: if it finds SLEEPING and
+//! no earlier NOTIFIED, it writes. So nothing published is missed (L2), and there is at most one write per sleep.
+
+use std::io::{self, PipeReader, PipeWriter, Write};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
+use std::sync::{Arc, OnceLock};
+
+use nix::fcntl::{FcntlArg, FdFlag, OFlag, fcntl};
+
+use crate::poller::Wake;
+use crate::shared::ready::Ready;
+use crate::words::sync::{AtomicU32, Ordering};
+
+const SLEEPING: u32 = 1 << 0;
+const NOTIFIED: u32 = 1 << 1;
+
+/// One thread's side of the protocol.
+pub(crate) struct Sleep {
+    flags: AtomicU32,
+    /// Lives as long as this does, which is as long as anybody can call [`Sleep::wake`] (suspect 12).
+    waker: OnceLock<Arc<dyn Wake>>,
+}
+
+impl Sleep {
+    pub(crate) fn new() -> Self {
+        Self { flags: AtomicU32::new(0), waker: OnceLock::new() }
+    }
+
+    pub(crate) fn set_waker(&self, waker: Arc<dyn Wake>) {
+        let first = self.waker.set(waker).is_ok();
+        invariant!(first, "a thread has one waker");
+    }
+
+    /// Announces the sleep. The thread must look for work after this, and before it waits.
+    pub(crate) fn announce(&self) {
+        // Pair: sleep. Flags, then queues ∥ queues, then flags. Two read-modify-writes of one word: either this one sees the
+        // waker's, and then the work, or the waker sees SLEEPING.
+        fault!(NotifiedSticks => { self.flags.fetch_or(SLEEPING, Ordering::AcqRel); return });
+        self.flags.swap(SLEEPING, ordering!(FlagsRelaxed, AcqRel));
+    }
+
+    /// Ends the sleep: after the wait, not before it (bug 50).
+    pub(crate) fn end(&self) {
+        // Pair: sleep.
+        self.flags.fetch_and(!SLEEPING, Ordering::AcqRel);
+    }
+
+    /// Whether the thread will look for work, whatever it is doing.
+    #[cfg(all(test, loom))]
+    pub(crate) fn is_notified(&self) -> bool {
+        self.flags.load(Ordering::Acquire) & NOTIFIED != 0
+    }
+
+    /// In a forked child: nothing wakes this thread, which does not exist here. Its parent's thread has the same wake descriptor.
+    pub(crate) fn silence(&self) {
+        // The child has one thread, which goes on to see this in its own order.
+        self.flags.store(NOTIFIED, Ordering::Relaxed);
+    }
+
+    /// See [`Wake::renew`].
+    pub(crate) fn renew(&self) -> io::Result<()> {
+        fault!(ForkSharesWaker => return Ok(()));
+        self.waker.get().map_or(Ok(()), |waker| waker.renew())
+    }
+
+    /// Makes the thread look for work that was published before this call. Async-signal-safe.
+    pub(crate) fn wake(&self) {
+        // Pair: sleep.
+        let before = self.flags.fetch_or(NOTIFIED, ordering!(FlagsRelaxed, AcqRel));
+        fault!(NotifiedIgnored: before => before & SLEEPING);
+        if before & (SLEEPING | NOTIFIED) == SLEEPING
+            && let Some(waker) = self.waker.get()
+        {
+            waker.wake();
+        }
+    }
+}
+
+/// The writing end of a wake pipe.
+struct WakePipe {
+    writer: PipeWriter,
+    /// The number of the reading end, which the table owns as long as the core exists.
+    reader: RawFd,
+}
+
+impl Wake for WakePipe {
+    fn wake(&self) {
+        // A full pipe wakes as well as one more byte does. Nothing can be done about any other error, and a
+        // signal handler must not try.
+        let _ = (&self.writer).write(&[0]);
+    }
+
+    fn renew(&self) -> io::Result<()> {
+        let (reader, writer) = nonblocking_pipe()?;
+        replace(&reader, self.reader)?;
+        replace(&writer, self.writer.as_raw_fd())
+    }
+}
+
+/// Makes `number` another descriptor of the same open file as `fd`. What had the number is closed.
+fn replace(fd: &impl AsRawFd, number: RawFd) -> io::Result<()> {
+    // SAFETY: the number stays open, and what it stands for is a wake pipe as before: its owners see no difference.
+    if unsafe { libc::dup2(fd.as_raw_fd(), number) } < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: open, as of just now.
+    let number = unsafe { BorrowedFd::borrow_raw(number) };
+    fcntl(number, FcntlArg::F_SETFD(FdFlag::FD_CLOEXEC))?;
+    Ok(())
+}
+
+/// A pipe to wake a thread with: what to call, and what the thread must poll.
+pub(crate) fn wake_pipe() -> io::Result<(Arc<dyn Wake>, OwnedFd)> {
+    let (reader, writer) = nonblocking_pipe()?;
+    Ok((Arc::new(WakePipe { writer, reader: reader.as_raw_fd() }), reader.into()))
+}
+
+fn nonblocking_pipe() -> io::Result<(PipeReader, PipeWriter)> {
+    let (reader, writer) = io::pipe()?;
+    set_nonblocking(&reader)?;
+    set_nonblocking(&writer)?;
+    Ok((reader, writer))
+}
+
+fn set_nonblocking(fd: &impl AsFd) -> io::Result<()> {
+    let flags = OFlag::from_bits_retain(fcntl(fd, FcntlArg::F_GETFL)?);
+    fcntl(fd, FcntlArg::F_SETFL(flags | OFlag::O_NONBLOCK))?;
+    Ok(())
+}
+
+/// The handler of the reading end: empties the pipe.
+pub(crate) fn drain_wake_pipe(ready: &Ready<'_>) {
+    let mut sink = [0; 64];
+    let mut received = 0;
+    while let Ok(count @ 1..) = nix::unistd::read(ready, &mut sink) {
+        received += count as u64;
+    }
+    let activity = ready.context().activity();
+    activity.wake_thread.add(received);
+    fault!(OnePollerPerProcess => return);
+    // One write per announced sleep, and no other (S17). Not one per read: a waker may be held up between its
+    // look at the flags and its write, over any number of sleeps, and several of them may then write at once.
+    let (written, sleeps) = (activity.wake_thread.get(), activity.loops.get());
+    invariant!(written <= sleeps, "{written} wake-ups for {sleeps} sleeps");
+}
+
+#[cfg(all(test, not(any(loom, shuttle))))]
+mod tests {
+    use super::*;
+    use std::sync::atomic::AtomicUsize;
+
+    #[derive(Default)]
+    struct Counting(AtomicUsize);
+
+    impl Wake for Counting {
+        fn wake(&self) {
+            self.0.fetch_add(1, Ordering::SeqCst);
+        }
+    }
+
+    #[test]
+    fn a_waker_writes_once_per_sleep_and_never_to_a_thread_that_is_awake() {
+        let (sleep, counting) = (Sleep::new(), Arc::new(Counting::default()));
+        sleep.set_waker(counting.clone());
+        let written = || counting.0.load(Ordering::SeqCst);
+        sleep.wake();
+        assert_eq!(written(), 0, "it has not announced a sleep and will look");
+        sleep.announce();
+        sleep.wake();
+        sleep.wake();
+        assert_eq!(written(), 1);
+        sleep.end();
+        sleep.wake();
+        assert_eq!(written(), 1, "S17: nothing is written after the sleep");
+        sleep.announce();
+        sleep.wake();
+        assert_eq!(written(), 2, "the next sleep starts afresh");
+    }
+
+    /// A forked child shares the open files of its parent.
+    #[test]
+    fn a_renewed_wake_pipe_wakes_its_own_reader_only() {
+        let (waker, reader) = wake_pipe().unwrap();
+        let parents = reader.try_clone().unwrap();
+        let can_read = |fd: &OwnedFd| nix::unistd::read(fd, &mut [0; 8]);
+        waker.wake();
+        waker.renew().unwrap();
+        assert_eq!(can_read(&reader), Err(nix::Error::EAGAIN), "what woke the parent is not the child's");
+        waker.wake();
+        assert_eq!(can_read(&parents), Ok(1), "from before");
+        assert_eq!(can_read(&reader), Ok(1));
+        let flags = |what| nix::fcntl::fcntl(&reader, what).unwrap();
+        assert!(flags(FcntlArg::F_GETFD) & FdFlag::FD_CLOEXEC.bits() != 0);
+        assert!(flags(FcntlArg::F_GETFL) & OFlag::O_NONBLOCK.bits() != 0);
+    }
+
+    #[test]
+    fn a_silenced_sleeper_is_not_written_to() {
+        let (sleep, counting) = (Sleep::new(), Arc::new(Counting::default()));
+        sleep.set_waker(counting.clone());
+        sleep.announce();
+        sleep.silence();
+        sleep.wake();
+        assert_eq!(counting.0.load(Ordering::SeqCst), 0);
+    }
+}

@@ -1,0 +1,25 @@
+//! What the table asserts of an entry of its own accord.
+
+use std::os::fd::RawFd;
+
+use super::FdTable;
+use crate::entry::Entry;
+use crate::words::state;
+use crate::words::sync::Ordering;
+
+/// S10: nothing of an earlier registration is left in a slot that is claimed.
+pub(super) fn begins_clean(table: &FdTable, fd: RawFd) {
+    let (entry, polled) = (&table.entries[fd as usize], &table.polled[fd as usize]);
+    invariant!(entry.running.load(Ordering::Acquire) == 0, "S10: fd {fd} is running before its life");
+    invariant!(entry.state.load(Ordering::Acquire) == 0, "S10: fd {fd} has a state before its life");
+    invariant!(entry.update_mask.load(Ordering::Acquire) == 0, "S10: fd {fd} owes updates before its life");
+    invariant!(polled.load() == (0, 0), "S10: fd {fd} is polled before its life");
+    invariant!(entry.link.is_unlinked(), "S10: fd {fd} is listed before its life");
+}
+
+/// S5, S6, S14: a registration that ends has no user, no allowed thread and no token.
+pub(super) fn ends_unused(entry: &Entry, fd: RawFd, state: u32) {
+    invariant!(entry.running.load(Ordering::Acquire) == 0, "S5: fd {fd} closes under a user");
+    invariant!(entry.thread_mask.load(Ordering::Acquire) == 0, "S6: fd {fd} closes while allowed");
+    invariant!(state & state::MUST_CLOSE == 0, "S14: fd {fd} closes with its token");
+}

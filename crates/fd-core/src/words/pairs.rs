@@ -1,0 +1,116 @@
+//! The sides of the Dekker pairs. Each side writes its own word with a read-modify-write and then reads the other side's word;
+//! the fence between them is part of the write, or of the read where the function says so.
+//!
+//! `docs/protocol.md` ("Orderings") lists the pairs and what proves each. `crates/orderings` compiles this very file for other
+//! processors and checks the instructions, so it uses only `sync` and the hooks for mutants.
+
+use super::sync::{AtomicBool, AtomicU32, AtomicU64, Ordering, fence, fence_after_rmw};
+
+/// Reads a word of a pair. Later accesses stay behind it.
+#[inline(always)]
+pub(crate) fn read(word: &AtomicU64) -> u64 {
+    // Any pair: the caller names it.
+    word.load(Ordering::Acquire)
+}
+
+/// Reads the running bits, as [`read`] does.
+#[inline(always)]
+pub(crate) fn running(running: &AtomicU64) -> u64 {
+    // Pair: exit. Acquire: a thread that sees a takeover's bit gone sees the mask that it left.
+    running.load(ordering!(RunningRelaxed, Acquire))
+}
+
+/// `enter`: sets running bits. Pairs with [`clear_mask`]: running, then mask; mask, then running. Returns the bits before.
+#[inline(always)]
+pub(crate) fn set_running(running: &AtomicU64, me: u64) -> u64 {
+    // Pair: enter-delete.
+    let before = running.fetch_or(me, Ordering::AcqRel);
+    unless!(EnterFence => fence_after_rmw());
+    before
+}
+
+/// `exit`: clears running bits. Pairs with [`clear_mask`] as [`set_running`] does. Returns the bits before.
+#[inline(always)]
+pub(crate) fn clear_running(running: &AtomicU64, me: u64) -> u64 {
+    // Pairs: leave-delete, exit. Release: the use of the entry is over before another thread sees the bit gone.
+    let before = running.fetch_and(!me, ordering!(ExitRelaxed, AcqRel));
+    unless!(LeaveFence => fence_after_rmw());
+    before
+}
+
+/// `exit`: reads running after it has read another thread's zero of the mask.
+///
+/// A third thread may have set its running bit without seeing the zero. Only a fence orders that bit before this read where a
+/// store can reach one processor before another (RWC: POWER allows it).
+#[inline(always)]
+pub(crate) fn running_after_foreign_zero(running: &AtomicU64) -> u64 {
+    // Pair: last-user.
+    unless!(LastFence => fence(Ordering::SeqCst));
+    self::running(running)
+}
+
+/// `delete`: ends the thread mask. Pairs with [`set_running`] and [`clear_running`].
+#[inline(always)]
+pub(crate) fn clear_mask(mask: &AtomicU64) {
+    // Pairs: enter-delete, leave-delete, token. Release: a thread that sees the zero finds the token.
+    mask.swap(0, Ordering::AcqRel);
+    unless!(DeleteFence => fence_after_rmw());
+}
+
+/// `schedule`: sets update bits. Pairs with [`updates_after_unlink`]: bits, then link; link, then bits.
+#[inline(always)]
+pub(crate) fn set_updates(updates: &AtomicU64, bits: u64) {
+    // Pairs: schedule-unlist, update. Release: a thread that clears the bits sees the state that they are about.
+    updates.fetch_or(bits, ordering!(ScheduleRelaxed, AcqRel));
+    unless!(ScheduleFence => fence_after_rmw());
+}
+
+/// The end of a removal: writes `unlinked` to a link that this thread has locked. A read-modify-write, so that the fence of
+/// [`updates_after_unlink`] can follow it.
+#[inline(always)]
+pub(crate) fn unlink(link: &AtomicU64, unlinked: u64) {
+    // Pairs: schedule-unlist, link.
+    link.swap(unlinked, ordering!(LinkRelaxed, AcqRel));
+}
+
+/// `done_update`: reads the update bits after [`unlink`]. Pairs with [`set_updates`]. If another thread has unlinked the entry,
+/// that thread's read counts, and this one needs no order.
+#[inline(always)]
+pub(crate) fn updates_after_unlink(updates: &AtomicU64) -> u64 {
+    // Pair: schedule-unlist.
+    unless!(UnlistFence => fence_after_rmw());
+    read(updates)
+}
+
+/// `insert`: locks a free slot. Pairs with [`close`]: slot, then closed; closed, then slots. Returns whether it did.
+#[inline(always)]
+pub(crate) fn claim(slot: &AtomicU64, free: u64, locked: u64) -> bool {
+    // Pairs: insert-close, drain. Acquire: pairs with the release of `free`, which ends the earlier registration.
+    let claimed = slot.compare_exchange(free, locked, Ordering::AcqRel, Ordering::Relaxed).is_ok();
+    if claimed {
+        unless!(InsertFence => fence_after_rmw());
+    }
+    claimed
+}
+
+/// `insert`: whether the table is closed, after [`claim`].
+#[inline(always)]
+pub(crate) fn is_closed(closed: &AtomicBool) -> bool {
+    // Pairs: insert-close, sleep.
+    closed.load(Ordering::Acquire)
+}
+
+/// `FdTable::close`: closes the table. Pairs with [`claim`], and with the bound that an insertion raises before its claim.
+#[inline(always)]
+pub(crate) fn close(closed: &AtomicBool) {
+    // Pair: insert-close.
+    closed.swap(true, Ordering::AcqRel);
+    unless!(CloseFence => fence_after_rmw());
+}
+
+/// After [`close`]: reads the bound of the slots to look at.
+#[inline(always)]
+pub(crate) fn bound(high_water: &AtomicU32) -> u32 {
+    // Pair: insert-close.
+    high_water.load(Ordering::Acquire)
+}

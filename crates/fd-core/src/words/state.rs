@@ -1,0 +1,248 @@
+//! The state word of an entry: activity and readiness per direction, the last report, and what becomes of the
+//! descriptor. It is only ever changed by read-modify-writes, because other threads may set CLONED, EXPORTED or
+//! the close token at any time (suspect 3).
+
+use crate::words::events::{Events, Interest};
+
+/// The upper layer wants to receive.
+pub const ACTIVE_R: u32 = 1 << 0;
+/// No `EAGAIN` seen on the receiving side since the last report.
+pub const READY_R: u32 = 1 << 1;
+/// The upper layer wants to send.
+pub const ACTIVE_W: u32 = 1 << 4;
+/// No `EAGAIN` seen on the sending side since the last report.
+pub const READY_W: u32 = 1 << 5;
+/// The last report had readable data.
+pub const POLL_IN: u32 = 1 << 8;
+/// The last report had urgent data. No backend produces it; the bit is kept so that dumps compare.
+pub const POLL_PRI: u32 = 1 << 9;
+/// The last report was writable.
+pub const POLL_OUT: u32 = 1 << 10;
+/// Some report had an error. Sticks until the end of this life (S15).
+pub const POLL_ERR: u32 = 1 << 11;
+/// Some report had a hang-up. Sticks until the end of this life (S15).
+pub const POLL_HUP: u32 = 1 << 12;
+/// Closing must reset the connection: `SO_LINGER` with a zero timeout first.
+pub const LINGER_RISK: u32 = 1 << 16;
+/// The open file is shared with another descriptor or process, so closing this number will not make the kernel
+/// forget the registration.
+pub const CLONED: u32 = 1 << 17;
+/// Registered edge-triggered where the backend can.
+pub const EDGE: u32 = 1 << 19;
+/// A listener that may be handed to another process.
+pub const EXPORTED: u32 = 1 << 20;
+/// Deleting gives the descriptor back instead of closing it.
+pub const DISOWN: u32 = 1 << 22;
+/// The close token: whoever clears it is the one that closes (S14).
+pub const MUST_CLOSE: u32 = 1 << 23;
+/// This life was deleted. Set once, together with the token.
+pub const DELETED: u32 = 1 << 24;
+/// The owner changed: what its poller still knows from an earlier time must be replaced, not compared
+/// (suspect 10). Consumed by the owner's next update.
+pub const REARM: u32 = 1 << 25;
+
+/// The runtime's own descriptor, which wakes a thread. Its handle is refused everywhere.
+pub const INTERNAL: u32 = 1 << 26;
+
+/// Both directions wanted.
+pub const ACTIVE: u32 = ACTIVE_R | ACTIVE_W;
+/// Both directions ready.
+pub const READY: u32 = READY_R | READY_W;
+
+/// The directions that the state wants polled.
+pub const fn wanted(state: u32) -> Interest {
+    Interest { recv: state & ACTIVE_R != 0, send: state & ACTIVE_W != 0 }
+}
+
+/// The state after a report of `events` (2.6 step 7 and 9 of the protocol): the last report's bits are
+/// replaced, errors and hang-ups stick, readiness is added.
+pub(crate) fn after_report(state: u32, events: Events) -> u32 {
+    let mut seen = 0;
+    if events.intersects(Events::READY_R) {
+        seen |= POLL_IN;
+    }
+    if events.intersects(Events::READY_W) {
+        seen |= POLL_OUT;
+    }
+    if events.intersects(Events::SHUT_R) {
+        seen |= POLL_HUP;
+    }
+    // A hang-up is an error only for somebody who still wanted to write (bug 36).
+    let writes = state & ACTIVE_W != 0;
+    fault!(HangupIsError: writes => true);
+    let broken = events.intersects(Events::SHUT_W) && writes;
+    if events.intersects(Events::ERR.or(Events::INVALID)) || broken {
+        seen |= POLL_ERR;
+    }
+    if seen & (POLL_IN | POLL_HUP | POLL_ERR) != 0 {
+        seen |= READY_R;
+    }
+    if seen & (POLL_OUT | POLL_ERR) != 0 {
+        seen |= READY_W;
+    }
+    let replaced = POLL_IN | POLL_PRI | POLL_OUT;
+    fault!(ReportForgetsHangup: replaced => replaced | POLL_ERR | POLL_HUP);
+    state & !replaced | seen
+}
+
+/// The directions that were reported though nobody wants them (2.6 step 8): if they are still unwanted after
+/// the handler, this thread's poller must be told (L6).
+pub(crate) const fn must_stop(state: u32, events: Events) -> Interest {
+    let recv = Events::READY_R.or(Events::SHUT_R).or(Events::ERR).or(Events::INVALID);
+    let send = Events::READY_W.or(Events::SHUT_W).or(Events::ERR).or(Events::INVALID);
+    if state & ACTIVE == 0 {
+        Interest::BOTH
+    } else {
+        Interest {
+            recv: state & ACTIVE_R == 0 && events.intersects(recv),
+            send: state & ACTIVE_W == 0 && events.intersects(send),
+        }
+    }
+}
+
+/// Whether one of `directions` is (still) not wanted.
+pub(crate) const fn some_inactive(state: u32, directions: Interest) -> bool {
+    (directions.recv && state & ACTIVE_R == 0) || (directions.send && state & ACTIVE_W == 0)
+}
+
+/// The letters of `show fd`: one per flag, in the order C L E D X T R I, `-` where unset.
+pub(crate) fn letters(state: u32) -> String {
+    let flags = [
+        (CLONED, 'C'),
+        (LINGER_RISK, 'L'),
+        (EDGE, 'E'),
+        (DISOWN, 'D'),
+        (EXPORTED, 'X'),
+        (MUST_CLOSE, 'T'),
+        (REARM, 'R'),
+        (INTERNAL, 'I'),
+    ];
+    flags.iter().map(|&(bit, letter)| if state & bit != 0 { letter } else { '-' }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The values are part of `show fd`, of dumps that users keep, and of HAProxy's tools (include/haproxy/fd-t.h).
+    #[test]
+    fn the_bits_have_the_values_that_dumps_print() {
+        let bits = [
+            (ACTIVE_R, 0x0000_0001),
+            (READY_R, 0x0000_0002),
+            (ACTIVE_W, 0x0000_0010),
+            (READY_W, 0x0000_0020),
+            (POLL_IN, 0x0000_0100),
+            (POLL_PRI, 0x0000_0200),
+            (POLL_OUT, 0x0000_0400),
+            (POLL_ERR, 0x0000_0800),
+            (POLL_HUP, 0x0000_1000),
+            (LINGER_RISK, 0x0001_0000),
+            (CLONED, 0x0002_0000),
+            (EDGE, 0x0008_0000),
+            (EXPORTED, 0x0010_0000),
+            (DISOWN, 0x0040_0000),
+            (MUST_CLOSE, 0x0080_0000),
+            (DELETED, 0x0100_0000),
+            (REARM, 0x0200_0000),
+            (INTERNAL, 0x0400_0000),
+        ];
+        for (bit, value) in bits {
+            assert_eq!(bit, value, "{value:#x}");
+        }
+        assert_eq!((ACTIVE, READY), (0x11, 0x22));
+        assert_eq!(after_report(0, Events::READY_R), 0x0102);
+        assert_eq!(after_report(0, Events::READY_W), 0x0420);
+        assert_eq!(letters(0x06db_0000), "CLEDXTRI");
+        let named = [CLONED, LINGER_RISK, EDGE, DISOWN, EXPORTED, MUST_CLOSE, REARM, INTERNAL];
+        for (place, bit) in named.into_iter().enumerate() {
+            assert_eq!(letters(bit).find(|letter| letter != '-'), Some(place), "{bit:#x}");
+            assert_eq!(letters(bit).matches('-').count(), named.len() - 1, "{bit:#x}");
+        }
+    }
+
+    #[test]
+    fn each_direction_is_wanted_for_itself() {
+        for (state, expected) in [
+            (0, Interest::NONE),
+            (ACTIVE_R, Interest::RECV),
+            (ACTIVE_W, Interest::SEND),
+            (ACTIVE, Interest::BOTH),
+            (!ACTIVE, Interest::NONE),
+        ] {
+            assert_eq!(wanted(state), expected, "{state:#x}");
+        }
+    }
+
+    /// What one report says alone, and what it leaves of each bit of an earlier one.
+    #[test]
+    fn each_event_sets_its_own_bits_and_replaces_the_last_report() {
+        let reports = [
+            (Events::NONE, 0),
+            (Events::READY_R, POLL_IN | READY_R),
+            (Events::READY_W, POLL_OUT | READY_W),
+            (Events::SHUT_R, POLL_HUP | READY_R),
+            (Events::SHUT_W, 0),
+            (Events::ERR, POLL_ERR | READY),
+            (Events::INVALID, POLL_ERR | READY),
+        ];
+        for (events, alone) in reports {
+            assert_eq!(after_report(0, events), alone, "{events:?}");
+            for (before, stays) in
+                [(POLL_IN, 0), (POLL_PRI, 0), (POLL_OUT, 0), (POLL_ERR, POLL_ERR), (POLL_HUP, POLL_HUP)]
+            {
+                assert_eq!(after_report(before, events), alone | stays, "{events:?} after {before:#x}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_last_report_is_replaced_and_errors_stick() {
+        let state = after_report(ACTIVE_R, Events::READY_R.or(Events::ERR).or(Events::SHUT_R));
+        assert_eq!(state, ACTIVE_R | POLL_IN | POLL_ERR | POLL_HUP | READY);
+        let state = after_report(state, Events::READY_W);
+        assert_eq!(state & (POLL_IN | POLL_OUT), POLL_OUT);
+        assert_eq!(state & (POLL_ERR | POLL_HUP), POLL_ERR | POLL_HUP, "S15");
+    }
+
+    /// Bug 4: HUP reported with IN was forgotten on the next report, so the read side was never signalled.
+    #[test]
+    fn a_hangup_keeps_the_read_side_ready() {
+        assert_eq!(after_report(ACTIVE_R, Events::SHUT_R) & READY, READY_R);
+    }
+
+    /// Bug 36: a hang-up after our own shutdown of the sending side was taken for an error.
+    #[test]
+    fn a_full_hangup_is_an_error_only_while_sending_is_wanted() {
+        let hangup = Events::SHUT_R.or(Events::SHUT_W);
+        assert_eq!(after_report(ACTIVE_R, hangup) & POLL_ERR, 0);
+        assert_eq!(after_report(ACTIVE_R | ACTIVE_W, hangup) & POLL_ERR, POLL_ERR);
+    }
+
+    #[test]
+    fn a_report_never_changes_the_upper_half_or_the_activity() {
+        let upper = LINGER_RISK | CLONED | EDGE | EXPORTED | DISOWN | MUST_CLOSE | DELETED | REARM;
+        for active in [0, ACTIVE_R, ACTIVE_W, ACTIVE] {
+            let after = after_report(upper | active, Events::READY_R.or(Events::ERR));
+            assert_eq!(after & (upper | ACTIVE), upper | active);
+        }
+    }
+
+    #[test]
+    fn what_nobody_wants_must_stop() {
+        assert_eq!(must_stop(0, Events::READY_R), Interest::BOTH);
+        assert_eq!(must_stop(ACTIVE_R, Events::READY_R), Interest::NONE);
+        assert_eq!(must_stop(ACTIVE_R, Events::READY_W), Interest::SEND);
+        assert_eq!(must_stop(ACTIVE_W, Events::READY_W.or(Events::SHUT_R)), Interest::RECV);
+        assert_eq!(must_stop(ACTIVE_W, Events::ERR), Interest::RECV);
+        assert_eq!(must_stop(ACTIVE, Events::ERR.or(Events::READY_R)), Interest::NONE);
+    }
+
+    #[test]
+    fn a_direction_wanted_again_by_the_handler_does_not_stop() {
+        assert!(some_inactive(ACTIVE_R, Interest::BOTH));
+        assert!(!some_inactive(ACTIVE_R, Interest::RECV));
+        assert!(!some_inactive(ACTIVE, Interest::BOTH));
+        assert!(!some_inactive(0, Interest::NONE));
+    }
+}

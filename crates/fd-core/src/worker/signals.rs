@@ -1,0 +1,94 @@
+//! Signals: caught anywhere, handled on the first thread of the first group.
+
+use std::io;
+use std::os::raw::c_int;
+use std::sync::Arc;
+
+use signal_hook::SigId;
+
+use crate::shared::FdCore;
+use crate::shared::context::Context;
+use crate::words::ids::ThreadId;
+use crate::words::sync::Ordering;
+
+/// What to run for a signal.
+pub(crate) type Action = Box<dyn Fn(&Context) + Send + Sync>;
+
+/// Refuses a number that is no signal, or a signal that no program can catch and survive, with the reason.
+pub(crate) fn check(signal: c_int) -> Result<(), String> {
+    if !(1..=64).contains(&signal) {
+        return Err(format!("{signal} is not a signal number from 1 to 64"));
+    }
+    fault!(ForbiddenSignalTaken => return Ok(()));
+    // signal-hook panics on these.
+    if signal_hook::consts::FORBIDDEN.contains(&signal) {
+        return Err(format!("signal {signal} cannot be caught, or not be returned from"));
+    }
+    Ok(())
+}
+
+/// The signals that a runtime handles.
+pub(crate) struct Signals {
+    actions: Vec<(c_int, Action)>,
+}
+
+impl Signals {
+    pub(crate) fn new(actions: Vec<(c_int, Action)>) -> Self {
+        Self { actions }
+    }
+
+    /// Starts to catch the signals on behalf of `thread`.
+    ///
+    /// # Errors
+    /// What `sigaction` answers.
+    pub(crate) fn catch(&self, core: &Arc<FdCore>, thread: ThreadId) -> io::Result<Caught> {
+        let mut caught = Caught(Vec::new());
+        for &(signal, _) in &self.actions {
+            let core = Arc::clone(core);
+            let note = move || note(&core, thread, signal);
+            // SAFETY: the action touches atomics and the wake descriptor only, which is async-signal-safe; the
+            // core it refers to is kept alive by its Arc and dropped by `Caught`, outside any signal handler.
+            caught.0.push(unsafe { signal_hook::low_level::register(signal, note) }?);
+        }
+        Ok(caught)
+    }
+
+    /// Runs the actions of the signals that were caught.
+    pub(crate) fn handle(&self, context: &Context) {
+        // Pair: signals.
+        let pending = &context.shared().signals;
+        if pending.load(Ordering::Acquire) == 0 {
+            return;
+        }
+        let caught = pending.swap(0, Ordering::AcqRel);
+        for (signal, action) in self.actions.iter().filter(|(signal, _)| caught & bit(*signal) != 0) {
+            let _ = signal;
+            action(context);
+        }
+    }
+}
+
+/// What is done when `signal` arrives: in a signal handler, so atomics and the wake descriptor only.
+pub(crate) fn note(core: &FdCore, thread: ThreadId, signal: c_int) {
+    if let Some(shared) = core.thread(thread) {
+        fault!(WakeBeforeSignal => shared.sleep.wake());
+        // Pairs: signals, sleep. Published before the wake-up, like any work (L2, bug 62).
+        shared.signals.fetch_or(bit(signal), Ordering::AcqRel);
+        unless!(WakeBeforeSignal => shared.sleep.wake());
+    }
+}
+
+fn bit(signal: c_int) -> u64 {
+    1 << (signal - 1)
+}
+
+/// Signals being caught, until dropped.
+pub(crate) struct Caught(Vec<SigId>);
+
+impl Drop for Caught {
+    fn drop(&mut self) {
+        for id in self.0.drain(..) {
+            signal_hook::low_level::unregister(id);
+        }
+    }
+}

@@ -1,0 +1,244 @@
+//! The floors of this crate, from the lowest to the highest: a file names its own floor and lower ones only.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use proc_macro2::{Delimiter, TokenStream, TokenTree};
+
+/// A floor is a folder of `src`, or a file of that name. `src/lib.rs` describes them.
+const FLOORS: [&str; 8] = ["hooks", "words", "entry", "table", "poller", "shared", "worker", "runtime"];
+
+/// The files of this floor may name each other in a circle: the core lends a context, and a context holds the
+/// core.
+const RECURSIVE: &str = "shared";
+
+/// The one name that goes up. An entry keeps its handler and never calls it, but the handler's own interface
+/// names what a worker lends it.
+const UPWARD: (&str, &str) = ("entry/handler.rs", "shared/ready.rs");
+
+/// Not part of the crate that ships: unit tests, and what they and the models share.
+fn is_for_tests(file: &str) -> bool {
+    file.starts_with("models/")
+        || file.ends_with("tests.rs")
+        || ["reference.rs", "testing.rs"].contains(&file)
+}
+
+/// A wrong variant of a step belongs to the file that has the step, and is beside it only to be out of the
+/// way.
+fn is_mistakes(file: &str) -> bool {
+    file.ends_with("mistakes.rs")
+}
+
+/// The source files but `lib.rs`, by their path below `src`.
+fn sources() -> BTreeMap<String, TokenStream> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let (mut folders, mut sources) = (vec![root.clone()], BTreeMap::new());
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.strip_prefix(&root).unwrap().to_str().unwrap().to_owned();
+            if path.is_dir() {
+                folders.push(path);
+            } else if name.ends_with(".rs") && name != "lib.rs" && !is_for_tests(&name) {
+                sources.insert(name, std::fs::read_to_string(path).unwrap().parse().unwrap());
+            }
+        }
+    }
+    sources
+}
+
+fn floor_of(file: &str) -> &str {
+    file.split(['/', '.']).next().unwrap()
+}
+
+fn level(file: &str) -> usize {
+    let floor = floor_of(file);
+    FLOORS.iter().position(|name| *name == floor).unwrap_or_else(|| {
+        panic!("error: {floor} is on no floor\nhelp: say which in FLOORS of this test, and in src/lib.rs")
+    })
+}
+
+/// The module that a file is: its segments below the crate.
+fn module_of(file: &str) -> Vec<&str> {
+    let path = file.strip_suffix(".rs").unwrap();
+    path.strip_suffix("/mod").unwrap_or(path).split('/').collect()
+}
+
+fn is_punct(token: Option<&TokenTree>, wanted: char) -> bool {
+    matches!(token, Some(TokenTree::Punct(punct)) if punct.as_char() == wanted)
+}
+
+fn is_ident(token: Option<&TokenTree>, wanted: &str) -> bool {
+    matches!(token, Some(TokenTree::Ident(ident)) if ident == wanted)
+}
+
+fn inside(token: Option<&TokenTree>, delimiter: Delimiter) -> Option<Vec<TokenTree>> {
+    match token {
+        Some(TokenTree::Group(group)) if group.delimiter() == delimiter => {
+            Some(group.stream().into_iter().collect())
+        }
+        _ => None,
+    }
+}
+
+/// Appends the paths that go on from `prefix` at `tokens`: one, or those of a group in braces.
+fn paths_from(prefix: &[String], tokens: &[TokenTree], found: &mut Vec<Vec<String>>) {
+    match tokens.first() {
+        Some(TokenTree::Ident(name)) => {
+            let path: Vec<_> = prefix.iter().cloned().chain([name.to_string()]).collect();
+            if is_punct(tokens.get(1), ':') && is_punct(tokens.get(2), ':') {
+                paths_from(&path, &tokens[3..], found);
+            } else {
+                found.push(path);
+            }
+        }
+        first => match inside(first, Delimiter::Brace) {
+            Some(group) => {
+                let is_comma = |token: &TokenTree| is_punct(Some(token), ',');
+                group.split(is_comma).for_each(|path| paths_from(prefix, path, found));
+            }
+            None => found.push(prefix.to_vec()),
+        },
+    }
+}
+
+/// The paths of `module` that begin with `crate` or `super`, from the root of the crate. `depth` is the
+/// number of modules between the tokens and the file's own. Unit tests are left out.
+fn named(module: &[&str], tokens: &[TokenTree], depth: usize, found: &mut Vec<Vec<String>>) {
+    let mut at = 0;
+    while at < tokens.len() {
+        let attribute =
+            is_punct(tokens.get(at), '#').then(|| inside(tokens.get(at + 1), Delimiter::Bracket)).flatten();
+        if attribute.is_some_and(|it| is_ident(it.first(), "cfg") && mentions(&it[1..], "test")) {
+            // The item behind it, up to its body or its semicolon.
+            let is_end = |token: &TokenTree| {
+                is_punct(Some(token), ';') || inside(Some(token), Delimiter::Brace).is_some()
+            };
+            at += 2;
+            at += tokens[at..].iter().position(is_end).map_or(tokens.len(), |end| end + 1);
+            continue;
+        }
+        let goes_on = is_punct(tokens.get(at + 1), ':') && is_punct(tokens.get(at + 2), ':');
+        if is_ident(tokens.get(at), "crate") && goes_on {
+            paths_from(&[], &tokens[at + 3..], found);
+        } else if is_ident(tokens.get(at), "super") && goes_on && depth == 0 {
+            let parent: Vec<_> =
+                module[..module.len() - 1].iter().map(|segment| (*segment).to_owned()).collect();
+            paths_from(&parent, &tokens[at + 3..], found);
+        }
+        if let Some(TokenTree::Group(group)) = tokens.get(at) {
+            let is_module = at >= 2 && is_ident(tokens.get(at - 2), "mod");
+            let inner: Vec<_> = group.stream().into_iter().collect();
+            named(module, &inner, depth + usize::from(is_module), found);
+        }
+        at += 1;
+    }
+}
+
+fn mentions(tokens: &[TokenTree], word: &str) -> bool {
+    tokens.iter().any(|token| match token {
+        TokenTree::Ident(ident) => ident == word,
+        TokenTree::Group(group) => mentions(&group.stream().into_iter().collect::<Vec<_>>(), word),
+        _ => false,
+    })
+}
+
+/// The file that a path leads into.
+fn file_of(path: &[String], files: &BTreeSet<String>) -> Option<String> {
+    (1..=path.len()).rev().find_map(|length| {
+        let base = path[..length].join("/");
+        [format!("{base}.rs"), format!("{base}/mod.rs")].into_iter().find(|file| files.contains(file))
+    })
+}
+
+/// Which file names which others.
+fn arrows(sources: &BTreeMap<String, TokenStream>) -> BTreeSet<(String, String)> {
+    let files: BTreeSet<_> = sources.keys().cloned().collect();
+    let mut arrows = BTreeSet::new();
+    for (file, tokens) in sources {
+        let mut paths = vec![];
+        named(&module_of(file), &tokens.clone().into_iter().collect::<Vec<_>>(), 0, &mut paths);
+        for path in paths {
+            let Some(target) = file_of(&path, &files) else {
+                // A macro is at the root by itself; `super` at a floor's own root is the crate's.
+                let is_macro = path.len() == 1 && ["fault", "unless"].contains(&path[0].as_str());
+                assert!(
+                    is_macro,
+                    "error: src/{file}: crate::{} leads to no file\nhelp: name the module, not what lib.rs exports",
+                    path.join("::")
+                );
+                continue;
+            };
+            if target != *file {
+                arrows.insert((file.clone(), target));
+            }
+        }
+    }
+    arrows
+}
+
+/// The arrows that break the rules, each with the reason.
+fn broken(arrows: &BTreeSet<(String, String)>) -> Vec<String> {
+    let mut broken = vec![];
+    let mut sideways: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for (from, to) in arrows {
+        let is_the_exception = (from.as_str(), to.as_str()) == UPWARD;
+        if level(to) > level(from) && !is_the_exception {
+            broken.push(format!("src/{from} goes up to src/{to}"));
+        }
+        if level(to) == level(from) && floor_of(from) != RECURSIVE && !is_mistakes(from) {
+            sideways.entry(from).or_default().insert(to);
+        }
+    }
+    for start in sideways.keys() {
+        let (mut reached, mut next) = (BTreeSet::new(), vec![*start]);
+        while let Some(file) = next.pop() {
+            for to in sideways.get(file).into_iter().flatten() {
+                if reached.insert(*to) {
+                    next.push(to);
+                }
+            }
+        }
+        if reached.contains(start) {
+            broken
+                .push(format!("src/{start} comes back to itself by way of others of its floor: {reached:?}"));
+        }
+    }
+    broken
+}
+
+#[test]
+fn no_file_names_a_higher_floor_or_comes_back_to_itself() {
+    let arrows = arrows(&sources());
+    assert!(arrows.len() > 100, "the sources are not what this test takes them for: {arrows:?}");
+    assert!(arrows.contains(&(UPWARD.0.into(), UPWARD.1.into())), "the exception is not needed any more");
+    let broken = broken(&arrows);
+    assert!(
+        broken.is_empty(),
+        "error: {}\nhelp: a floor names lower ones only: {FLOORS:?}, see src/lib.rs",
+        broken.join("\nerror: ")
+    );
+}
+
+#[test]
+fn every_kind_of_broken_arrow_is_found() {
+    let source = |text: &str| text.parse::<TokenStream>().unwrap();
+    let broken_by = |files: &[(&str, &str)]| {
+        broken(&arrows(&files.iter().map(|(name, text)| ((*name).to_owned(), source(text))).collect()))
+    };
+    let (state, pin) = (("words/state.rs", ""), ("table/pin.rs", ""));
+    assert_eq!(broken_by(&[state, ("table/pin.rs", "use crate::words::state;")]), [""; 0]);
+    for up in [
+        "use crate::table::pin::Pin;",
+        "use crate::{hooks, table::{pin::Pin}};",
+        "fn f(pin: &crate::table::pin::Pin) {}",
+        "mod inner { fn f() { crate::table::pin::f() } }",
+    ] {
+        let found = broken_by(&[("words/state.rs", up), pin, ("hooks/mod.rs", "")]);
+        assert_eq!(found, ["src/words/state.rs goes up to src/table/pin.rs"], "{up}");
+    }
+    let circle = [("words/a.rs", "use super::b;"), ("words/b.rs", "use crate::words::a;")];
+    assert_eq!(broken_by(&circle).len(), 2);
+    let tests = "#[cfg(test)] mod tests { use crate::table::pin::Pin; }";
+    assert_eq!(broken_by(&[("words/state.rs", tests), pin]), [""; 0]);
+}

@@ -1,0 +1,50 @@
+//! What no correct poller does. Only hooks call it.
+
+use nix::errno::Errno;
+#[cfg(kqueue)]
+use {crate::sys::EMPTY, crate::sys::kevent, std::os::fd::RawFd, std::time::Duration};
+
+use crate::changes::{Action, ChangeList, Operation, Outcome};
+use crate::receipts::{Kernel, submit_one};
+
+impl ChangeList {
+    /// Drops the entries of every change that is queued.
+    pub(crate) fn drop_operations(&mut self) {
+        self.operations.clear();
+        self.queued.iter_mut().for_each(|queued| queued.operations = 0);
+    }
+}
+
+/// Whether the kernel does not poll what should be added.
+pub(crate) fn is_ignored(operation: &Operation, outcome: Outcome) -> bool {
+    matches!((outcome, operation.action), (Outcome::AlwaysReady(_), Action::Add(_)))
+}
+
+/// Submits the entries one by one, up to the first that fails.
+pub(crate) fn submit_up_to_error(
+    kernel: &mut impl Kernel,
+    operations: &[Operation],
+    results: &mut Vec<Result<(), Errno>>,
+) {
+    for operation in operations {
+        results.push(submit_one(kernel, operation));
+        if results.last().is_some_and(Result::is_err) {
+            break;
+        }
+    }
+    results.resize(operations.len(), Ok(()));
+}
+
+/// Closes a number that may be another owner's.
+#[cfg(kqueue)]
+pub(crate) fn close(number: RawFd) {
+    // SAFETY: none: this is the mistake.
+    unsafe { libc::close(number) };
+}
+
+/// Takes events, which are lost.
+#[cfg(kqueue)]
+pub(crate) fn take_events(queue: RawFd, room: &mut Vec<libc::kevent>) {
+    room.resize(64, EMPTY);
+    let _ = kevent(queue, &[], room, Some(Duration::ZERO));
+}
