@@ -106,7 +106,7 @@ pub(crate) enum Denied {
 }
 
 impl<'t> Pin<'t> {
-    /// Begins to use the entry as thread `me` of the pinned group (2.6 steps 2 to 6): from a success on, until
+    /// Begins to use the entry as thread `me` of the pinned group (protocol 4.3 to 4.5): from a success on, until
     /// [`Pin::leave`], the running bit alone keeps the entry alive and owned, and the pin may go.
     ///
     /// Returns the thread mask that allowed it.
