@@ -4,6 +4,6 @@
 mod citations;
 mod generated;
 mod links;
-// mod readme;
+mod readme;
 mod tree;
-// mod tutorial;
+mod tutorial;
