@@ -1,4 +1,4 @@
-//! docs/tutorial.md: its adapter passes the checks of an adapter, and its probes print what the page shows.
+//! docs/tutorial.md and README.md: the adapter passes the checks of an adapter, and the probes print what the pages show.
 
 use std::path::Path;
 use std::process::Command;
@@ -16,7 +16,8 @@ fn with_adapter(page: &str) -> tempfile::TempDir {
 
 fn pollmatrix(folder: &Path, arguments: &[String]) -> (Option<i32>, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_pollmatrix"));
-    let output = command.args(arguments).current_dir(folder).env_remove("RUST_LOG").output().expect("it starts");
+    let output =
+        command.args(arguments).current_dir(folder).env_remove("RUST_LOG").output().expect("it starts");
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     (output.status.code(), text + &String::from_utf8_lossy(&output.stderr))
 }
@@ -26,7 +27,8 @@ fn trimmed(text: &str) -> Vec<&str> {
 }
 
 fn lacks_python() -> bool {
-    let has_it = Command::new("python3").arg("--version").output().is_ok_and(|output| output.status.success());
+    let has_it =
+        Command::new("python3").arg("--version").output().is_ok_and(|output| output.status.success());
     if !has_it {
         // `.ci/run` looks for these words.
         println!("not run: test documents::tutorial: python3");
@@ -34,28 +36,31 @@ fn lacks_python() -> bool {
     !has_it
 }
 
+/// The arguments of each `$ pollmatrix probe …` of a page, and what the page shows of its output.
+fn probes(page: &str) -> Vec<(Vec<String>, &str)> {
+    let session = |block| {
+        let (command, shown) = str::strip_prefix(block, "$ pollmatrix probe ")?.split_once('\n')?;
+        Some((shlex::split(&format!("probe {command}"))?, shown))
+    };
+    blocks(page, "text").into_iter().filter_map(session).collect()
+}
+
 #[test]
 #[cfg(target_os = "linux")]
-fn the_probes_print_what_the_page_shows() {
+fn the_probes_print_what_the_pages_show() {
     if lacks_python() {
         return;
     }
-    let page = read("docs/tutorial.md");
-    let folder = with_adapter(&page);
-    let mut probes = 0;
-    for block in blocks(&page, "text") {
-        let Some((command, shown)) = block.strip_prefix("$ pollmatrix probe ").and_then(|rest| rest.split_once('\n'))
-        else {
-            continue;
-        };
-        let arguments = shlex::split(&format!("probe {command}")).expect("a command line");
-        let (code, printed) = pollmatrix(folder.path(), &arguments);
+    let tutorial = read("docs/tutorial.md");
+    let folder = with_adapter(&tutorial);
+    let readme = read("README.md");
+    let probes = [probes(&tutorial), probes(&readme)].concat();
+    for (arguments, shown) in &probes {
+        let (code, printed) = pollmatrix(folder.path(), arguments);
         assert_eq!(code, Some(0), "{printed}");
-        // A behaviour stands for several scripts: the page shows the first.
-        assert_eq!(trimmed(&printed)[..trimmed(shown).len()], trimmed(shown), "probe {command}:\n{printed}");
-        probes += 1;
+        assert_eq!(trimmed(&printed), trimmed(shown), "{arguments:?}:\n{printed}");
     }
-    assert_eq!(probes, 2);
+    assert_eq!(probes.len(), 3);
 }
 
 #[test]
