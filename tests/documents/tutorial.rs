@@ -4,6 +4,8 @@ use std::path::Path;
 use std::process::Command;
 use std::{env, fs};
 
+use subjects::testing::lacks;
+
 use crate::tree::{blocks, read};
 
 /// A folder with the adapter of the page.
@@ -26,16 +28,6 @@ fn trimmed(text: &str) -> Vec<&str> {
     text.trim_end().lines().map(str::trim_end).collect()
 }
 
-fn lacks_python() -> bool {
-    let has_it =
-        Command::new("python3").arg("--version").output().is_ok_and(|output| output.status.success());
-    if !has_it {
-        // `.ci/run` looks for these words.
-        println!("not run: test documents::tutorial: python3");
-    }
-    !has_it
-}
-
 /// The arguments of each `$ pollmatrix probe …` of a page, and what the page shows of its output.
 fn probes(page: &str) -> Vec<(Vec<String>, &str)> {
     let session = |block| {
@@ -48,7 +40,7 @@ fn probes(page: &str) -> Vec<(Vec<String>, &str)> {
 #[test]
 #[cfg(target_os = "linux")]
 fn the_probes_print_what_the_pages_show() {
-    if lacks_python() {
+    if lacks("python3") {
         return;
     }
     let tutorial = read("docs/tutorial.md");
@@ -65,7 +57,7 @@ fn the_probes_print_what_the_pages_show() {
 
 #[test]
 fn the_adapter_passes_the_checks_that_an_earlier_one_failed() {
-    if lacks_python() {
+    if lacks("python3") {
         return;
     }
     let folder = with_adapter(&read("docs/tutorial.md"));
