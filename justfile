@@ -74,6 +74,11 @@ lint:
 fmt:
     cargo fmt --all
 
+# What a commit must pass: formatting, clippy, and the documents against the tree
+pre-commit:
+    ci/lint.sh fmt clippy
+    cargo test -p cli --test documents
+
 # report.html and the catalogue in a real browser; screenshots go to FOLDER
 browser *FOLDER:
     ci/browser.sh "$@"

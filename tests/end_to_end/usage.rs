@@ -267,7 +267,7 @@ fn the_history_is_listed_with_who_sees_each_row_or_why_nobody_does() {
     );
     let rows = pollmatrix(&["list", "--history", "--format", "json"]);
     let rows: serde_json::Value = serde_json::from_str(&rows.stdout).expect("JSON");
-    assert_eq!(rows.as_array().map(Vec::len), Some(101 + 20));
+    assert_eq!(rows.as_array().map(Vec::len), Some(102 + 20));
     assert!(rows[65]["names"].as_array().is_some_and(|names| !names.is_empty()), "{}", rows[65]);
     pollmatrix(&["list", "--history", "migration"]).expect(2, &["--history"]);
 }

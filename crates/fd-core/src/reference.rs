@@ -167,7 +167,7 @@ impl World {
                     let deleted = pin.delete(disown);
                     let life = self.life(fd);
                     if life.deleted {
-                        assert_eq!(deleted.err(), Some(DeleteError::AlreadyDeleted), "4.1 (iii)");
+                        assert_eq!(deleted.err(), Some(DeleteError::AlreadyDeleted), "protocol 6.1");
                     } else {
                         (life.deleted, life.allowed) = (true, 0);
                         self.end(fd, deleted.unwrap());

@@ -1,4 +1,4 @@
-//! `docs/protocol.md` and `docs/suspects.md` name models and rules that exist, and leave none of the models out.
+//! `docs/protocol.md` and `docs/history.md` name models and rules that exist, and leave none of the models out.
 
 use std::path::Path;
 
@@ -31,11 +31,11 @@ fn looks_like_a_model(name: &str) -> bool {
 fn every_model_is_in_the_page_and_every_model_of_the_pages_exists() {
     let models = models();
     assert!(models.len() > 20, "the sources of the models are not what this test takes them for: {models:?}");
-    let (protocol, suspects) = (read("../../docs/protocol.md"), read("../../docs/suspects.md"));
+    let (protocol, history) = (read("../../docs/protocol.md"), read("../../docs/history.md"));
     for model in &models {
         assert!(quoted(&protocol).contains(&model.as_str()), "docs/protocol.md does not mention {model}");
     }
-    for name in quoted(&protocol).into_iter().chain(quoted(&suspects)).filter(|name| looks_like_a_model(name))
+    for name in quoted(&protocol).into_iter().chain(quoted(&history)).filter(|name| looks_like_a_model(name))
     {
         assert!(models.iter().any(|model| model == name), "there is no model {name}");
     }
@@ -53,7 +53,7 @@ fn every_rule_and_fault_of_the_page_and_the_table_exists() {
         assert!(exists(name), "weakened.tsv: there is no rule and no fault {name}");
     }
     let page = read("../../docs/protocol.md");
-    let (_, orderings) = page.split_once("## Orderings").expect("the page has its table of orderings");
+    let (_, orderings) = page.split_once("## 18. Orderings").expect("the page has its table of orderings");
     let rows = orderings.lines().filter(|line| line.starts_with("| `"));
     let named: Vec<_> = rows.filter_map(|row| row.split('|').nth(4)).flat_map(quoted).collect();
     assert!(named.len() > 8, "the table of orderings is not what this test takes it for: {named:?}");

@@ -181,7 +181,7 @@ mod tests {
         Change { fd: 3, generation: 7, known, wanted, trigger: Trigger::Level, force: false }
     }
 
-    /// The table of the protocol's section 2.11, complete.
+    /// The table of protocol 12, complete.
     #[test]
     fn each_step_is_the_smallest_call() {
         #[rustfmt::skip]

@@ -28,7 +28,7 @@ fn translate(bits: u32) -> Events {
 mod tests {
     use super::*;
 
-    /// The table of the protocol's section 2.12, and that bits add up.
+    /// The table of protocol 14, and that bits add up.
     #[test]
     fn each_bit_means_what_the_table_says() {
         let hangup = Events::SHUT_R.or(Events::SHUT_W);

@@ -260,7 +260,7 @@ mod tests {
         words.collect::<Vec<_>>().join(" ")
     }
 
-    /// The table of the protocol's section 2.11, complete.
+    /// The table of protocol 12, complete.
     #[test]
     fn only_the_filters_that_change_are_touched() {
         #[rustfmt::skip]

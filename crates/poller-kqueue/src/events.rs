@@ -78,7 +78,7 @@ mod tests {
         }
     }
 
-    /// The table of the protocol's section 2.12.
+    /// The table of protocol 14.
     #[test]
     fn each_filter_means_what_the_table_says() {
         let (r, w) = (Events::READY_R, Events::READY_W);

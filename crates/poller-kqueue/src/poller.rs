@@ -198,7 +198,7 @@ mod tests {
         assert_eq!(seen(&mut poller), [(fd, Generation::MAX, Events::READY_R)]);
     }
 
-    /// Prior art, section 5, kqueue (iii): what comes behind a bad change is done and settled all the same.
+    /// kevent(2), EV_ERROR: what comes behind a bad change is done and settled all the same.
     #[test]
     fn a_bad_change_never_hides_the_next() {
         let (backend, (_reader, _writer, fd)) = (backend(), readable_pipe());
@@ -218,7 +218,7 @@ mod tests {
         assert_eq!(seen(&mut poller), [(fd, FIRST, Events::READY_R)], "what is not open is said once");
     }
 
-    /// Prior art, section 5, kqueue (iv).
+    /// kevent(2), EV_RECEIPT.
     #[test]
     fn submitting_changes_takes_no_event() {
         let backend = backend();

@@ -21,7 +21,7 @@ pub(crate) fn translate(bits: c_short) -> Events {
 mod tests {
     use super::*;
 
-    /// The table of the protocol's section 2.12, and that bits add up.
+    /// The table of protocol 14, and that bits add up.
     #[test]
     fn each_bit_means_what_the_table_says() {
         let mut table = vec![

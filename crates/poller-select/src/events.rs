@@ -11,7 +11,7 @@ pub(crate) fn translate(read: bool, write: bool) -> Events {
 mod tests {
     use super::*;
 
-    /// The table of the protocol's section 2.12.
+    /// The table of protocol 14.
     #[test]
     fn each_set_means_what_the_table_says() {
         assert_eq!(translate(false, false), Events::NONE);

@@ -1,5 +1,5 @@
 //! What went wrong in the history of this protocol, and where this suite looks for it: the bugs of HAProxy's FD core
-//! since 2012, the places of today's that look wrong to a reader (`docs/suspects.md`), and the mistakes that were found in this
+//! since 2012, the places of today's that look wrong to a reader, and the mistakes that were found in this
 //! core itself. One block per row.
 
 /// A row of the history.
@@ -795,6 +795,11 @@ pub fn history() -> &'static [Row] {
             Scenario(&["lifecycle/insert-beside-stop"]),
         ),
         core(
+            9,
+            "poll refuses more entries than the limit of descriptors, and a limit that was lowered ended the thread",
+            Scenario(&["polling/lowered-limit"]),
+        ),
+        core(
             10,
             "a stale call took its reference before it looked, and held up the next insertion",
             Scenario(&["deletion/stale-call-beside-insert"]),
@@ -851,8 +856,7 @@ mod tests {
         let expected: Vec<_> = (1..=85)
             .map(|number| (Kind::Bug, number))
             .chain((1..=20).map(|number| (Kind::Suspect, number)))
-            // The ninth is a limit of poll(2), which its own crate tests.
-            .chain((1..=17).filter(|number| *number != 9).map(|number| (Kind::Core, number)))
+            .chain((1..=17).map(|number| (Kind::Core, number)))
             .collect();
         assert_eq!(numbers, expected);
     }

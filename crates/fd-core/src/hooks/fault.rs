@@ -61,9 +61,9 @@ faults! {
     /// Takeover stops receiving even when it fails.
     TakeoverStopsOnFailure = "takeover-stops-on-failure", "HAProxy 8d7b51782; bug 41";
     /// Takeover does not compare the owner.
-    TakeoverIgnoresOwner = "takeover-ignores-owner", "seed f69fea64e, first check";
+    TakeoverIgnoresOwner = "takeover-ignores-owner", "HAProxy f69fea64e; protocol 8.1";
     /// Operations do not compare the handle's generation.
-    StaleHandleAccepted = "stale-handle-accepted", "design 4.1 (i)";
+    StaleHandleAccepted = "stale-handle-accepted", "protocol 2.1";
     /// Takeover leaves the thread mask alone.
     TakeoverKeepsThreadMask = "takeover-keeps-thread-mask", "rule S3";
     /// The exit of a report reads the thread mask before it gives up its running bit.
@@ -81,7 +81,7 @@ faults! {
     /// A pass takes the mark of a takeover that came while it looked, and the new owner's poller is not refreshed.
     RearmStolen = "rearm-stolen", "this core, found by migration/takeover-unread-data under qemu-user";
     /// migrate_on does not stop the activity.
-    MigrateKeepsActive = "migrate-keeps-active", "HAProxy 2.5 of the protocol";
+    MigrateKeepsActive = "migrate-keeps-active", "protocol 9.5";
     /// Cloned descriptors are closed without telling the pollers.
     ClonedNotForgotten = "cloned-not-forgotten", "HAProxy 041751c13; bugs 1 and 76";
     /// Disowned descriptors are closed.
@@ -119,13 +119,13 @@ faults! {
     /// A forced change is compared like any other instead of replacing the registration.
     ForcedChangeSkipped = "forced-change-skipped", "suspects 5 and 10; rule L6";
     /// A descriptor that the kernel refuses to poll is never reported.
-    AlwaysReadyIgnored = "always-ready-ignored", "prior art, section 5, epoll (iii)";
+    AlwaysReadyIgnored = "always-ready-ignored", "epoll_ctl(2) EPERM";
     /// A timeout below the poller's unit becomes zero.
     TimeoutRoundedDown = "timeout-rounded-down", "mio selector/epoll.rs";
     /// kqueue: the changes behind the first one that fails are dropped.
-    KqueueStopsAtFirstError = "kqueue-stops-at-first-error", "prior art, section 5, kqueue (iii)";
+    KqueueStopsAtFirstError = "kqueue-stops-at-first-error", "kevent(2) EV_ERROR";
     /// kqueue: the call that submits changes may also take events, which are lost.
-    KqueueChangesTakeEvents = "kqueue-changes-take-events", "prior art, section 5, kqueue (iv)";
+    KqueueChangesTakeEvents = "kqueue-changes-take-events", "kevent(2) EV_RECEIPT";
     /// kqueue: a read event without data is taken for nothing to read.
     KqueueEmptyReadIgnored = "kqueue-empty-read-ignored", "HAProxy before eaefc3c50";
     /// kqueue: a child closes the number that was its parent's kqueue.
@@ -133,11 +133,11 @@ faults! {
     /// poll, select: the interest in a descriptor survives its registration.
     InterestSurvives = "interest-survives", "suspect 11";
     /// poll: an invalid descriptor is neither reported nor left out.
-    PollNvalSpins = "poll-nval-spins", "prior art, section 5, poll";
+    PollNvalSpins = "poll-nval-spins", "poll(2) POLLNVAL";
     /// poll: more descriptors than the limit now allows are an error of every wait.
     PollLimitFatal = "poll-limit-fatal", "this core; poll(2), EINVAL";
     /// select: one bad descriptor and no event is reported to anybody.
-    SelectBadfFatal = "select-badf-fatal", "suspect 11; prior art, section 5, select";
+    SelectBadfFatal = "select-badf-fatal", "suspect 11; select(2) EBADF";
     /// poll, select: threads that sleep go on waiting for a descriptor that they have lost.
     SleepersKeepFiles = "sleepers-keep-files", "this core, found by deletion/foreign-group-idle";
     /// epoll: a descriptor that another thread polls is closed without removing it first.
@@ -147,7 +147,7 @@ faults! {
     /// A late report waits for the other late ones before it looks whether it is still allowed.
     LateReportsWait = "late-reports-wait", "HAProxy before f98a8c317; bug 67";
     /// A second delete of one life is accepted and sets a second token.
-    DeleteTwice = "delete-twice", "design 4.1 (iii)";
+    DeleteTwice = "delete-twice", "protocol 6.1";
     /// An update that every allowed thread owes already is neither listed nor announced again.
     NoWakeIfOwed = "no-wake-if-owed", "suspect 19";
 
@@ -159,7 +159,7 @@ faults! {
     /// A report takes back the hang-ups and errors of the reports before it.
     ReportForgetsHangup = "report-forgets-hangup", "HAProxy before 9fab7bedf; bug 4";
     /// A forked child goes on with its parent's poller.
-    ForkKeepsPoller = "fork-keeps-poller", "HAProxy before fb8983f21; prior art, section 5, epoll (ii)";
+    ForkKeepsPoller = "fork-keeps-poller", "HAProxy before fb8983f21; protocol 16.4";
     /// The kernel objects of a runtime's pollers outlive it.
     PollersLeak = "pollers-leak", "HAProxy before 13b007d58; bug 11";
     /// poll, select: the highest number in the shared interest is not scanned.
@@ -266,7 +266,7 @@ faults! {
 
     // The seeds.
     /// Takeover stores the thread mask whatever it is, even that of a deleted descriptor.
-    TakeoverStoresMask = "takeover-stores-mask", "seed 9836dba82, 2.4 step 4; design 4.1 (ii)";
+    TakeoverStoresMask = "takeover-stores-mask", "HAProxy 9836dba82; protocol 8.3";
 }
 
 #[cfg(feature = "faults")]

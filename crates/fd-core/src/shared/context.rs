@@ -264,7 +264,7 @@ impl Context {
         left.map_err(|orphan| self.core.finish(orphan, Some(self))).ok()
     }
 
-    /// Reports an event to the descriptor's owner (2.6 of the protocol).
+    /// Reports an event to the descriptor's owner (protocol 4).
     pub(crate) fn report(&self, event: Event) -> Reported {
         let table = self.core.table();
         let handle = table.handle(event.fd, event.generation);

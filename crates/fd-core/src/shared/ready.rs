@@ -75,7 +75,7 @@ pub struct Fd<'a> {
     pub(crate) entered: Option<&'a Entry>,
 }
 
-/// The readiness calls, each a transition of the state word (2.7 of the protocol).
+/// The readiness calls, each a transition of the state word (protocol 10).
 macro_rules! transitions {
     ($($(#[$doc:meta])* $name:ident: |$state:ident| $after:expr;)*) => {
         $(

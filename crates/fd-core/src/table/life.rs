@@ -95,7 +95,7 @@ pub(crate) enum Denied {
 }
 
 impl<'t> Pin<'t> {
-    /// Begins to use the entry as thread `me` of the pinned group (2.6 steps 2 to 6). From a success until
+    /// Begins to use the entry as thread `me` of the pinned group (protocol 4.3 to 4.5). From a success until
     /// [`Pin::exit`], the running bit alone keeps the entry alive and owned, and the pin may go.
     ///
     /// Returns the thread mask that allowed it.

@@ -19,7 +19,7 @@ use crate::words::sync::Ordering;
 pub(super) const LOCK_ROUNDS: u32 = if cfg!(any(loom, shuttle)) { 1 } else { 128 };
 
 impl<'t> Pin<'t> {
-    /// Makes `me`, of the pinned group, the only allowed thread (2.4). Without a double-word CAS: the running
+    /// Makes `me`, of the pinned group, the only allowed thread (protocol 8). Without a double-word CAS: the running
     /// mask is won from zero, which excludes every user; then the thread mask is replaced; then running is given
     /// up.
     ///

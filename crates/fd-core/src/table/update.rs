@@ -82,7 +82,7 @@ impl Pin<'_> {
         ThreadMask::from_bits(self.entry().update_mask.fetch_and(!mask.bits(), order) & !mask.bits())
     }
 
-    /// Clears the update bits in `mask` and unlists the entry if no thread that is still there needs it (2.9). Returns who owes
+    /// Clears the update bits in `mask` and unlists the entry if no thread that is still there needs it (protocol 12.2, 12.3). Returns who owes
     /// an update of an entry that had to be listed again: whoever was woken for it may have looked in between, and slept.
     pub(super) fn done_update(&self, mask: ThreadMask) -> ThreadMask {
         let (table, entry, group) = (self.table(), self.entry(), self.group());

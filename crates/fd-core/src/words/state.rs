@@ -54,7 +54,7 @@ pub const fn wanted(state: u32) -> Interest {
     Interest { recv: state & ACTIVE_R != 0, send: state & ACTIVE_W != 0 }
 }
 
-/// The state after a report of `events` (2.6 step 7 and 9 of the protocol): the last report's bits are
+/// The state after a report of `events` (protocol 4.7): the last report's bits are
 /// replaced, errors and hang-ups stick, readiness is added.
 pub(crate) fn after_report(state: u32, events: Events) -> u32 {
     let mut seen = 0;
@@ -85,7 +85,7 @@ pub(crate) fn after_report(state: u32, events: Events) -> u32 {
     state & !replaced | seen
 }
 
-/// The directions that were reported though nobody wants them (2.6 step 8): if they are still unwanted after
+/// The directions that were reported though nobody wants them (protocol 4.8): if they are still unwanted after
 /// the handler, this thread's poller must be told (L6).
 pub(crate) const fn must_stop(state: u32, events: Events) -> Interest {
     let recv = Events::READY_R.or(Events::SHUT_R).or(Events::ERR).or(Events::INVALID);

@@ -69,7 +69,7 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
     let ended = after.closed - before.closed + after.released - before.released;
     trial.check_eq("lives closed or handed back", lives.len() as u64, ended, "S4, L4");
     let count = |what: fn(&Life) -> usize| lives.iter().filter(|life| what(life) != 1).count();
-    trial.check_eq("lives that were not ended by exactly one call", 0, count(Life::ended), "4.1 (iii)");
+    trial.check_eq("lives that were not ended by exactly one call", 0, count(Life::ended), "protocol 6.1");
     trial.check_eq("handlers not dropped exactly once", 0, count(Life::dropped), "S4");
     trial.check_eq("what went wrong on the way", "".into(), storm.wrong().join("; "), "S1, S5, S7, S10");
     for life in &lives {

@@ -17,7 +17,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     id: "deletion/delete-twice",
     title: "Of two deletes of one FD the second is refused, at once, and later does nothing to the number's next life",
     layer: Layer::Contract,
-    clauses: &["S4", "S14", "L7", "design 4.1 (i)", "design 4.1 (iii)", "bug 43"],
+    clauses: &["S4", "S14", "L7", "protocol 2.1", "protocol 6.1", "bug 43"],
     run,
 };
 
@@ -41,10 +41,15 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
         let again = delete_on(&lab, None, handle)?.recv_timeout(patience());
         let again = again.map_err(|_| Failure::Wrong(format!("the second delete at {point:?} hangs")))?;
         let refused = "Err(AlreadyDeleted)".to_string();
-        trial.check_eq(format!("second at {point:?}"), refused, format!("{again:?}"), "4.1 (iii)");
+        trial.check_eq(format!("second at {point:?}"), refused, format!("{again:?}"), "protocol 6.1");
         trial.all_hold()?;
         let again = lab.core().fd(handle).disown();
-        trial.check_eq("disown at that point", true, again == Err(DeleteError::AlreadyDeleted), "4.1 (iii)");
+        trial.check_eq(
+            "disown at that point",
+            true,
+            again == Err(DeleteError::AlreadyDeleted),
+            "protocol 6.1",
+        );
         trial.check_eq("closed by the second", 0, lab.core().lives().closed - closed, "S4");
         trial.all_hold()?;
         gate.open();
@@ -54,7 +59,12 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
         trial.check_eq("first", "Ok(())".into(), format!("{deleted:?}"), "Fd::delete");
         trial.check_eq("closed", 1, lab.core().lives().closed - closed, "S4");
         trial.check_eq("handlers dropped", 1, first.dropped(), "S4");
-        trial.check_eq("came back", 0, first.take_released().len(), "4.1 (iii): the second changed nothing");
+        trial.check_eq(
+            "came back",
+            0,
+            first.take_released().len(),
+            "protocol 6.1: the second changed nothing",
+        );
 
         // The old handle is refused, whoever has the number.
         let near = at_number(spare.near, first.number()).map_err(Failure::broken)?;
@@ -65,12 +75,18 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
             [fd.delete(), fd.disown(), fd.stop_both().map_err(DeleteError::from)]
         })?;
         let all_stale = stale.iter().all(|answer| matches!(answer, Err(DeleteError::Stale(_))));
-        trial.check("calls with the old handle", "all stale", format!("{stale:?}"), "4.1 (i)", all_stale);
+        trial.check(
+            "calls with the old handle",
+            "all stale",
+            format!("{stale:?}"),
+            "protocol 2.1",
+            all_stale,
+        );
         trial.all_hold()?;
         spare.far.write_all(b"next").map_err(Failure::broken)?;
         lab.wait_until("the next life's data", || second.text() == "next")?;
         lab.fence_all()?;
-        trial.check_eq("calls of the next life's handler", 1, second.entered(), "4.1 (i)");
+        trial.check_eq("calls of the next life's handler", 1, second.entered(), "protocol 2.1");
         trial.check_eq("closed", 1, lab.core().lives().closed - closed, "S4");
         lab.core().fd(next).delete().map_err(Failure::broken)?;
     }

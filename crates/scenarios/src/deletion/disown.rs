@@ -60,7 +60,7 @@ fn idle(trial: &mut Trial, lab: &mut Lab, near: OwnedFd, mut far: Far) -> Result
     let disowned = lab.core().fd(handle).disown();
     trial.check_eq("disown", "Ok(())".into(), format!("{disowned:?}"), "Fd::disown");
     let again = lab.core().fd(handle).disown();
-    trial.check_eq("disown again", true, matches!(again, Err(DeleteError::Stale(_))), "4.1 (i)");
+    trial.check_eq("disown again", true, matches!(again, Err(DeleteError::Stale(_))), "protocol 2.1");
     let near = came_back(trial, &watch)?;
     trial.check_eq("closed", 0, lab.core().lives().closed - closed, "bug 55");
     trial.check_eq("handlers dropped", 1, watch.dropped(), "Handler::released");
@@ -97,7 +97,7 @@ fn in_its_handler(
         "delete of what is disowned",
         "Err(AlreadyDeleted)".into(),
         format!("{again:?}"),
-        "4.1 (iii)",
+        "protocol 6.1",
     );
     trial.check_eq("came back under its user", 0, watch.take_released().len(), "S5");
     gate.open();

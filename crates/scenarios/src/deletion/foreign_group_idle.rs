@@ -72,7 +72,7 @@ fn listed(trial: &mut Trial, lab: &mut Lab, home: ThreadId, foreign: ThreadId) -
     let handle = lab.insert_shared(ends.near, first.recording(), home, homes)?;
     lab.core().fd(handle).want_recv().map_err(Failure::broken)?;
     let owed = lab.core().entry(handle).map_err(Failure::broken)?.update_mask;
-    trial.check_eq("updates owed", homes.bits(), owed.bits(), "2.8 step 5");
+    trial.check_eq("updates owed", homes.bits(), owed.bits(), "protocol 11.2");
     let deleted = lab.on(foreign, move |context| context.fd(handle).delete())?;
     trial.check_eq("delete", "Ok(())".into(), format!("{deleted:?}"), "bug 64");
 

@@ -19,7 +19,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     id: "deletion/handler-dropped-last",
     title: "The drop of a deleted FD's handler may insert a new FD under the same number, and that one works",
     layer: Layer::Contract,
-    clauses: &["S4", "S10", "design 4.8"],
+    clauses: &["S4", "S10", "protocol 6.4"],
     run,
 };
 

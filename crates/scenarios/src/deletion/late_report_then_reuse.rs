@@ -108,7 +108,7 @@ fn looked_at(trial: &mut Trial, lab: &mut Lab, thread: ThreadId, point: Point) -
     lab.fence(thread)?;
     let after = lab.activity(thread).since(&before);
     trial.check_eq(about("calls of the old handler"), 0, old.entered(), "S6");
-    trial.cost_eq(about("reports that found themselves late"), 1, after.poll_skip, "2.6 step 5");
+    trial.cost_eq(about("reports that found themselves late"), 1, after.poll_skip, "protocol 4.5");
     trial.check_eq(about("closed"), 1, lab.core().lives().closed - closed, "S4");
     let entry = lab.core().entry(next).map_err(Failure::broken)?;
     trial.check_eq(about("updates owed"), 0, entry.update_mask.bits(), "bug 65");

@@ -64,8 +64,8 @@ fn while_it_runs(trial: &mut Trial, lab: &mut Lab, user: ThreadId, deleter: Thre
         (deleted, fd.delete(), context.takeover(handle, owner), fd.want_recv())
     })?;
     trial.check_eq("delete", "Ok(())".into(), format!("{:?}", answers.0), "bug 45: never waits");
-    trial.check_eq("delete again", "Err(AlreadyDeleted)".into(), format!("{:?}", answers.1), "4.1 (iii)");
-    trial.check_eq("takeover", "Err(Busy)".into(), format!("{:?}", answers.2), "S3, 4.1 (ii)");
+    trial.check_eq("delete again", "Err(AlreadyDeleted)".into(), format!("{:?}", answers.1), "protocol 6.1");
+    trial.check_eq("takeover", "Err(Busy)".into(), format!("{:?}", answers.2), "S3, protocol 8.2");
     trial.check_eq(
         "want",
         "Ok(())".into(),
@@ -77,7 +77,7 @@ fn while_it_runs(trial: &mut Trial, lab: &mut Lab, user: ThreadId, deleter: Thre
     trial.check_eq("handlers dropped", 0, watch.dropped(), "4.8");
     trial.all_hold()?;
     let entry = lab.core().entry(handle).map_err(|stale| Failure::Wrong(stale.to_string()))?;
-    trial.check_eq("thread mask", 0, entry.thread_mask.bits(), "2.2 step 3");
+    trial.check_eq("thread mask", 0, entry.thread_mask.bits(), "protocol 6.2");
     trial.check_eq("running", user.mask().bits(), entry.running.bits(), "S5");
     trial.check_eq("waits for its last user", true, entry.state & state::MUST_CLOSE != 0, "S14");
     trial.all_hold()?;

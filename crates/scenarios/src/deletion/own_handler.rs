@@ -20,7 +20,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     id: "deletion/own-handler",
     title: "A handler may delete its own FD: it stays open until the handler returns, and is then closed once",
     layer: Layer::Contract,
-    clauses: &["S4", "S5", "S6", "L4", "design 4.8"],
+    clauses: &["S4", "S5", "S6", "L4", "protocol 6.4"],
     run,
 };
 
@@ -57,7 +57,7 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
         "delete afterwards is refused as stale",
         true,
         matches!(again, Err(DeleteError::Stale(_))),
-        "4.1 (i)",
+        "protocol 2.1",
     );
 
     // Nobody is there for this any more.
@@ -75,12 +75,12 @@ fn inside(ready: &Ready<'_>, watch: &Watch) -> Answers {
     let lives = || ready.context().core().lives();
     let closed = lives().closed;
     answers.eq("delete in the handler", Ok(()), ready.fd().delete(), "Fd::delete");
-    answers.eq("delete again", Err(DeleteError::AlreadyDeleted), ready.fd().delete(), "4.1 (iii)");
+    answers.eq("delete again", Err(DeleteError::AlreadyDeleted), ready.fd().delete(), "protocol 6.1");
     answers.eq("the number is open in the handler", true, descriptors::is_open(watch.number()), "S5");
     answers.eq("closed in the handler", 0, lives().closed - closed, "S5");
     answers.eq("handlers dropped in the handler", 0, watch.dropped(), "4.8");
     let entry = ready.context().core().entry(ready.handle());
-    answers.eq("thread mask", Ok(0), entry.map(|entry| entry.thread_mask.bits()), "2.2 step 3");
+    answers.eq("thread mask", Ok(0), entry.map(|entry| entry.thread_mask.bits()), "protocol 6.2");
     answers.eq("running", Ok(ready.context().id().mask()), entry.map(|entry| entry.running), "S5");
     answers.eq("waits for its last user", true, ready.state() & state::MUST_CLOSE != 0, "S14");
     answers.eq("want", Ok(()), ready.fd().want_recv(), "Fd::want_recv: never stale in a report");

@@ -1,6 +1,6 @@
 //! A copy that nobody told the core of. epoll reports the deleted descriptor as long as the copy lives, and no number is
-//! left to remove it by: only a new epoll gets rid of it. The core must see that by itself, or spin (prior art, section
-//! 5, epoll; suspect 17).
+//! left to remove it by: only a new epoll gets rid of it. The core must see that by itself, or spin (protocol 16.5,
+//! suspect 17).
 //!
 //! That is so for the thread that closes. What others poll is removed before the close.
 //!

@@ -52,7 +52,7 @@ fn there_and_back(trial: &mut Trial, lab: &mut Lab, home: ThreadId, away: Thread
         })?;
         answered(trial, at("takeover"), Ok(()), taken, "L9")?;
         landed(trial, &at, thread, entry.map_err(|stale| Failure::Wrong(stale.to_string()))?)?;
-        trial.check_eq(at("changes of owner"), hop as u32 + 1, lab.entry(handle)?.takeovers, "2.4");
+        trial.check_eq(at("changes of owner"), hop as u32 + 1, lab.entry(handle)?.takeovers, "protocol 9.5");
 
         subject.want(lab, thread)?;
         lab.fence(thread)?;
@@ -76,17 +76,17 @@ fn landed(
     thread: ThreadId,
     entry: EntryInfo,
 ) -> Result<(), Failure> {
-    trial.check_eq(at("group"), thread.group(), entry.group, "2.4 step 5");
-    trial.check_eq(at("thread mask"), thread.mask().bits(), entry.thread_mask.bits(), "2.4 step 4");
-    trial.check_eq(at("running"), 0, entry.running.bits(), "2.4 step 7");
+    trial.check_eq(at("group"), thread.group(), entry.group, "protocol 9.6");
+    trial.check_eq(at("thread mask"), thread.mask().bits(), entry.thread_mask.bits(), "protocol 9.3");
+    trial.check_eq(at("running"), 0, entry.running.bits(), "protocol 9.2");
     trial.check_eq(
         at("threads that poll it"),
         0,
         entry.polled_recv.or(entry.polled_send).bits(),
         "S9, suspect 7",
     );
-    trial.check_eq(at("threads that owe an update"), 0, entry.update_mask.bits(), "S9, 2.4 step 5");
-    trial.check_eq(at("active directions"), 0, entry.state & state::ACTIVE, "2.4 step 6");
+    trial.check_eq(at("threads that owe an update"), 0, entry.update_mask.bits(), "S9, protocol 9.4");
+    trial.check_eq(at("active directions"), 0, entry.state & state::ACTIVE, "protocol 9.5");
     trial.held_so_far()
 }
 
@@ -116,7 +116,7 @@ fn while_harvested(
         at("events skipped and dropped by the old group's thread"),
         "0 1".into(),
         counts,
-        "2.6 step 1",
+        "protocol 4.2",
     );
     trial.check_eq(at("reports while nobody wants it"), 0, subject.recorder.reports(), "S3, S18");
     // The late event makes its thread clean its own poller. That must not touch the new group's masks.
@@ -130,7 +130,7 @@ fn while_harvested(
     subject.write(b"2")?;
     harvested.reached()?;
     answered(trial, at("takeover back"), Ok(()), subject.take(lab, home)?, "L7")?;
-    answered(trial, at("push away again"), Ok(()), lab.core().fd(handle).migrate_on(away), "2.5")?;
+    answered(trial, at("push away again"), Ok(()), lab.core().fd(handle).migrate_on(away), "protocol 9")?;
     landed(trial, &at, away, lab.entry(handle)?)?;
     harvested.release();
     lab.fence_all()?;

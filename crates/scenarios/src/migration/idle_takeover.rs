@@ -35,12 +35,12 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
         })?;
         answered(trial, at("takeover"), Ok(()), taken, "L9")?;
         let entry = entry.map_err(|stale| Failure::Wrong(stale.to_string()))?;
-        trial.check_eq(at("thread mask"), new.mask().bits(), entry.thread_mask.bits(), "2.4 step 4");
-        trial.check_eq(at("group"), new.group(), entry.group, "2.4 step 5");
-        trial.check_eq(at("running"), 0, entry.running.bits(), "2.4 step 7");
-        trial.check_eq(at("active directions"), 0, entry.state & state::ACTIVE, "2.4 step 6, bug 41");
-        trial.check_eq(at("changes of owner"), 1, entry.takeovers, "2.4 step 6");
-        trial.check_eq(at("owner"), owner, entry.owner, "2.4");
+        trial.check_eq(at("thread mask"), new.mask().bits(), entry.thread_mask.bits(), "protocol 8.3");
+        trial.check_eq(at("group"), new.group(), entry.group, "protocol 9.6");
+        trial.check_eq(at("running"), 0, entry.running.bits(), "protocol 8.5");
+        trial.check_eq(at("active directions"), 0, entry.state & state::ACTIVE, "protocol 8.4, bug 41");
+        trial.check_eq(at("changes of owner"), 1, entry.takeovers, "protocol 8.4");
+        trial.check_eq(at("owner"), owner, entry.owner, "protocol 8");
 
         trial.held_so_far()?;
         subject.want(&lab, new)?;

@@ -55,7 +55,7 @@ fn lost_before_running(
     let late = points.hold(old, Point::ReportBeforeRunning, subject.handle.number());
     subject.write(b"one")?;
     late.reached()?;
-    answered(trial, at("takeover"), Ok(()), subject.take(lab, new)?, "2.4: nobody is running")?;
+    answered(trial, at("takeover"), Ok(()), subject.take(lab, new)?, "protocol 8.2: nobody is running")?;
     late.release();
     lost(trial, lab, &at, subject, route, counted.poll_skip)
 }
@@ -111,7 +111,7 @@ fn lost(
     let (old, new) = (route.from, route.to);
     lab.fence_all()?;
     trial.check_eq(at("reports before anybody wants it"), 0, subject.recorder.reports(), "S3, bug 66");
-    trial.cost_eq(at("reports skipped"), 1, lab.activity(old).poll_skip - skipped_before, "2.6 step 5, L5");
+    trial.cost_eq(at("reports skipped"), 1, lab.activity(old).poll_skip - skipped_before, "protocol 4.5, L5");
     let entry = lab.entry(subject.handle)?;
     trial.check_eq(at("thread mask"), new.mask().bits(), entry.thread_mask.bits(), "S3");
     trial.check_eq(at("running"), 0, entry.running.bits(), "L9: no running bit is left behind");

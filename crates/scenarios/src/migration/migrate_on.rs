@@ -19,7 +19,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     id: "migration/migrate-on",
     title: "An FD pushed to another thread stops here and goes on there",
     layer: Layer::Contract,
-    clauses: &["S2", "S3", "S9", "L1", "L3", "2.5", "suspect 15", "suspect 16"],
+    clauses: &["S2", "S3", "S9", "L1", "L3", "protocol 9", "suspect 15", "suspect 16"],
     run,
 };
 
@@ -66,12 +66,12 @@ fn pushed(trial: &mut Trial, lab: &mut Lab, route: Route, by: By) -> Result<(), 
         By::Target => lab.on(target, move |context| context.fd(handle).migrate_on(target))?,
         By::Outsider => lab.core().fd(handle).migrate_on(target),
     };
-    answered(trial, at("push"), Ok(()), answer, "2.5")?;
+    answered(trial, at("push"), Ok(()), answer, "protocol 9")?;
     let entry = lab.entry(handle)?;
-    trial.check_eq(at("group"), target.group(), entry.group, "2.5");
-    trial.check_eq(at("thread mask"), target.mask().bits(), entry.thread_mask.bits(), "2.5");
-    trial.check_eq(at("active directions"), 0, entry.state & state::ACTIVE, "2.5: both are stopped");
-    trial.check_eq(at("changes of owner"), 1, entry.takeovers, "2.5");
+    trial.check_eq(at("group"), target.group(), entry.group, "protocol 9");
+    trial.check_eq(at("thread mask"), target.mask().bits(), entry.thread_mask.bits(), "protocol 9");
+    trial.check_eq(at("active directions"), 0, entry.state & state::ACTIVE, "protocol 9.5: both are stopped");
+    trial.check_eq(at("changes of owner"), 1, entry.takeovers, "protocol 9");
 
     if route.crosses() {
         // Left behind, it would tell the target's next want that an update is on its way already.
@@ -119,8 +119,8 @@ fn pushed_while_listed(trial: &mut Trial, lab: &mut Lab, route: Route) -> Result
     let mut subject = Subject { handle, owner: recorder.id(), recorder, far: ends.far };
     lab.core().fd(handle).want_recv().map_err(Failure::broken)?;
     let owed = lab.entry(handle)?.update_mask;
-    trial.check_eq(at("threads that owe an update before"), old.mask().bits(), owed.bits(), "2.8 step 5");
-    answered(trial, at("push"), Ok(()), lab.core().fd(handle).migrate_on(new), "2.5")?;
+    trial.check_eq(at("threads that owe an update before"), old.mask().bits(), owed.bits(), "protocol 11.2");
+    answered(trial, at("push"), Ok(()), lab.core().fd(handle).migrate_on(new), "protocol 9")?;
     lab.core().fd(handle).want_recv().map_err(Failure::broken)?;
     subject.write(b"one")?;
     // The old owner is still busy: nobody else's pass must be needed.

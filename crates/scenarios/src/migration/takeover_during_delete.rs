@@ -1,7 +1,7 @@
 //! A takeover meets a delete.
 //!
 //! HAProxy's callers exclude this with a lock. Without one, a takeover that stores its bit into the thread mask of
-//! an entry under deletion brings it back to life: nobody would close it any more (design 4.1 (ii)).
+//! an entry under deletion brings it back to life: nobody would close it any more (protocol 8.3).
 
 use std::sync::mpsc::{Receiver, channel};
 
@@ -20,7 +20,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     id: "migration/takeover-during-delete",
     title: "A takeover during a delete neither revives the FD nor keeps it from being closed once",
     layer: Layer::Contract,
-    clauses: &["S4", "S5", "S6", "L4", "L7", "design 4.1 (ii)"],
+    clauses: &["S4", "S5", "S6", "L4", "L7", "protocol 8.3"],
     run,
 };
 
@@ -86,8 +86,8 @@ fn delete_held(
             (answer(&taken)?, Err(MoveError::Deleted), Closer::Either)
         }
     };
-    answered(trial, at("takeover"), expected, taken, "design 4.1 (ii), L7")?;
-    trial.check_eq(at("delete"), "Ok(())".into(), format!("{:?}", answer(&deleted)?), "2.2");
+    answered(trial, at("takeover"), expected, taken, "protocol 8.3, L7")?;
+    trial.check_eq(at("delete"), "Ok(())".into(), format!("{:?}", answer(&deleted)?), "protocol 6");
     closed_once(trial, lab, &at, &subject, closes, closer)
 }
 
@@ -107,7 +107,12 @@ fn takeover_held(
     let taken = take_on(lab, &subject, taker);
     taking.reached()?;
     let deleted = answer(&delete_on(lab, &subject, owner))?;
-    trial.check_eq(at("delete"), "Ok(())".into(), format!("{deleted:?}"), "2.2, L7: it does not wait");
+    trial.check_eq(
+        at("delete"),
+        "Ok(())".into(),
+        format!("{deleted:?}"),
+        "protocol 6.3, L7: it does not wait",
+    );
     let open = descriptors::is_open(subject.handle.number());
     trial.check_eq(at("the number is open while the taker is at work"), true, open, "S5");
     let again = lab.core().fd(subject.handle).delete();
@@ -115,11 +120,11 @@ fn takeover_held(
         at("a second delete"),
         "Err(AlreadyDeleted)".into(),
         format!("{again:?}"),
-        "S4, design 4.1 (iii)",
+        "S4, protocol 6.1",
     );
     taking.release();
     let expected = if window == Point::TakeoverRunningSet { Err(MoveError::Deleted) } else { Ok(()) };
-    answered(trial, at("takeover"), expected, answer(&taken)?, "design 4.1 (ii)")?;
+    answered(trial, at("takeover"), expected, answer(&taken)?, "protocol 8.3")?;
     closed_once(trial, lab, &at, &subject, closes, Closer::Taker)
 }
 

@@ -43,7 +43,7 @@ fn refused_then_granted(trial: &mut Trial, lab: &mut Lab, route: Route) -> Resul
         at("running while in the handler"),
         old.mask().bits(),
         before.running.bits(),
-        "2.6 step 3",
+        "protocol 4.4",
     );
     let busy = Err(MoveError::Busy);
     let refused = lab
@@ -54,7 +54,7 @@ fn refused_then_granted(trial: &mut Trial, lab: &mut Lab, route: Route) -> Resul
         refused,
         "S3, L7: refused at once, every time",
     );
-    answered(trial, at("push from outside"), busy, lab.core().fd(handle).migrate_on(new), "2.5")?;
+    answered(trial, at("push from outside"), busy, lab.core().fd(handle).migrate_on(new), "protocol 9.2")?;
     untouched(trial, at("entry after the refusals"), before, lab.entry(handle)?, "S3, bug 41")?;
     let counted = lab.activity(new).since(&counted);
     let counts = format!("{} {}", counted.fd_takeover, counted.fd_takeover_fail);

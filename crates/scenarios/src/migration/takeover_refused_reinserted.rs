@@ -17,7 +17,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     id: "migration/takeover-refused-reinserted",
     title: "A takeover with the handle of an earlier life is refused and changes nothing",
     layer: Layer::Contract,
-    clauses: &["S7", "S10", "design 4.1 (i)"],
+    clauses: &["S7", "S10", "protocol 2.1"],
     run,
 };
 
@@ -73,35 +73,29 @@ fn second_life(
                 at("takeover with the old handle"),
                 "stale",
                 format!("{refused:?}"),
-                "design 4.1 (i)",
+                "protocol 2.1",
                 holds,
             );
         }
         let pushed = lab.core().fd(stale).migrate_on(thief);
         let holds = matches!(pushed, Err(MoveError::Stale(_)));
-        trial.check(at("push with the old handle"), "stale", format!("{pushed:?}"), "design 4.1 (i)", holds);
+        trial.check(at("push with the old handle"), "stale", format!("{pushed:?}"), "protocol 2.1", holds);
         let entered = lab.on(thief, move |context| context.enter(stale, |_| ()))?;
         let holds = matches!(entered, Err(EnterError::Stale(_)));
-        trial.check(
-            at("enter with the old handle"),
-            "stale",
-            format!("{entered:?}"),
-            "design 4.1 (i)",
-            holds,
-        );
+        trial.check(at("enter with the old handle"), "stale", format!("{entered:?}"), "protocol 2.1", holds);
     }
     let stopped = lab.core().fd(stale).stop_both();
     trial.check(
         at("stop with the old handle"),
         "stale",
         format!("{stopped:?}"),
-        "design 4.1 (i)",
+        "protocol 2.1",
         stopped.is_err(),
     );
     let deleted = lab.core().fd(stale).delete();
     let holds = matches!(deleted, Err(DeleteError::Stale(_)));
-    trial.check(at("delete with the old handle"), "stale", format!("{deleted:?}"), "design 4.1 (i)", holds);
-    untouched(trial, at("the new life"), before, lab.entry(handle)?, "design 4.1 (i)")?;
+    trial.check(at("delete with the old handle"), "stale", format!("{deleted:?}"), "protocol 2.1", holds);
+    untouched(trial, at("the new life"), before, lab.entry(handle)?, "protocol 2.1")?;
     trial.check_eq(at("its owner"), owner, before.owner, "S10");
 
     second.write(b"second")?;

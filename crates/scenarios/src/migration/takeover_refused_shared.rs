@@ -18,7 +18,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     id: "migration/takeover-refused-shared",
     title: "An FD that several threads share cannot be taken over, but pushed to one of them or to another",
     layer: Layer::Contract,
-    clauses: &["S3", "S9", "L5", "2.5"],
+    clauses: &["S3", "S9", "L5", "protocol 9"],
     run,
 };
 
@@ -49,9 +49,9 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
         lab.fence_all()?;
         untouched(trial, at("entry after the refusals"), before, lab.entry(handle)?, "MoveError::Shared")?;
 
-        answered(trial, at("push"), Ok(()), lab.core().fd(handle).migrate_on(target), "2.5")?;
+        answered(trial, at("push"), Ok(()), lab.core().fd(handle).migrate_on(target), "protocol 9")?;
         let mask = lab.entry(handle)?.thread_mask;
-        trial.check_eq(at("thread mask"), target.mask().bits(), mask.bits(), "2.5, S9");
+        trial.check_eq(at("thread mask"), target.mask().bits(), mask.bits(), "protocol 9.3, S9");
         trial.held_so_far()?;
         subject.want(&lab, target)?;
         lab.fence(target)?;

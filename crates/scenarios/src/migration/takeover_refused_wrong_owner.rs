@@ -14,7 +14,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     id: "migration/takeover-refused-wrong-owner",
     title: "A takeover that names the wrong owner is refused and changes nothing",
     layer: Layer::Contract,
-    clauses: &["S3", "2.4 step 1"],
+    clauses: &["S3", "protocol 8.1"],
     run,
 };
 
@@ -32,17 +32,29 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
         let before = (lab.entry(handle)?, lab.entry(other.handle)?);
         for thief in [new, old] {
             let refused = lab.on(thief, move |context| context.takeover(handle, wrong))?;
-            answered(trial, at(&format!("takeover by {thief}")), wrong_owner, refused, "2.4 step 1")?;
+            answered(trial, at(&format!("takeover by {thief}")), wrong_owner, refused, "protocol 8.1")?;
         }
-        untouched(trial, at("entry after the refusals"), before.0, lab.entry(handle)?, "2.4 step 1, bug 41")?;
-        untouched(trial, at("the wrong owner's entry"), before.1, lab.entry(other.handle)?, "2.4 step 1")?;
+        untouched(
+            trial,
+            at("entry after the refusals"),
+            before.0,
+            lab.entry(handle)?,
+            "protocol 8.1, bug 41",
+        )?;
+        untouched(trial, at("the wrong owner's entry"), before.1, lab.entry(other.handle)?, "protocol 8.1")?;
 
         // While it is in use, the owner is still what is compared first: nobody waits, nobody is told to retry.
         let inside = subject.recorder.hold_next();
         subject.write(b"one")?;
         inside.reached()?;
         let refused = lab.on(new, move |context| context.takeover(handle, wrong))?;
-        answered(trial, at("takeover while in the handler"), wrong_owner, refused, "2.4 steps 1 and 3")?;
+        answered(
+            trial,
+            at("takeover while in the handler"),
+            wrong_owner,
+            refused,
+            "protocol 8.1, protocol 8.2",
+        )?;
         inside.release();
         subject.wait_for_bytes(&lab, b"one")?;
         other.write(b"mine")?;

@@ -172,7 +172,7 @@ fn between_harvest_and_dispatch(
         at("events skipped and dropped by the old thread"),
         expected.into(),
         counts,
-        "2.6 steps 1 and 5",
+        "protocol 4.2, protocol 4.3",
     );
     trial.check_eq(at("reports"), format!("{new}:one"), told(&subject.recorder.seen()), "S3, bug 66");
     let entry = lab.entry(subject.handle)?;
@@ -198,7 +198,7 @@ fn round_trip_between_harvest_and_dispatch(
     harvested.reached()?;
     answered(trial, at("takeover"), Ok(()), subject.take(lab, away)?, "L7")?;
     let pushed = lab.core().fd(subject.handle).migrate_on(home);
-    answered(trial, at("push back"), Ok(()), pushed, "2.5")?;
+    answered(trial, at("push back"), Ok(()), pushed, "protocol 9")?;
     harvested.release();
     lab.fence_all()?;
     trial.check_eq(at("reports before anybody wants"), String::new(), told(&subject.recorder.seen()), "S18");

@@ -53,7 +53,7 @@ fn overtaken(
     };
     lab.on(old, update)?.map_err(Failure::broken)?;
     late.reached()?;
-    answered(trial, at("takeover"), Ok(()), subject.take(lab, new)?, "2.4: nobody is running")?;
+    answered(trial, at("takeover"), Ok(()), subject.take(lab, new)?, "protocol 8.2: nobody is running")?;
     subject.want(lab, new)?;
     lab.fence(new)?;
     late.release();

@@ -16,7 +16,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     id: "polling/device-always-ready",
     title: "A device that the kernel does not poll is reported as ready for as long as it is wanted, and no longer",
     layer: Layer::Contract,
-    clauses: &["L1", "L6", "prior art, section 5, epoll (iii)"],
+    clauses: &["L1", "L6", "epoll_ctl(2) EPERM"],
     run,
 };
 

@@ -23,7 +23,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     id: "polling/rebuild-at-the-limit",
     title: "A poller that cannot be replaced for lack of descriptors is kept and serves, until there are some",
     layer: Layer::Contract,
-    clauses: &["L4", "L5", "core 3", "prior art, section 5, epoll (ii)"],
+    clauses: &["L4", "L5", "core 3", "protocol 16.5"],
     run,
 };
 

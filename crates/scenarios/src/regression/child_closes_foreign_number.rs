@@ -25,7 +25,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/child-closes-foreign-number",
     title: "A forked child that goes on polls with a poller of its own, and closes nothing that is not its own",
     layer: Layer::Contract,
-    clauses: &["S4", "bug 5", "prior art, section 5, epoll (ii) and kqueue (i)"],
+    clauses: &["S4", "bug 5", "protocol 16.4", "kqueue(2)"],
     run,
 };
 

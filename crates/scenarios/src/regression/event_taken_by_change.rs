@@ -15,7 +15,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/event-taken-by-change",
     title: "What became ready before a pass with changes is reported after it",
     layer: Layer::Contract,
-    clauses: &["L1", "bug 19", "prior art, section 5, kqueue (iv)"],
+    clauses: &["L1", "bug 19", "kevent(2) EV_RECEIPT"],
     run,
 };
 

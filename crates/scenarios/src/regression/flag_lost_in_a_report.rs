@@ -109,6 +109,6 @@ fn kept_by_every_call(trial: &mut Trial, lab: &mut Lab) -> Result<(), Failure> {
     })?;
     let entry = lab.entry(handle)?;
     trial.check_eq(format!("flags after {states}"), FLAGS, entry.state & FLAGS, "bug 47");
-    trial.check_eq("active after them", 0, entry.state & ACTIVE, "2.7");
+    trial.check_eq("active after them", 0, entry.state & ACTIVE, "protocol 10.2");
     lab.core().fd(handle).delete().map_err(|error| Failure::Wrong(error.to_string()))
 }

@@ -50,7 +50,7 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
     lab.fence(thread)?;
     lab.core().fd(handle).stop_recv().map_err(Failure::broken)?;
     let polled = lab.entry(handle)?.polled_recv.contains(thread.mask());
-    trial.check_eq("polled, though no longer wanted", true, polled, "2.7: stopping is lazy");
+    trial.check_eq("polled, though no longer wanted", true, polled, "protocol 10.2: stopping is lazy");
     let calls = watch.entered();
     drop(ends.far);
     lab.wait_until("the end", || descriptors::readable(watch.number()))?;

@@ -106,7 +106,7 @@ fn once(trial: &mut Trial, lab: Lab, deleter: Caller, inside: bool, calls: u64) 
         format!("{who}: another delete"),
         "Err(Stale)",
         format!("{again:?}"),
-        "design 4.1",
+        "protocol 2.1",
         again.is_err(),
     );
     let count = |wanted| answers.iter().filter(|answer| **answer == wanted).count() as u64;

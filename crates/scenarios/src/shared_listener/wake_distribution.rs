@@ -17,7 +17,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     id: "shared-listener/wake-distribution",
     title: "How many threads wake for a connection on a shared listener, and which of them accept",
     layer: Layer::Characterisation,
-    clauses: &["S3", "S18", "prior art, section 5, epoll (ix)"],
+    clauses: &["S3", "S18", "epoll_ctl(2) EPOLLEXCLUSIVE"],
     run,
 };
 

@@ -1,0 +1,83 @@
+//! The commands of README.md and of the pages around it exist, and the README stays short.
+
+use std::process::Command;
+
+use crate::tree::{blocks, read};
+
+/// The pages whose shell blocks are checked.
+const PAGES: [&str; 7] = [
+    "README.md",
+    "CONTRIBUTING.md",
+    "docs/tutorial.md",
+    "docs/reports.md",
+    "docs/subjects.md",
+    "docs/expectations.md",
+    "docs/elsewhere.md",
+];
+
+/// The commands of the shell blocks, without comments, and without what a shell does with their output.
+fn commands(page: &str) -> Vec<Vec<String>> {
+    let lines = blocks(page, "sh").into_iter().flat_map(str::lines);
+    let split = |line: &str| {
+        let words = shlex::split(line)?;
+        let end = words.iter().position(|word| ["#", "|", ">", "||", "&&", "<<END"].contains(&word.as_str()));
+        Some(words[..end.unwrap_or(words.len())].to_vec())
+    };
+    lines.filter_map(split).filter(|words| !words.is_empty()).collect()
+}
+
+/// Whether the command line is understood: with `--help` at its end it is parsed, and nothing is run.
+fn is_understood(arguments: &[String]) -> Result<(), String> {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_pollmatrix"));
+    // What follows this command's first argument is an adapter's.
+    let own = if arguments[0] == "subject-check" { &arguments[..1] } else { arguments };
+    let output = command.args(own).arg("--help").output().expect("it starts");
+    match output.status.success() {
+        true => Ok(()),
+        false => Err(String::from_utf8_lossy(&output.stderr).into_owned()),
+    }
+}
+
+#[test]
+fn the_commands_of_the_pages_exist() {
+    let recipes = read("justfile");
+    let mut understood = 0;
+    for page in PAGES {
+        for words in commands(&read(page)) {
+            let (program, arguments) = words.split_first().expect("it is not empty");
+            match program.as_str() {
+                "pollmatrix" => is_understood(arguments)
+                    .unwrap_or_else(|error| panic!("{page}: {}:\n{error}", words.join(" "))),
+                "just" => {
+                    // Alone, it lists the recipes.
+                    let Some(recipe) = arguments.first() else { continue };
+                    let is_head = |line: &str| line.split([' ', ':']).next() == Some(recipe);
+                    assert!(recipes.lines().any(is_head), "{page}: the justfile has no recipe {recipe}");
+                }
+                _ => continue,
+            }
+            understood += 1;
+        }
+    }
+    assert!(understood > 40, "{understood}");
+}
+
+/// CI runs the tests by the command that the README names.
+#[test]
+fn the_test_command_of_the_readme_is_that_of_ci() {
+    let commands: Vec<_> = commands(&read("README.md")).into_iter().map(|words| words.join(" ")).collect();
+    let ci = read(".ci/run");
+    let step =
+        ci.lines().find_map(|line| line.trim().strip_prefix("$what test ")).expect("CI has the step test");
+    assert!(commands.iter().any(|command| command == step), "README.md does not name {step:?}");
+    assert!(
+        commands.iter().any(|command| command == "cargo run --release"),
+        "README.md does not run the matrix"
+    );
+}
+
+#[test]
+fn the_readme_has_at_most_a_thousand_words() {
+    let words = read("README.md").split_whitespace().count();
+    assert!(words <= 1000, "{words}");
+}

@@ -1,0 +1,71 @@
+//! docs/tutorial.md and README.md: the adapter passes the checks of an adapter, and the probes print what the pages show.
+
+use std::path::Path;
+use std::process::Command;
+use std::{env, fs};
+
+use subjects::testing::lacks;
+
+use crate::tree::{blocks, read};
+
+/// A folder with the adapter of the page.
+fn with_adapter(page: &str) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let [adapter] = blocks(page, "python")[..] else { panic!("the page has one adapter") };
+    fs::write(folder.path().join("my-adapter.py"), adapter).expect("it can be written");
+    folder
+}
+
+fn pollmatrix(folder: &Path, arguments: &[String]) -> (Option<i32>, String) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_pollmatrix"));
+    let output =
+        command.args(arguments).current_dir(folder).env_remove("RUST_LOG").output().expect("it starts");
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    (output.status.code(), text + &String::from_utf8_lossy(&output.stderr))
+}
+
+fn trimmed(text: &str) -> Vec<&str> {
+    text.trim_end().lines().map(str::trim_end).collect()
+}
+
+/// The arguments of each `$ pollmatrix probe …` of a page, and what the page shows of its output.
+fn probes(page: &str) -> Vec<(Vec<String>, &str)> {
+    let session = |block| {
+        let (command, shown) = str::strip_prefix(block, "$ pollmatrix probe ")?.split_once('\n')?;
+        Some((shlex::split(&format!("probe {command}"))?, shown))
+    };
+    blocks(page, "text").into_iter().filter_map(session).collect()
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn the_probes_print_what_the_pages_show() {
+    if lacks("python3") {
+        return;
+    }
+    let tutorial = read("docs/tutorial.md");
+    let folder = with_adapter(&tutorial);
+    let readme = read("README.md");
+    let probes = [probes(&tutorial), probes(&readme)].concat();
+    for (arguments, shown) in &probes {
+        let (code, printed) = pollmatrix(folder.path(), arguments);
+        assert_eq!(code, Some(0), "{printed}");
+        assert_eq!(trimmed(&printed), trimmed(shown), "{arguments:?}:\n{printed}");
+    }
+    assert_eq!(probes.len(), 3);
+}
+
+#[test]
+fn the_adapter_passes_the_checks_that_an_earlier_one_failed() {
+    if lacks("python3") {
+        return;
+    }
+    let folder = with_adapter(&read("docs/tutorial.md"));
+    let command = "subject-check --only malformed --only close --only number-again python3 my-adapter.py";
+    let arguments: Vec<_> = command.split(' ').map(str::to_owned).collect();
+    let (code, printed) = pollmatrix(folder.path(), &arguments);
+    assert_eq!(code, Some(0), "{printed}");
+    for check in ["malformed-command", "number-again", "close"] {
+        assert!(printed.contains(&format!("ok    {check}\n")), "{printed}");
+    }
+}
