@@ -1,7 +1,8 @@
 //! What is fuzzed: also by tests/fuzzed.rs, which needs no fuzzer.
 
-use matrix::{CellId, Matrix, MatrixError};
-use report::{Results, html, junit, markdown, terminal};
+use matrix::{Matrix, MatrixError};
+use metadata::{CellId, Results};
+use report::{html, junit, markdown, terminal};
 
 /// What the reader of YAML would say by itself.
 const FOREIGN: [&str; 8] = [

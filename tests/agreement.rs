@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use matrix::Matrix;
-use scenarios::Layer;
+use metadata::Layer;
 use scenarios::history::{Seen, history};
 
 const MATRIX: &str = include_str!("../matrix.yml");

@@ -82,7 +82,7 @@ fn results() -> &'static str {
 #[test]
 fn the_good_files_are_good() {
     assert!(matrix::Matrix::parse(MATRIX, "matrix.yml").is_ok());
-    assert!(report::Results::read(results().as_bytes()).is_ok());
+    assert!(metadata::Results::read(results().as_bytes()).is_ok());
     entries::matrix_yml(MATRIX.as_bytes());
     entries::results_json(results().as_bytes());
 }

@@ -10,17 +10,16 @@
 mod keys;
 mod rows;
 mod stage;
-mod transport;
 pub mod verbs;
 
 use std::fmt;
 use std::time::Duration;
 
-use selector::{MakeSelector, Mode};
+use metadata::{Mode, Transport};
+use selector::MakeSelector;
 
 pub use crate::keys::{Key, keys};
 pub use crate::rows::{Unscripted, rows, unscripted};
-pub use crate::transport::Transport;
 
 /// A row of the catalogue as a scenario.
 #[derive(Clone, Copy, Debug)]

@@ -12,7 +12,7 @@ mod unscripted;
 mod waiting;
 mod waking;
 
-use selector::Mode;
+use metadata::Mode;
 
 use crate::Row;
 

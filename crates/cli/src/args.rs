@@ -9,8 +9,8 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum, value_parser};
-use matrix::{Layer, Os, Selection, Shard, Transport, Trigger};
-use report::Seed;
+use matrix::{Selection, Shard};
+use metadata::{Layer, Mode, Os, Seed, Transport};
 
 use crate::command::quoted;
 use crate::exit;
@@ -665,7 +665,7 @@ pub struct ProbeArgs {
     /// How they are registered where the line does not say: level, edge, oneshot, dispatch, exclusive, exclusive-edge
     /// [default: level, or the first of the scenario's]
     #[arg(long, value_name = "MODE")]
-    pub mode: Option<Trigger>,
+    pub mode: Option<Mode>,
     /// Show clause by clause what was done and answered
     #[arg(long)]
     pub trace: bool,

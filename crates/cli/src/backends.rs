@@ -80,7 +80,7 @@ pub fn find(name: &str) -> Option<Backend> {
 pub fn named(name: &str) -> Result<Backend, Error> {
     find(name).ok_or_else(|| {
         let names: Vec<_> = here().map(|backend| backend.name).collect();
-        Error::UnknownBackend { name: name.to_owned(), help: matrix::did_you_mean(name, names) }
+        Error::UnknownBackend { name: name.to_owned(), help: metadata::did_you_mean(name, names) }
     })
 }
 
@@ -94,7 +94,7 @@ pub fn pollers() -> impl Iterator<Item = Poller> {
 pub fn poller(name: &str) -> Result<Poller, Error> {
     pollers().find(|poller| poller.name == name).ok_or_else(|| {
         let names: Vec<_> = pollers().map(|poller| poller.name).collect();
-        let help = matrix::did_you_mean(name, names);
+        let help = metadata::did_you_mean(name, names);
         Error::UnknownBackend { name: name.to_owned(), help }
     })
 }

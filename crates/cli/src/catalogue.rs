@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use matrix::{Cell, Matrix};
-use report::{CellResult, Check, Link, Scenario, Status};
-use scenarios::{Outcome, Params, Verdict};
+use metadata::{CellResult, Check, Link, Scenario, Status};
+use scenarios::{Outcome, Verdict};
 
 use crate::error::Error;
 use crate::provenance::VERSION;
@@ -47,14 +47,10 @@ pub fn run(cell: &Cell, seed: u64, patience: Duration) -> Result<Ran, Error> {
     }
     let Some(backend) = backends::find(backend) else { return missing() };
     let broken = |why: String| Ran { status: Status::Broken, reason: Some(why), ..Ran::default() };
-    let params: Params = match cell.id.variant.parse() {
-        Ok(params) => params,
-        Err(error) => return Ok(broken(format!("{error}"))),
-    };
     let Some(scenario) = scenarios::find(scenario) else {
         return Ok(broken(format!("{scenario} is in the matrix but not in this pollmatrix's catalogue")));
     };
-    Ok(scenarios::run(scenario, backend.name, backend.core, params, seed).into())
+    Ok(scenarios::run(scenario, backend.name, backend.core, cell.variant, seed).into())
 }
 
 impl From<(Verdict, Outcome)> for Ran {
@@ -65,16 +61,7 @@ impl From<(Verdict, Outcome)> for Ran {
             Verdict::Unsupported(reason) => (Status::Unsupported, Some(reason)),
             Verdict::Broken(reason) => (Status::Broken, Some(reason)),
         };
-        let check = |check: scenarios::Check| Check {
-            what: check.what,
-            expected: check.expected,
-            observed: check.observed,
-            source: check.source,
-            holds: check.holds,
-            ..Check::default()
-        };
-        let checks = outcome.checks.into_iter().map(check).collect();
-        Self { status, reason, checks, counters: outcome.counters, notes: outcome.notes }
+        Self { status, reason, checks: outcome.checks, counters: outcome.counters, notes: outcome.notes }
     }
 }
 
@@ -93,7 +80,7 @@ pub fn describe(matrix: &Matrix, cells: &[CellResult]) -> BTreeMap<String, Scena
         let bugs = row.map_or(&[][..], |row| row.bugs).iter();
         let described = Scenario {
             title: scenario.title.clone(),
-            layer: scenario.layer.name().to_owned(),
+            layer: scenario.layer,
             clauses,
             question: row.map(|row| row.question.to_owned()),
             verbs: row.map(|row| row.verbs.to_owned()),
@@ -116,9 +103,8 @@ pub fn short(url: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use matrix::Layer;
+    use metadata::Layer;
 
-    use super::*;
     use crate::plan::Source;
 
     #[test]
@@ -131,27 +117,13 @@ mod tests {
     }
 
     #[test]
-    fn every_variant_of_the_matrix_means_the_same_to_the_scenarios() {
-        let matrix = Source::load(None).expect("matrix.yml is well-formed").matrix;
-        for cell in matrix.cells().iter().filter(|cell| rows::find(&cell.id.scenario).is_none()) {
-            let params: Params = cell.id.variant.parse().expect("the scenarios know every variant");
-            assert_eq!(params.transport.name(), cell.variant.transport.name());
-            assert_eq!((params.threads, params.groups), (cell.variant.threads, cell.variant.groups));
-            assert_eq!(params.to_string(), cell.variant.to_string());
-        }
-    }
-
-    #[test]
     fn every_row_is_run_over_all_that_it_names() {
         let matrix = Source::load(None).expect("matrix.yml is well-formed").matrix;
         for row in characterisation::rows() {
             let scenario =
                 matrix.scenario(row.id).unwrap_or_else(|| panic!("matrix.yml does not name {}", row.id));
-            let transports: Vec<_> =
-                scenario.axes.transports.iter().map(|transport| transport.name()).collect();
-            let expected: Vec<_> = row.transports.iter().map(|transport| transport.name()).collect();
-            assert_eq!(transports, expected, "{}", row.id);
-            assert_eq!(scenario.axes.triggers.len(), row.modes.len(), "{}: a mode has no trigger", row.id);
+            assert_eq!(scenario.axes.transports, row.transports, "{}", row.id);
+            assert_eq!(scenario.axes.triggers, row.modes, "{}", row.id);
             assert_eq!(scenario.layer, Layer::Characterisation, "{}", row.id);
         }
     }

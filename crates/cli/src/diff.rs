@@ -2,7 +2,8 @@
 
 use std::process::ExitCode;
 
-use report::{Diff, Results};
+use metadata::Results;
+use report::Diff;
 
 use crate::args::{DiffArgs, DiffFormat, FailOn};
 use crate::error::{self, Error};
@@ -16,7 +17,7 @@ pub fn run(args: &DiffArgs) -> Result<ExitCode, Error> {
     output::print(&match args.format {
         DiffFormat::Text => diff.text(),
         DiffFormat::Markdown => diff.markdown(),
-        DiffFormat::Json => report::json(&diff),
+        DiffFormat::Json => metadata::json(&diff),
     })?;
     let failed = match args.fail_on {
         FailOn::Any => !diff.is_empty(),

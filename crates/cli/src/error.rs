@@ -8,7 +8,8 @@ use anstyle::{AnsiColor, Style};
 use expectations::ExpectationsError;
 use fd_core::ids::{MAX_GROUPS, THREADS_PER_GROUP};
 use matrix::{MatrixError, SelectError};
-use report::{MergeError, ReadError, SameSystem};
+use metadata::ReadError;
+use report::{MergeError, SameSystem};
 
 use crate::{exit, output};
 
@@ -250,7 +251,7 @@ pub fn warning(text: &str) {
 /// Passes a line of another program on.
 pub fn message(line: &str) {
     // If it cannot be written, neither can it be said.
-    let _ = writeln!(io::stderr(), "{}", report::visible(line));
+    let _ = writeln!(io::stderr(), "{}", metadata::visible(line));
 }
 
 fn merge_help(error: &MergeError) -> &'static str {
@@ -268,6 +269,6 @@ fn merge_help(error: &MergeError) -> &'static str {
 
 fn say(label: &str, colour: AnsiColor, text: &str) {
     let style = Style::new().bold().fg_color(Some(colour.into()));
-    let text = report::visible(text);
+    let text = metadata::visible(text);
     output::say(&format!("{style}{label}{style:#}: {text}"));
 }

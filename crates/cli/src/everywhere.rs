@@ -3,7 +3,8 @@
 use std::process::ExitCode;
 
 use matrix::{Target, Way};
-use report::{Input, NotRun, Results, Rules};
+use metadata::{NotRun, Results};
+use report::{Input, Rules};
 
 use crate::args::RunArgs;
 use crate::error::{self, Error};

@@ -8,7 +8,7 @@ use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use report::{CellResult, Run, Status};
+use metadata::{CellResult, Run, Status};
 
 use crate::args::ExecArgs;
 use crate::error::Error;

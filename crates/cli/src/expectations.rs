@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use expectations::{Answer, Answers, Compared, Divergences, History, Range, macos_of_darwin};
-use matrix::{Os, did_you_mean, nearest};
+use metadata::{Os, did_you_mean, nearest};
 use serde_json::{Value, json};
 
 use crate::args::{ExpectationsArgs, Format};
@@ -30,7 +30,7 @@ pub fn run(matrix: Option<&Path>, dir: Option<&Path>, args: &ExpectationsArgs) -
         let questions = asked(answers, args)?;
         match args.format {
             Format::Text => side_by_side(&questions),
-            Format::Json => report::json(&Value::from_iter(questions.iter().map(Question::describe))),
+            Format::Json => metadata::json(&Value::from_iter(questions.iter().map(Question::describe))),
         }
     };
     output::print(&text)?;

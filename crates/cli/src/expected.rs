@@ -4,8 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use expectations::{Answers, Divergences, Version};
-use matrix::Os;
-use report::Attempt;
+use metadata::{Attempt, Os};
 
 use crate::error::Error;
 use crate::{provenance, subject};

@@ -53,7 +53,7 @@ fn files(matrix: &Matrix, catalogue: String) -> [(&'static str, String); 8] {
         (".github/actionlint.yaml", matrix::linter_file(matrix)),
         ("Cross.toml", matrix::cross_file(matrix)),
         ("ci/targets.tsv", matrix::targets_file(matrix)),
-        ("crates/report/schema/results.schema.json", report::schema()),
+        ("crates/metadata/schema/results.schema.json", metadata::schema()),
         ("docs/catalogue.html", catalogue),
         ("docs/subject-protocol.schema.json", subjects::schema()),
     ]

@@ -19,7 +19,7 @@ pub fn run(format: Format) -> Result<ExitCode, Error> {
         }),
         Format::Json => {
             let rows: Vec<_> = history().iter().map(describe).collect();
-            report::json(&json!(rows))
+            metadata::json(&json!(rows))
         }
     };
     output::print(&text)?;

@@ -3,7 +3,7 @@
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use report::{Results, Run};
+use metadata::{Results, Run};
 
 use crate::error::Error;
 

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use matrix::Selection;
-use report::{CellResult, Run, Seed};
+use metadata::{CellResult, Run, Seed};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, REPORT_DIR_HELP};

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use matrix::{Os, Selection, Target};
+use matrix::{Selection, Target};
+use metadata::Os;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
@@ -73,7 +74,7 @@ pub fn manifest(order: &Order<'_>, args: &PlanArgs) -> Result<String, Error> {
 /// As people write it. Where that would have characters that cannot be seen, as JSON, which is YAML, too.
 fn text(document: &Value) -> String {
     let text = serde_saphyr::to_string(document).expect("JSON values are YAML values");
-    if report::visible(&text) == text { text } else { report::json(document) }
+    if metadata::visible(&text) == text { text } else { metadata::json(document) }
 }
 
 fn refused(what: String, help: String) -> Error {

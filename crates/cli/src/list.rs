@@ -26,7 +26,7 @@ pub fn run(matrix: Option<&Path>, args: &ListArgs) -> Result<ExitCode, Error> {
         }),
         Format::Json => {
             let cells: Vec<_> = cells.iter().map(|cell| describe(cell, &source)).collect();
-            report::json(&json!(cells))
+            metadata::json(&json!(cells))
         }
     };
     output::print(&text)?;

@@ -4,8 +4,9 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use matrix::{Target, did_you_mean};
-use report::{Input, NotRun, Results, Rules, Status, first_line, markdown, one_line, terminal};
+use matrix::Target;
+use metadata::{NotRun, Results, Status, did_you_mean, one_line};
+use report::{Input, Rules, first_line, markdown, terminal};
 
 use crate::args::{DEFAULT_REPORT_DIR, MergeArgs, Prefer, RunFormat};
 use crate::command::word;

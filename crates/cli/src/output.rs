@@ -11,7 +11,7 @@ use crate::error::{Error, REPORT_DIR_HELP};
 
 /// Prints text. What a terminal would obey is written out: much of it comes from files and from other programs.
 pub fn print(text: &str) -> Result<(), Error> {
-    print_styled(&report::visible(text))
+    print_styled(&metadata::visible(text))
 }
 
 /// Prints text that is styled, and whose parts from elsewhere are written out already. A reader that has seen enough

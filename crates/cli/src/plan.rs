@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use matrix::{Cell, Matrix, MatrixError, Selection, Target, did_you_mean};
-use report::{Subject, VariantParams};
+use matrix::{Cell, Matrix, MatrixError, Selection, Target};
+use metadata::{Subject, did_you_mean};
 use sha2::{Digest, Sha256};
 
 use crate::args::AttemptArgs;
@@ -72,13 +72,8 @@ impl Source {
             scenario: cell.id.scenario,
             backend: cell.id.backend,
             target: target.id.clone(),
-            layer: cell.layer.name().to_owned(),
-            params: VariantParams {
-                transport: cell.variant.transport.name().to_owned(),
-                trigger: cell.variant.trigger.name().to_owned(),
-                threads: cell.variant.threads,
-                groups: cell.variant.groups,
-            },
+            layer: cell.layer,
+            params: cell.variant,
         };
         Planned { subject, timeout: cell.timeout, unsupported }
     }

@@ -10,8 +10,7 @@ use std::time::Duration;
 use characterisation::verbs::Line;
 use characterisation::{Observation, Performance, Row, Setting, Stopped, perform, rows};
 use comfy_table::{ContentArrangement, Table, presets};
-use matrix::{Transport, Trigger, did_you_mean};
-use report::Seed;
+use metadata::{Mode, Seed, Transport, did_you_mean};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -34,7 +33,7 @@ struct Question {
     row: Option<&'static Row>,
     line: String,
     transport: Transport,
-    mode: Trigger,
+    mode: Mode,
 }
 
 /// What one backend came to.
@@ -95,7 +94,7 @@ pub fn run(args: &ProbeArgs) -> Result<ExitCode, Error> {
         asked.push((question, said));
     }
     output::print(&match args.format {
-        Format::Json => report::json(&json!(asked.iter().map(describe).collect::<Vec<_>>())),
+        Format::Json => metadata::json(&json!(asked.iter().map(describe).collect::<Vec<_>>())),
         Format::Text => {
             let texts: Vec<_> =
                 asked.iter().map(|(question, said)| text(question, said, args.trace)).collect();
@@ -124,7 +123,7 @@ fn questions(args: &ProbeArgs) -> Result<Vec<Question>, Error> {
             let mut names: Vec<_> = rows().map(|row| row.row).collect();
             names.dedup();
             names.extend(rows().map(|row| row.id));
-            let help = match matrix::nearest(typed, names.iter().copied()) {
+            let help = match metadata::nearest(typed, names.iter().copied()) {
                 Some(_) => did_you_mean(typed, names),
                 None => "`pollmatrix list --layer characterisation` shows them; docs/verbs.md, how to write a line".into(),
             };
@@ -133,11 +132,8 @@ fn questions(args: &ProbeArgs) -> Result<Vec<Question>, Error> {
         let question = |row: &'static Row| Question {
             row: Some(row),
             line: row.verbs.to_owned(),
-            transport: args
-                .transport
-                .or_else(|| matrix_rows::transports(row).next())
-                .unwrap_or(Transport::None),
-            mode: args.mode.or_else(|| matrix_rows::triggers(row).next()).unwrap_or(Trigger::Level),
+            transport: args.transport.unwrap_or(row.transports[0]),
+            mode: args.mode.unwrap_or(row.modes[0]),
         };
         return Ok(meant.into_iter().map(question).collect());
     }
@@ -151,7 +147,7 @@ fn questions(args: &ProbeArgs) -> Result<Vec<Question>, Error> {
         row: None,
         line: typed.to_owned(),
         transport: args.transport.unwrap_or(Transport::Tcp),
-        mode: args.mode.unwrap_or(Trigger::Level),
+        mode: args.mode.unwrap_or(Mode::Level),
     }])
 }
 
@@ -159,8 +155,8 @@ fn questions(args: &ProbeArgs) -> Result<Vec<Question>, Error> {
 fn here(question: &Question, poller: Poller, seed: Seed, slow: NonZeroU32) -> ExitCode {
     crate::run_cell::watch_lifeline();
     let setting = Setting {
-        transport: matrix_rows::transport(question.transport),
-        mode: matrix_rows::mode(question.mode),
+        transport: question.transport,
+        mode: question.mode,
         make: poller.make,
         queue: crate::backends::queue(),
         seed: seed.0,

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::time::SystemTime;
 
 use matrix::Target;
-use report::{Run, Seed};
+use metadata::{Run, Seed};
 use sha2::{Digest, Sha256};
 
 /// The version of pollmatrix.

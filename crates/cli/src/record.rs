@@ -8,8 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use expectations::{NO_ANSWER, Recorded, Recording, Version, answers_file, record};
-use matrix::Os;
-use report::{Asked, CellResult, Results, Run, Status};
+use metadata::{Asked, CellResult, Os, Results, Run, Status};
 use similar::TextDiff;
 
 use crate::args::RecordArgs;

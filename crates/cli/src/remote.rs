@@ -8,7 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use matrix::{Selection, Target};
-use report::{CellResult, Run, Seed, Status, Subject};
+use metadata::{CellResult, Run, Seed, Status, Subject};
 
 use crate::error;
 use crate::pipes::{self, Feed, Limit, Lines, Tail, TooMuch};

@@ -2,12 +2,11 @@
 
 use std::time::Duration;
 
-use characterisation::{Key, Observation, Performance, Row, Setting, Stopped, Transport, keys, rows};
+use characterisation::{Key, Observation, Performance, Row, Setting, Stopped, keys, rows};
 use expectations::{Answers, Version};
-use matrix::{Described, Layer, Os, Trigger, Variant};
-use report::{Asked, Status};
+use matrix::Described;
+use metadata::{Asked, Layer, Os, Status, Transport, Variant};
 use scenarios::needs;
-use selector::Mode;
 
 use crate::backends::{self, Poller};
 use crate::catalogue::Ran;
@@ -21,51 +20,15 @@ pub fn described() -> Vec<Described> {
         id: row.id.to_owned(),
         title: row.question.to_owned(),
         layer: Layer::Characterisation,
-        transports: transports(row).collect(),
-        triggers: triggers(row).collect(),
+        transports: row.transports.to_vec(),
+        triggers: row.modes.to_vec(),
     };
     rows().map(described).collect()
-}
-
-/// The row's transports, by what matrix.yml calls them.
-pub fn transports(row: &Row) -> impl Iterator<Item = matrix::Transport> {
-    row.transports.iter().filter_map(|transport| transport.name().parse().ok())
-}
-
-/// The row's modes, by what matrix.yml calls them.
-pub fn triggers(row: &Row) -> impl Iterator<Item = Trigger> {
-    row.modes.iter().filter_map(|mode| trigger(*mode))
 }
 
 /// The row that is this scenario.
 pub fn find(scenario: &str) -> Option<&'static Row> {
     rows().find(|row| row.id == scenario)
-}
-
-/// The modes, by what matrix.yml calls them.
-const MODES: [(Trigger, Mode); 6] = [
-    (Trigger::Level, Mode::Level),
-    (Trigger::Edge, Mode::Edge),
-    (Trigger::OneShot, Mode::OneShot),
-    (Trigger::Dispatch, Mode::Dispatch),
-    (Trigger::Exclusive, Mode::Exclusive),
-    (Trigger::ExclusiveEdge, Mode::ExclusiveEdge),
-];
-
-/// What matrix.yml calls this mode.
-pub fn trigger(mode: Mode) -> Option<Trigger> {
-    MODES.iter().find(|(_, known)| *known == mode).map(|(trigger, _)| *trigger)
-}
-
-/// The mode that matrix.yml calls so.
-pub fn mode(trigger: Trigger) -> Mode {
-    MODES.iter().find(|(known, _)| *known == trigger).map_or(Mode::Level, |(_, mode)| *mode)
-}
-
-/// The transport that matrix.yml calls so.
-pub fn transport(transport: matrix::Transport) -> Transport {
-    let known = |known: &Transport| known.name() == transport.name();
-    Transport::ALL.into_iter().find(known).unwrap_or(Transport::None)
 }
 
 /// Performs the row's line once in this process, waiting for what must come with this patience, and compares every answer with
@@ -75,7 +38,7 @@ pub fn run(row: &Row, variant: Variant, poller: Poller, seed: u64, patience: Dur
     if let Some(why) = unreachable(variant.transport) {
         return Ok(Ran { status: Status::Unsupported, reason: Some(why.into()), ..Ran::default() });
     }
-    let (transport, mode) = (transport(variant.transport), mode(variant.trigger));
+    let (transport, mode) = (variant.transport, variant.trigger);
     let setting = Setting { transport, mode, make, queue: backends::queue(), seed, patience };
     let (performance, ended) = characterisation::perform(row.verbs, setting);
     let due = match (row.verbs.parse(), make()) {
@@ -95,8 +58,8 @@ pub fn run(row: &Row, variant: Variant, poller: Poller, seed: u64, patience: Dur
 }
 
 /// Why descriptors of this transport cannot be connected on this system.
-pub fn unreachable(transport: matrix::Transport) -> Option<&'static str> {
-    let is_inet = matches!(transport, matrix::Transport::Tcp | matrix::Transport::Udp);
+pub fn unreachable(transport: Transport) -> Option<&'static str> {
+    let is_inet = matches!(transport, Transport::Tcp | Transport::Udp);
     (is_inet && !needs::has_loopback()).then_some(needs::NO_LOOPBACK)
 }
 
@@ -170,7 +133,7 @@ mod tests {
         question: "What?",
         verbs: "own and peer are connected, look at own",
         transports: &[Transport::Pipe],
-        modes: &[Mode::Level],
+        modes: &[metadata::Mode::Level],
         bugs: &[],
     };
 
@@ -220,14 +183,5 @@ mod tests {
         let ran = judged("OUT", "", stopped());
         assert_eq!(ran.status, Status::Fail);
         assert!(ran.reason.is_some_and(|reason| reason.contains("expected HUP, observed OUT")));
-    }
-
-    #[test]
-    fn every_transport_of_the_rows_is_one_of_matrix_yml() {
-        for known in Transport::ALL {
-            let named: matrix::Transport = known.name().parse().unwrap();
-            assert_eq!(transport(named), known);
-        }
-        assert!(Trigger::ALL.iter().all(|known| trigger(mode(*known)) == Some(*known)));
     }
 }

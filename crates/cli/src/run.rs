@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use matrix::Way;
-use report::{CellResult, Results, Run, Status, html, junit, markdown, one_line, terminal};
+use metadata::{CellResult, Results, Run, Status, one_line};
+use report::{html, junit, markdown, terminal};
 
 use crate::args::{DEFAULT_REPORT_DIR, RunArgs, RunFormat};
 use crate::command::word;

@@ -6,10 +6,10 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use matrix::Cell;
+use metadata::{Attempt, Status};
 use nix::sys::signal::{SigSet, SigmaskHow, Signal, killpg, pthread_sigmask};
 use nix::sys::stat::{SFlag, fstat};
 use nix::unistd::getpgrp;
-use report::{Attempt, Status};
 
 use crate::args::RunCellArgs;
 use crate::error::Error;
@@ -60,7 +60,7 @@ pub fn run(matrix: Option<&Path>, args: &RunCellArgs) -> Result<ExitCode, Error>
         notes: ran.notes,
         stderr: String::new(),
     };
-    let code = match output::print_line(report::json_line(&attempt).trim_end()) {
+    let code = match output::print_line(metadata::json_line(&attempt).trim_end()) {
         Ok(()) => code(attempt.status),
         Err(lost) => {
             lost.print();
@@ -108,7 +108,7 @@ pub fn unknown_cell(id: &str, cells: &[matrix::Cell]) -> Error {
 
 /// The same, with the ids that there are.
 pub fn unknown<'a>(id: &str, ids: impl IntoIterator<Item = &'a str>) -> Error {
-    let help = match matrix::nearest(id, ids) {
+    let help = match metadata::nearest(id, ids) {
         Some(near) => format!("did you mean '{near}'?"),
         None => "`pollmatrix list` shows every id".to_owned(),
     };

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
 use std::thread;
 
-use report::{CellResult, Seed};
+use metadata::{CellResult, Seed};
 
 use crate::executable::Executable;
 use crate::expected;

@@ -4,7 +4,8 @@
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use scenarios::{Check, Outcome, Verdict};
+use metadata::Check;
+use scenarios::{Outcome, Verdict};
 
 use crate::output;
 
@@ -51,6 +52,7 @@ fn answer(holds: bool) -> (Verdict, Outcome) {
         observed: if holds { "42".into() } else { "41".into() },
         source: "selftest".into(),
         holds,
+        ..Check::default()
     };
     let verdict = if holds { Verdict::Pass } else { Verdict::Fail(check.what.clone()) };
     let outcome = Outcome {

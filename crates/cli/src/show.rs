@@ -5,8 +5,7 @@ use std::fmt::Write;
 use std::path::Path;
 use std::process::ExitCode;
 
-use matrix::did_you_mean;
-use report::{CellResult, NotRun, disturbance};
+use metadata::{CellResult, NotRun, did_you_mean, disturbance};
 
 use crate::args::{Format, ShowArgs};
 use crate::error::{self, Error};
@@ -48,9 +47,9 @@ pub fn run(matrix: Option<&Path>, args: &ShowArgs) -> Result<ExitCode, Error> {
     output::print(&match args.format {
         Format::Json if answers.several => {
             let cells: Vec<_> = answers.found.iter().map(|found| &found.cell).collect();
-            report::json(&cells)
+            metadata::json(&cells)
         }
-        Format::Json => answers.found.iter().map(|found| report::json(&found.cell)).collect(),
+        Format::Json => answers.found.iter().map(|found| metadata::json(&found.cell)).collect(),
         Format::Text => {
             let scenario =
                 answers.found.first().and_then(|found| source.matrix.scenario(&found.cell.scenario));
@@ -160,7 +159,7 @@ fn describe(found: &Found, title: &str) -> String {
         let _ = writeln!(out, "{name:<11} {}", value.replace('\n', "\n            "));
     };
     line("status", format!("{}{reason}", cell.status));
-    line("layer", cell.layer.clone());
+    line("layer", cell.layer.to_string());
     line("target", cell.target.clone());
     line("from", found.from.clone());
     line("attempts", format!("{} of {} passed", cell.attempts.passed, cell.attempts.total));

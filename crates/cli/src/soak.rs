@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use fd_core::ids::{MAX_GROUPS, THREADS_PER_GROUP};
 use indicatif::{ProgressBar, ProgressStyle};
-use report::Seed;
+use metadata::Seed;
 use scenarios::soak::{Ended, Progress, Soak, Violation};
 use scenarios::{Failure, set_slowness};
 use serde_json::json;
@@ -147,7 +147,7 @@ fn json(progress: &Progress, ended: &Ended, head: &str, again: &str, interrupted
         "violation": violation,
         "reproducer": again,
     });
-    report::json(&value)
+    metadata::json(&value)
 }
 
 /// The progress: on a terminal one line that changes, elsewhere a line every now and then.

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use matrix::{Cell, Durations, Matrix, Selection, Target};
-use report::Status;
+use metadata::Status;
 use serde_json::json;
 
 use crate::args::{PlanArgs, PlanFormat};
@@ -46,7 +46,7 @@ pub fn run(
     let shards: Vec<_> = parts.collect();
     output::print(&match args.format {
         PlanFormat::Github => format!("matrix={}\n", json!({ "include": shards })),
-        PlanFormat::Json | PlanFormat::K8sJob => report::json(&shards),
+        PlanFormat::Json | PlanFormat::K8sJob => metadata::json(&shards),
     })?;
     Ok(ExitCode::SUCCESS)
 }
@@ -109,7 +109,7 @@ fn passed(path: &Path) -> Result<Vec<(String, u64)>, Error> {
 mod tests {
     use std::collections::BTreeSet;
 
-    use matrix::Layer;
+    use metadata::Layer;
 
     use super::*;
 

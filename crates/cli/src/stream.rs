@@ -5,7 +5,7 @@
 
 use std::num::NonZeroU32;
 
-use report::{CellResult, Run};
+use metadata::{CellResult, Run};
 use serde::{Deserialize, Serialize};
 
 /// The version of the format. It goes up when a reader of the last one would misread this one.
@@ -41,7 +41,7 @@ pub enum Line {
 impl Line {
     /// The line with its end.
     pub fn to_text(&self) -> String {
-        report::json_line(self)
+        metadata::json_line(self)
     }
 
     /// Whether `text` is a line that lost a part of itself.

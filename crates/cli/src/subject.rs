@@ -4,7 +4,8 @@ use std::io;
 use std::num::NonZeroU32;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-use matrix::{Backend, Exclude, Matrix, Trigger, did_you_mean};
+use matrix::{Backend, Exclude, Matrix};
+use metadata::{Mode, did_you_mean};
 use selector::{MakeSelector, Selector};
 
 use crate::backends::{self, Poller};
@@ -16,7 +17,7 @@ struct Given {
     /// What follows `--subject`: a library's name, or a command line.
     typed: String,
     poller: Poller,
-    triggers: Vec<Trigger>,
+    triggers: Vec<Mode>,
 }
 
 static GIVEN: OnceLock<Vec<Given>> = OnceLock::new();
@@ -41,7 +42,7 @@ pub fn load(typed: &[String], keep: bool, slow: NonZeroU32) -> Result<(), Error>
         {
             return Err(Error::SubjectName { typed: typed.clone(), name });
         }
-        let triggers = made.capabilities().modes.into_iter().filter_map(rows::trigger).collect();
+        let triggers = made.capabilities().modes;
         let make = if keep { kept(made, make) } else { make };
         given.push(Given { typed: typed.clone(), poller: Poller { name, make }, triggers });
     }

@@ -22,7 +22,7 @@ pub fn run(args: &SubjectCheckArgs) -> Result<ExitCode, Error> {
         None => subjects::check_process(&args.command, patience, &wanted),
     };
     output::print(&match args.format {
-        Format::Json => report::json(&json!(checks.iter().map(describe).collect::<Vec<_>>())),
+        Format::Json => metadata::json(&json!(checks.iter().map(describe).collect::<Vec<_>>())),
         Format::Text => text(&checks),
     })?;
     let count = |is: fn(&Outcome) -> bool| checks.iter().filter(|check| is(&check.outcome)).count();

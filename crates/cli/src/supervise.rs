@@ -7,9 +7,9 @@ use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
+use metadata::{Attempt, Seed, Status};
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
-use report::{Attempt, Seed, Status};
 
 use crate::executable::Executable;
 use crate::pipes::{self, Limit, Outputs, TooMuch, Waited};

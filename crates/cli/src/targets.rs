@@ -21,7 +21,7 @@ pub fn run(matrix: Option<&Path>, args: &TargetsArgs) -> Result<ExitCode, Error>
         Format::Json => {
             let targets: Vec<_> =
                 source.matrix.targets.iter().map(|target| describe(target, &given)).collect();
-            report::json(&json!(targets))
+            metadata::json(&json!(targets))
         }
         Format::Text => table(&source, &given),
     };

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use fd_core::poller::MakeBackend;
-use report::{Attempt, Seed, Status};
+use metadata::{Attempt, Seed, Status};
 
 use crate::args::{self, SLOW_VARIABLE};
 use crate::backends;

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use matrix::{Matrix, Os, did_you_mean};
-use report::Evidence;
+use matrix::Matrix;
+use metadata::{Evidence, Os, did_you_mean};
 use serde::Deserialize;
 use serde_saphyr::{Location, Spanned};
 
@@ -141,13 +141,13 @@ impl Divergences {
                 cells.iter().filter(|cell| fits(&divergence.cells, &cell.id.to_string())).collect();
             if meant.is_empty() {
                 let ids: Vec<_> = cells.iter().map(|cell| cell.id.to_string()).collect();
-                let help = match matrix::nearest(&divergence.cells, ids.iter().map(String::as_str)) {
+                let help = match metadata::nearest(&divergence.cells, ids.iter().map(String::as_str)) {
                     Some(near) => did_you_mean(near, [near]),
                     None => "`pollmatrix list` shows every id; `*` stands for anything".to_owned(),
                 };
                 return wrong(format!("no cell fits '{}'", divergence.cells), help);
             }
-            if let Some(cell) = meant.iter().find(|cell| cell.layer != matrix::Layer::Contract) {
+            if let Some(cell) = meant.iter().find(|cell| cell.layer != metadata::Layer::Contract) {
                 let message = format!("{} is a {} cell", cell.id, cell.layer);
                 return wrong(
                     message,

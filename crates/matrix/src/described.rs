@@ -3,12 +3,11 @@
 
 use std::time::Duration;
 
+use metadata::{Layer, Mode, Transport, nearest};
 use serde_saphyr::Location;
 
-use crate::axes::{Layer, Transport, Trigger};
 use crate::error::MatrixError;
 use crate::file::{Axes, DefaultsText, Exclude, Matrix, Scenario, ScenarioText};
-use crate::nearest::nearest;
 use crate::validate::{Problem, check_exclude, check_scenario};
 
 /// A scenario as its catalogue describes it. It has one thread.
@@ -23,7 +22,7 @@ pub struct Described {
     /// What the descriptors under test are.
     pub transports: Vec<Transport>,
     /// Level, edge.
-    pub triggers: Vec<Trigger>,
+    pub triggers: Vec<Mode>,
 }
 
 /// An entry of matrix.yml without a title: `group/name`, or `group/*` for all of a group.

@@ -3,11 +3,11 @@
 use std::path::Path;
 use std::time::Duration;
 
+use metadata::{Layer, Mode, Os, Transport, Variant};
 use serde::Deserialize;
 use serde_saphyr::Spanned;
 
-use crate::axes::{Build, Layer, Os, Transport, Trigger};
-use crate::cells::Variant;
+use crate::axes::Build;
 use crate::ci::{Ci, CiText};
 use crate::described::Named;
 use crate::error::MatrixError;
@@ -35,7 +35,7 @@ pub struct Backend {
     /// The systems that have it.
     pub os: Vec<Os>,
     /// The triggers that it honours.
-    pub triggers: Vec<Trigger>,
+    pub triggers: Vec<Mode>,
 }
 
 /// A kind of machine.
@@ -80,7 +80,7 @@ pub struct Axes {
     /// What the descriptors under test are.
     pub transports: Vec<Transport>,
     /// Level, edge. A backend without edge triggers gets the level cells only.
-    pub triggers: Vec<Trigger>,
+    pub triggers: Vec<Mode>,
     /// Worker threads in all.
     pub threads: Vec<usize>,
     /// Groups that they are spread over. Combinations with more groups than threads are skipped.
@@ -96,7 +96,7 @@ pub struct Exclude {
     /// Cells with this transport.
     pub transport: Option<Transport>,
     /// Cells with this trigger.
-    pub trigger: Option<Trigger>,
+    pub trigger: Option<Mode>,
     /// Cells with this number of threads.
     pub threads: Option<usize>,
     /// Cells with this number of groups.
@@ -215,7 +215,7 @@ pub(crate) struct FileText {
 pub(crate) struct DefaultsText {
     pub(crate) layer: Layer,
     pub(crate) transports: Vec<Transport>,
-    pub(crate) triggers: Vec<Trigger>,
+    pub(crate) triggers: Vec<Mode>,
     pub(crate) threads: Vec<usize>,
     pub(crate) groups: Vec<usize>,
     /// Seconds.
@@ -227,7 +227,7 @@ pub(crate) struct DefaultsText {
 pub(crate) struct BackendText {
     pub(crate) id: String,
     pub(crate) os: OsSet,
-    pub(crate) triggers: Vec<Trigger>,
+    pub(crate) triggers: Vec<Mode>,
 }
 
 #[derive(Deserialize)]
@@ -285,7 +285,7 @@ pub(crate) struct ScenarioText {
     pub(crate) title: Option<String>,
     pub(crate) layer: Option<Layer>,
     pub(crate) transports: Option<Vec<Transport>>,
-    pub(crate) triggers: Option<Vec<Trigger>>,
+    pub(crate) triggers: Option<Vec<Mode>>,
     pub(crate) threads: Option<Vec<usize>>,
     pub(crate) groups: Option<Vec<usize>>,
     #[serde(default)]

@@ -5,6 +5,7 @@ use std::fmt::Debug;
 use std::hash::Hash;
 use std::time::Duration;
 
+use metadata::did_you_mean;
 use serde_saphyr::{Location, Spanned};
 
 use crate::axes::Build;
@@ -14,7 +15,6 @@ use crate::error::MatrixError;
 use crate::file::{
     Axes, Backend, DefaultsText, Exclude, FileText, Matrix, Scenario, ScenarioText, Target, TargetText,
 };
-use crate::nearest::did_you_mean;
 use crate::ways::Way;
 
 /// The version of the file's format that this program reads.

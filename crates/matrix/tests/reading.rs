@@ -2,9 +2,8 @@
 
 use std::path::Path;
 
-use matrix::{
-    Build, Ci, Described, Layer, Matrix, MatrixError, SelectError, Selection, Transport, Trigger, Vm, Way,
-};
+use matrix::{Build, Ci, Described, Matrix, MatrixError, SelectError, Selection, Vm, Way};
+use metadata::{Layer, Mode, Transport};
 
 const FILE: &str = include_str!("../../../matrix.yml");
 
@@ -283,7 +282,7 @@ fn catalogue() -> Vec<Described> {
         title: format!("What of {id}?"),
         layer: Layer::Characterisation,
         transports: transports.to_vec(),
-        triggers: vec![Trigger::Level],
+        triggers: vec![Mode::Level],
     };
     vec![
         described("raw/one", &[Transport::Udp, Transport::UnixDgram]),

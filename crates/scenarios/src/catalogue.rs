@@ -1,5 +1,7 @@
 //! The catalogue: one line per scenario.
 
+use metadata::Layer;
+
 use crate::deletion;
 use crate::harness;
 use crate::lifecycle;
@@ -8,15 +10,6 @@ use crate::polling;
 use crate::regression;
 use crate::shared_listener;
 use crate::trial::{Failure, Trial};
-
-/// Whether an answer must be the same everywhere.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Layer {
-    /// Must hold on every backend and OS.
-    Contract,
-    /// The raw backend's own answer, recorded per OS.
-    Characterisation,
-}
 
 /// One scenario.
 pub struct Scenario {

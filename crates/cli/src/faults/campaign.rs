@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use fd_core::fault::Fault;
-use report::{Seed, Status};
+use metadata::{Seed, Status};
 
 use super::kills::{CONTROL, Kill, Kills, Proof};
 use super::record::Row;

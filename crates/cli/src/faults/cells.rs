@@ -4,6 +4,7 @@
 use std::collections::HashSet;
 
 use fd_core::fault::Fault;
+use metadata::Mode;
 
 use crate::plan::Planned;
 
@@ -27,7 +28,7 @@ pub fn order(planned: &[Planned], of_scenario: &[usize], fault: Fault) -> Vec<us
             let new = features(cell).into_iter().filter(|feature| !seen.contains(feature));
             let params = &cell.subject.params;
             // Groups and edges have the most to go wrong; fewer threads are sooner done; then the matrix's order.
-            let edge = params.trigger == "edge";
+            let edge = params.trigger == Mode::Edge;
             (new.count(), params.groups, edge, std::cmp::Reverse((params.threads, *index)))
         });
         let Some((index, _)) = best else { return ordered };
@@ -41,9 +42,9 @@ fn features(cell: &Planned) -> [String; 5] {
     let (subject, params) = (&cell.subject, &cell.subject.params);
     [
         subject.backend.clone(),
-        params.trigger.clone(),
+        params.trigger.to_string(),
         format!("{}g", params.groups),
-        params.transport.clone(),
+        params.transport.to_string(),
         format!("{}t", params.threads),
     ]
 }

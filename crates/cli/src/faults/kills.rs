@@ -1,7 +1,7 @@
 //! The kill matrix: which scenario catches which fault, and what follows from it.
 
 use fd_core::fault::Fault;
-use report::{Seed, Status, Subject};
+use metadata::{Seed, Status, Subject};
 use serde::Serialize;
 
 use super::cells;
@@ -191,7 +191,7 @@ impl Kills {
             match columns.iter().position(|column| column.scenario == *scenario) {
                 Some(index) => of_scenario[index].push(at),
                 None => {
-                    let characterisation = cell.subject.layer == matrix::Layer::Characterisation.name();
+                    let characterisation = cell.subject.layer == metadata::Layer::Characterisation;
                     columns.push(Column {
                         scenario: scenario.clone(),
                         characterisation,

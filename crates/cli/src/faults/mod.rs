@@ -14,8 +14,8 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use fd_core::fault::Fault;
-use matrix::{Selection, did_you_mean};
-use report::Seed;
+use matrix::Selection;
+use metadata::{Seed, did_you_mean};
 
 use crate::args::{FaultsArgs, RunFormat};
 use crate::error::{self, Error};
@@ -179,7 +179,7 @@ fn by_name(name: &str) -> Option<Fault> {
 }
 
 fn did_you_mean_fault(name: &str) -> String {
-    match matrix::nearest(name, Fault::ALL.iter().map(|fault| fault.name())) {
+    match metadata::nearest(name, Fault::ALL.iter().map(|fault| fault.name())) {
         Some(_) => did_you_mean(name, Fault::ALL.iter().map(|fault| fault.name())),
         None => "`pollmatrix faults --list` shows them".into(),
     }

@@ -192,7 +192,7 @@ fn exists<'a>(
     if known.any(|known| known == name) {
         return Ok(());
     }
-    let help = match matrix::nearest(name, names) {
+    let help = match metadata::nearest(name, names) {
         Some(near) => format!("did you mean '{near}'? {otherwise}"),
         None => otherwise.to_owned(),
     };
@@ -237,7 +237,7 @@ mod tests {
     use std::fs;
 
     use matrix::Selection;
-    use report::{Seed, Status};
+    use metadata::{Seed, Status};
 
     use super::super::kills::{CONTROL, Judged, Kill};
     use super::*;
@@ -273,7 +273,7 @@ mod tests {
         for scenario in scenarios::catalogue() {
             let recorded = rows.iter().any(|row| row.scenario() == scenario.id);
             let excused = record.excuse(scenario.id).is_some();
-            let exempt = scenario.layer == scenarios::Layer::Characterisation || scenario.id == CONTROL;
+            let exempt = scenario.layer == metadata::Layer::Characterisation || scenario.id == CONTROL;
             assert!(exempt || recorded != excused, "{}: a kill or a reason, and not both", scenario.id);
         }
     }

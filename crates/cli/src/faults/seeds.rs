@@ -5,7 +5,7 @@ use std::fmt::Write;
 use std::time::Duration;
 
 use fd_core::fault::Fault;
-use report::{Attempt, Seed};
+use metadata::{Attempt, Seed};
 use serde_json::{Value, json};
 
 use super::campaign::LEAST_PATIENCE;
@@ -114,7 +114,7 @@ pub fn run(source: &Source, args: &FaultsArgs, stop: &Stop) -> Result<Option<(St
     let held =
         all.iter().all(|measured| measured.without.status.is_pass() && !measured.with.status.is_pass());
     let text = match args.format {
-        RunFormat::Json => report::json(&json!(all.iter().map(Measured::json).collect::<Vec<_>>())),
+        RunFormat::Json => metadata::json(&json!(all.iter().map(Measured::json).collect::<Vec<_>>())),
         RunFormat::Text | RunFormat::Markdown => all.iter().map(Measured::text).collect(),
     };
     Ok(Some((text, held)))

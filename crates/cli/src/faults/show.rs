@@ -3,7 +3,8 @@
 use std::fmt::Write;
 use std::ops::Range;
 
-use report::{markdown, one_line};
+use metadata::one_line;
+use report::markdown;
 use serde_json::json;
 
 use super::kills::{Kill, Kills, Pair, Proof};
@@ -178,7 +179,7 @@ pub fn markdown(kills: &Kills) -> String {
         let _ = writeln!(out, "| `{name}` | {summary} | {by} | {cell} | {said} |");
     }
     out.push_str("\n```text\n");
-    out.push_str(&report::visible(&text(kills, false)));
+    out.push_str(&metadata::visible(&text(kills, false)));
     out.push_str("```\n");
     out
 }
@@ -222,5 +223,5 @@ pub fn json(kills: &Kills) -> String {
         "unfit": kills.unfit,
         "verdict": kills.verdict(),
     });
-    report::json(&value)
+    metadata::json(&value)
 }

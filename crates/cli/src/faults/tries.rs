@@ -7,7 +7,7 @@ use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use report::{Attempt, Seed, Status};
+use metadata::{Attempt, Seed, Status};
 use serde::{Deserialize, Serialize};
 
 use crate::args::FaultsArgs;

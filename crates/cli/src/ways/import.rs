@@ -6,7 +6,7 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use matrix::Target;
-use report::{CellResult, Results, Run};
+use metadata::{CellResult, Results, Run};
 
 use crate::error::{self, Error};
 use crate::lines;

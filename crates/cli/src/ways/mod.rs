@@ -9,7 +9,8 @@ mod ssh;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use matrix::{Target, Way, did_you_mean};
+use matrix::{Target, Way};
+use metadata::did_you_mean;
 
 use crate::args::ElsewhereArgs;
 use crate::command;

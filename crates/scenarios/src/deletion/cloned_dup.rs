@@ -4,9 +4,10 @@
 use std::os::fd::OwnedFd;
 
 use fd_core::FdHandle;
+use metadata::Layer;
 
 use super::cloned::{Kept, stays_silent};
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::lab::Lab;
 use crate::transport::read_all;
 use crate::trial::{Failure, Trial};

@@ -5,12 +5,13 @@ use std::io::{PipeWriter, pipe};
 use std::os::fd::AsRawFd;
 
 use fd_core::FdHandle;
+use metadata::Layer;
 use nix::libc;
 use nix::sys::wait::waitpid;
 use nix::unistd::{ForkResult, Pid, fork};
 
 use super::cloned::{Kept, stays_silent};
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::lab::Lab;
 use crate::trial::{Failure, Trial};
 

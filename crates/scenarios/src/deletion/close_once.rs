@@ -5,9 +5,11 @@
 use std::io::Write;
 use std::sync::Arc;
 
+use metadata::Layer;
+
 use super::life::{Life, identity};
 use super::storm::{STEPS, Storm};
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::lab::Lab;
 use crate::threads::spawn;
 use crate::transport::{Pair, pair, read_all};
@@ -89,7 +91,7 @@ struct Sentinel {
 
 impl Sentinel {
     fn new() -> Result<Self, Failure> {
-        let mut ends = pair(crate::Transport::Pipe).map_err(Failure::broken)?;
+        let mut ends = pair(metadata::Transport::Pipe).map_err(Failure::broken)?;
         ends.far.write_all(b"sentinel").map_err(Failure::broken)?;
         let file = identity(&ends.near).ok_or_else(|| Failure::Broken("fstat failed".into()))?;
         Ok(Self { ends, file })

@@ -8,9 +8,10 @@ use std::sync::Arc;
 
 use fd_core::ids::{ThreadId, ThreadMask};
 use fd_core::{Context, FdHandle, InsertOptions, Ready};
+use metadata::Layer;
 
 use super::watch::Watch;
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::lab::Lab;
 use crate::transport::{at_number, copy_at, pair};
 use crate::trial::{Failure, Trial};

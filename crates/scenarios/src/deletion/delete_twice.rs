@@ -5,9 +5,10 @@ use std::io::Write;
 
 use fd_core::checkpoint::Point;
 use fd_core::error::DeleteError;
+use metadata::Layer;
 
 use super::watch::{Watch, delete_on};
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::hold::Checkpoints;
 use crate::lab::Lab;
 use crate::transport::{at_number, pair};

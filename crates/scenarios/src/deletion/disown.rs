@@ -8,10 +8,11 @@ use std::sync::Arc;
 use fd_core::error::DeleteError;
 use fd_core::ids::ThreadId;
 use fd_core::state;
+use metadata::Layer;
 
 use super::cloned::{for_nobody, snapshots};
 use super::watch::Watch;
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::descriptors;
 use crate::gate::Gate;
 use crate::lab::Lab;

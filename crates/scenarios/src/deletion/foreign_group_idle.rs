@@ -4,9 +4,10 @@
 use std::io::Write;
 
 use fd_core::ids::ThreadId;
+use metadata::Layer;
 
 use super::watch::Watch;
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::descriptors;
 use crate::gate::Gate;
 use crate::lab::Lab;

@@ -10,9 +10,10 @@ use std::time::Instant;
 
 use fd_core::checkpoint::Point;
 use fd_core::ids::ThreadId;
+use metadata::Layer;
 
 use super::watch::{Watch, delete_on};
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::gate::Gate;
 use crate::hold::Checkpoints;
 use crate::lab::Lab;

@@ -8,9 +8,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use fd_core::ids::ThreadId;
 use fd_core::{FdCore, FdHandle, Handler, InsertOptions, Ready};
+use metadata::Layer;
 
 use super::watch::Watch;
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::lab::Lab;
 use crate::transport::{at_number, pair};
 use crate::trial::{Failure, Trial, patience};

@@ -9,9 +9,10 @@ use std::sync::mpsc::channel;
 use fd_core::checkpoint::Point;
 use fd_core::ids::ThreadId;
 use fd_core::{OwnerId, state};
+use metadata::Layer;
 
 use super::watch::Watch;
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::descriptors;
 use crate::gate::Gate;
 use crate::hold::Checkpoints;

@@ -8,9 +8,10 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use fd_core::Ready;
 use fd_core::error::DeleteError;
 use fd_core::state;
+use metadata::Layer;
 
 use super::watch::{Answers, Watch};
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::descriptors;
 use crate::lab::Lab;
 use crate::transport::{pair, read_all};

@@ -6,9 +6,10 @@ use std::os::fd::AsRawFd;
 
 use fd_core::OwnerId;
 use fd_core::ids::ThreadId;
+use metadata::Layer;
 
 use super::watch::Watch;
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::lab::Lab;
 use crate::transport::pair;
 use crate::trial::{Failure, Trial};

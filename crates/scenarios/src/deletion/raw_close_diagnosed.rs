@@ -8,9 +8,10 @@ use std::sync::Arc;
 
 use fd_core::error::InsertRefused;
 use fd_core::poller::Events;
+use metadata::Layer;
 
 use super::watch::Watch;
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::lab::Lab;
 use crate::transport::{at_number, pair};
 use crate::trial::{Failure, Trial};

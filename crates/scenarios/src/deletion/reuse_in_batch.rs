@@ -8,9 +8,10 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use fd_core::ids::ThreadId;
 use fd_core::{FdHandle, Handler, InsertOptions, Ready, state};
+use metadata::Layer;
 
 use super::watch::{Answers, Watch};
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::descriptors;
 use crate::lab::Lab;
 use crate::transport::{at_number, pair};

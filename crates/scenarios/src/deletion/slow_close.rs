@@ -6,9 +6,10 @@
 use std::io::Write;
 
 use fd_core::checkpoint::Point;
+use metadata::Layer;
 
 use super::watch::{Watch, delete_on};
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::descriptors;
 use crate::hold::Checkpoints;
 use crate::lab::Lab;

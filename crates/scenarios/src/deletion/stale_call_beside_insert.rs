@@ -7,9 +7,10 @@ use std::sync::mpsc::channel;
 
 use fd_core::checkpoint::Point;
 use fd_core::{FdCore, FdHandle};
+use metadata::Layer;
 
 use super::watch::Watch;
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::hold::{Checkpoints, Held};
 use crate::lab::Lab;
 use crate::recorder::Recorder;

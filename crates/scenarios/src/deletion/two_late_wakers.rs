@@ -11,9 +11,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use fd_core::InsertOptions;
 use fd_core::checkpoint::Point;
 use fd_core::ids::ThreadId;
+use metadata::Layer;
 
 use super::watch::Watch;
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::lab::Lab;
 use crate::script::Script;
 use crate::transport::pair;

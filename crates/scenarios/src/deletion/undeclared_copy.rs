@@ -12,11 +12,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use fd_core::poller::Trigger;
+use metadata::Layer;
 
 use super::children::BeforeExec;
 use super::cloned::{for_nobody, snapshots};
 use super::watch::Watch;
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::lab::Lab;
 use crate::still_clock::StillClock;
 use crate::transport::{Far, pair};
@@ -116,7 +117,7 @@ fn deleted(
     };
     // kqueue(2) and the others go by the number, which is closed.
     let ghosts = !lab.core().backend().capabilities().close_forgets && by == By::Poller;
-    let level = trial.params.trigger == Trigger::Level;
+    let level = trial.trigger == Trigger::Level;
     let replaced = u64::from(ghosts && level);
     if beside == Beside::Child && replaced > 0 {
         let reports = for_nobody(lab, &before) + 3;

@@ -9,8 +9,9 @@ use std::sync::{Arc, Mutex};
 
 use fd_core::checkpoint::Point;
 use fd_core::ids::ThreadId;
+use metadata::Layer;
 
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::deletion::life::unpoisoned;
 use crate::hold::Checkpoints;
 use crate::lab::Lab;

@@ -10,11 +10,12 @@ use fastrand::Rng;
 use fd_core::checkpoint::Point;
 use fd_core::ids::ThreadId;
 use fd_core::{Context, FdCore, FdHandle, InsertOptions, OwnerId, Runtime};
+use metadata::Layer;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
 use super::{Tally, both_ends, idle, stopped};
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::hold::Checkpoints;
 use crate::lab::Lab;
 use crate::recorder::Recorder;
@@ -79,12 +80,12 @@ const DESCRIPTORS: usize = 8;
 fn run(trial: &mut Trial) -> Result<(), Failure> {
     for (call, point) in STEPS {
         forced(trial, call, point)?;
-        trial.held_so_far()?;
+        trial.all_hold()?;
     }
     let mut random = Rng::with_seed(trial.seed);
     for _ in 0..ROUNDS {
         unforced(trial, &mut random)?;
-        trial.held_so_far()?;
+        trial.all_hold()?;
     }
     Ok(())
 }
@@ -170,7 +171,7 @@ struct Field {
     handles: Vec<(FdHandle, OwnerId)>,
     over: AtomicBool,
     tally: Tally,
-    transport: crate::Transport,
+    transport: metadata::Transport,
 }
 
 impl Field {

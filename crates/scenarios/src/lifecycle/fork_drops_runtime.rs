@@ -6,11 +6,12 @@ use std::sync::Arc;
 
 use fd_core::error::InsertRefused;
 use fd_core::{InsertOptions, Runtime};
+use metadata::Layer;
 
 use super::child::{Child, Report};
 use super::held_at_fork::{Place, Scene};
 use super::{both_ends, idle};
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::descriptors;
 use crate::hold::Checkpoints;
 use crate::lab::Lab;

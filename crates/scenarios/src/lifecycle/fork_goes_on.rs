@@ -8,15 +8,15 @@ use std::sync::Arc;
 use std::sync::mpsc::channel;
 
 use fd_core::{Context, FdHandle, InsertOptions, Ready, state};
+use metadata::{Layer, Transport};
 
 use super::child::{Child, Forked, Report, when};
 use super::held_at_fork::{Place, Scene};
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::deletion::watch::Watch;
 use crate::descriptors;
 use crate::hold::Checkpoints;
 use crate::lab::Lab;
-use crate::params::Transport;
 use crate::threads;
 use crate::transport::{at_number, pair, read_all};
 use crate::trial::{Failure, Trial, patience};

@@ -9,9 +9,10 @@ use fd_core::checkpoint::Point;
 use fd_core::error::InsertRefused;
 use fd_core::ids::ThreadId;
 use fd_core::{FdCore, FdHandle, InsertOptions};
+use metadata::Layer;
 
 use super::{both_ends, idle, stopped};
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::hold::Checkpoints;
 use crate::lab::Lab;
 use crate::threads;
@@ -39,7 +40,7 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
     for worker in [false, true] {
         before_the_slot_is_taken(trial, worker)?;
         with_the_slot_taken(trial, worker)?;
-        trial.held_so_far()?;
+        trial.all_hold()?;
     }
     for round in 0..ROUNDS {
         unforced(trial, round)?;
@@ -174,5 +175,5 @@ fn unforced(trial: &mut Trial, round: usize) -> Result<(), Failure> {
         trial.count("insertions in the last round", lives.inserted);
         Ok(())
     })?;
-    trial.held_so_far()
+    trial.all_hold()
 }

@@ -2,8 +2,9 @@
 //! one, in safe code, made tasks and the stop hang.
 
 use fd_core::{FdHandle, OwnerId, state};
+use metadata::Layer;
 
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::lab::Lab;
 use crate::trial::{Failure, Trial};
 
@@ -27,7 +28,7 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
         from_outside(trial, &lab, entry.handle);
         from_inside(trial, &lab, entry.handle, entry.owner)?;
     }
-    trial.held_so_far()?;
+    trial.all_hold()?;
     let left = lab.core().entries().0.iter().filter(|entry| entry.state & state::INTERNAL != 0).count();
     trial.check_eq("the runtime's own descriptors", own.len(), left, "core 12");
     for thread in lab.threads() {

@@ -7,11 +7,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use fd_core::{Context, Death, FdHandle, Handler, Ready, Runtime};
+use metadata::Layer;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
 use super::{Tallied, Tally, both_ends};
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::lab::Lab;
 use crate::transport::Far;
 use crate::trial::{Failure, Trial};
@@ -161,7 +162,7 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
     expect_panics();
     for what in Panics::ALL {
         panics(trial, what)?;
-        trial.held_so_far()?;
+        trial.all_hold()?;
     }
     Ok(())
 }

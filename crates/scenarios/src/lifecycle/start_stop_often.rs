@@ -7,10 +7,11 @@ use std::time::Duration;
 use fd_core::error::StartError;
 use fd_core::poller::BackendError;
 use fd_core::{InsertOptions, Ready};
+use metadata::Layer;
 use nix::sys::resource::{UsageWho, getrusage};
 
 use super::{both_ends, builder, stopped};
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::descriptors;
 use crate::persist;
 use crate::trial::{Failure, Trial, slowness};

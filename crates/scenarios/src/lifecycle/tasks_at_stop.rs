@@ -7,9 +7,10 @@ use std::time::Duration;
 
 use fd_core::FdCore;
 use fd_core::ids::ThreadId;
+use metadata::Layer;
 
 use super::{Tallied, Tally, builder, stopped};
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::descriptors;
 use crate::lab::Lab;
 use crate::persist;
@@ -30,7 +31,7 @@ const ROUNDS: usize = 200;
 
 fn run(trial: &mut Trial) -> Result<(), Failure> {
     pending_and_late(trial)?;
-    trial.held_so_far()?;
+    trial.all_hold()?;
     let before = descriptors::open();
     for _ in 0..ROUNDS {
         task_holds_the_core(trial)?;
@@ -96,7 +97,7 @@ fn pending_and_late(trial: &mut Trial) -> Result<(), Failure> {
         drop(core);
         Ok(())
     })?;
-    trial.held_so_far()?;
+    trial.all_hold()?;
 
     let lab = Lab::start(trial)?;
     for thread in &threads {

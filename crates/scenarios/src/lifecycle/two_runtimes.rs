@@ -5,9 +5,10 @@ use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
 
 use fd_core::{FdCore, FdHandle, InsertOptions, OwnerId, Runtime};
+use metadata::Layer;
 
 use super::{both_ends, builder, idle, stopped};
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::deletion::life::unpoisoned;
 use crate::deletion::watch::Watch;
 use crate::lab::Lab;
@@ -64,7 +65,7 @@ fn exchanged(trial: &mut Trial, lab: &Lab, other: &Runtime) -> Result<(), Failur
     for (what, answer) in answers {
         trial.check_eq(format!("{what} on a worker thread is refused"), true, answer, "core 15");
     }
-    trial.held_so_far()?;
+    trial.all_hold()?;
     std::io::Write::write_all(&mut far, b"mine").map_err(Failure::broken)?;
     lab.wait_until("the data", || watch.text() == "mine")?;
     lab.core().fd(handle).delete().map_err(Failure::broken)?;

@@ -5,9 +5,10 @@
 
 use fd_core::ids::ThreadId;
 use fd_core::{EntryInfo, state};
+use metadata::Layer;
 
 use super::{Subject, answered, told};
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::hold::Checkpoints;
 use crate::lab::Lab;
 use crate::trial::{Failure, Trial};
@@ -87,7 +88,7 @@ fn landed(
     );
     trial.check_eq(at("threads that owe an update"), 0, entry.update_mask.bits(), "S9, 2.4 step 5");
     trial.check_eq(at("active directions"), 0, entry.state & state::ACTIVE, "2.4 step 6");
-    trial.held_so_far()
+    trial.all_hold()
 }
 
 /// The old group's thread has an event in its hands while the descriptor goes away, and while it goes and comes back.

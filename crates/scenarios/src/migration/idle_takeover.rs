@@ -4,9 +4,10 @@
 //! succeeded (`ddc874c46`), so that the new owner's want changed nothing and its poller never learnt of it.
 
 use fd_core::state;
+use metadata::Layer;
 
 use super::{Subject, answered, routes, told};
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::lab::Lab;
 use crate::trial::{Failure, Trial};
 
@@ -42,7 +43,7 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
         trial.check_eq(at("changes of owner"), 1, entry.takeovers, "2.4 step 6");
         trial.check_eq(at("owner"), owner, entry.owner, "2.4");
 
-        trial.held_so_far()?;
+        trial.all_hold()?;
         subject.want(&lab, new)?;
         lab.fence(new)?;
         let polled = lab.entry(handle)?.polled_recv;

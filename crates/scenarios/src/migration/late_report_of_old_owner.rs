@@ -6,9 +6,10 @@
 
 use fd_core::checkpoint::Point;
 use fd_core::error::MoveError;
+use metadata::Layer;
 
 use super::{Route, Subject, answered, routes, told, untouched};
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::descriptors;
 use crate::hold::Checkpoints;
 use crate::lab::Lab;

@@ -6,11 +6,11 @@
 use fd_core::error::MoveError;
 use fd_core::ids::ThreadId;
 use fd_core::state;
+use metadata::{Layer, Transport};
 
 use super::{Route, Subject, answered, routes, told, untouched};
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::lab::Lab;
-use crate::params::Transport;
 use crate::recorder::Recorder;
 use crate::transport::pair;
 use crate::trial::{Failure, Trial};
@@ -77,7 +77,7 @@ fn pushed(trial: &mut Trial, lab: &mut Lab, route: Route, by: By) -> Result<(), 
         // Left behind, it would tell the target's next want that an update is on its way already.
         trial.check_eq(at("threads that owe an update"), 0, entry.update_mask.bits(), "S9, L1");
     }
-    trial.held_so_far()?;
+    trial.all_hold()?;
 
     // Stopped until the target wants it.
     lab.fence_all()?;

@@ -135,7 +135,7 @@ fn answered(
     source: &str,
 ) -> Result<(), Failure> {
     trial.check_eq(what, format!("{expected:?}"), format!("{answer:?}"), source);
-    trial.held_so_far()
+    trial.all_hold()
 }
 
 /// Checks that nothing in an entry has changed. References come and go with everybody who looks.
@@ -148,5 +148,5 @@ fn untouched(
 ) -> Result<(), Failure> {
     let still = |entry| EntryInfo { references: 0, ..entry };
     trial.check_eq(what, still(before), still(after), source);
-    trial.held_so_far()
+    trial.all_hold()
 }

@@ -8,9 +8,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use fd_core::error::MoveError;
+use metadata::Layer;
 
 use super::{Route, Subject, answered, routes};
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::lab::Lab;
 use crate::threads::spawn;
 use crate::trial::{Failure, Trial};

@@ -7,8 +7,10 @@
 
 use std::os::fd::AsFd;
 
+use metadata::Layer;
+
 use super::{Subject, told};
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::lab::Lab;
 use crate::transport::{copy_at, pair};
 use crate::trial::{Failure, Trial};
@@ -39,7 +41,7 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
         let since = lab.activity(thread).since(&start);
         let counts = format!("{} {}", since.poll_drop, since.poll_rebuild);
         trial.cost_eq(at("events of dead lives, pollers replaced"), "0 0".into(), counts, "S7, L5, bug 77");
-        trial.held_so_far()?;
+        trial.all_hold()?;
         if life < LIVES {
             let Subject { handle, far, .. } = subject;
             // By the thread that polls it: a close by any other takes the registration out first.

@@ -8,9 +8,10 @@ use std::sync::mpsc::{Receiver, channel};
 use fd_core::checkpoint::Point;
 use fd_core::error::MoveError;
 use fd_core::ids::ThreadId;
+use metadata::Layer;
 
 use super::{Route, Subject, answered, routes};
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::descriptors;
 use crate::hold::Checkpoints;
 use crate::lab::Lab;

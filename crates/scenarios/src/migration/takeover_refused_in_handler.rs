@@ -4,9 +4,10 @@
 //! never told of data again.
 
 use fd_core::error::MoveError;
+use metadata::Layer;
 
 use super::{Route, Subject, answered, routes, told, untouched};
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::lab::Lab;
 use crate::trial::{Failure, Trial};
 
@@ -65,7 +66,7 @@ fn refused_then_granted(trial: &mut Trial, lab: &mut Lab, route: Route) -> Resul
         "seed counters",
     );
 
-    trial.held_so_far()?;
+    trial.all_hold()?;
 
     // The owner goes on as if nothing had happened.
     inside.release();

@@ -5,9 +5,10 @@
 //! carries the generation needs no lock.
 
 use fd_core::error::{DeleteError, EnterError, MoveError};
+use metadata::Layer;
 
 use super::{Route, Subject, routes, told, untouched};
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::descriptors;
 use crate::lab::Lab;
 use crate::transport::{at_number, pair};

@@ -6,9 +6,10 @@
 use std::sync::Arc;
 
 use fd_core::error::MoveError;
+use metadata::Layer;
 
 use super::{Subject, answered, routes, untouched};
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::lab::Lab;
 use crate::recorder::Recorder;
 use crate::transport::pair;
@@ -52,7 +53,7 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
         answered(trial, at("push"), Ok(()), lab.core().fd(handle).migrate_on(target), "2.5")?;
         let mask = lab.entry(handle)?.thread_mask;
         trial.check_eq(at("thread mask"), target.mask().bits(), mask.bits(), "2.5, S9");
-        trial.held_so_far()?;
+        trial.all_hold()?;
         subject.want(&lab, target)?;
         lab.fence(target)?;
         subject.write(b"one")?;

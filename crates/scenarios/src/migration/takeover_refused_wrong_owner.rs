@@ -4,9 +4,10 @@
 //! owner is compared first (the first check of the reference takeover, `f69fea64e`).
 
 use fd_core::error::MoveError;
+use metadata::Layer;
 
 use super::{Subject, answered, routes, told, untouched};
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::lab::Lab;
 use crate::trial::{Failure, Trial};
 

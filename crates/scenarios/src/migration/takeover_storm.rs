@@ -11,9 +11,10 @@ use fd_core::checkpoint::Point;
 use fd_core::error::MoveError;
 use fd_core::ids::ThreadId;
 use fd_core::{Context, FdHandle, OwnerId};
+use metadata::Layer;
 
 use super::stream::Connection;
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::hold::Checkpoints;
 use crate::lab::Lab;
 use crate::threads::spawn;
@@ -105,7 +106,7 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
     let mut connections = Vec::new();
     for index in 0..CONNECTIONS {
         let ends = pair(trial.params.transport).map_err(Failure::broken)?;
-        let connection = Connection::new(trial.params.trigger);
+        let connection = Connection::new(trial.trigger);
         let handle = lab.insert(ends.near, connection.clone(), lab.thread(index))?;
         let _ = connection.handle.set(handle);
         lab.core().fd(handle).want_recv().map_err(Failure::broken)?;

@@ -5,9 +5,10 @@
 //! edge can have been spent before the new owner asks is forced in turn.
 
 use fd_core::checkpoint::Point;
+use metadata::Layer;
 
 use super::{Route, Subject, answered, routes, told};
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::hold::Checkpoints;
 use crate::lab::Lab;
 use crate::trial::{Failure, Trial};

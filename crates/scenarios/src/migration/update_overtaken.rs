@@ -4,9 +4,10 @@
 
 use fd_core::Context;
 use fd_core::checkpoint::Point;
+use metadata::Layer;
 
 use super::{Route, Subject, answered, routes};
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::hold::Checkpoints;
 use crate::lab::Lab;
 use crate::trial::{Failure, Trial};
@@ -74,5 +75,5 @@ fn overtaken(
     // By a thread of no group: the new owner sleeps, and nothing but the delete wakes it.
     lab.core().fd(handle).delete().map_err(Failure::broken)?;
     lab.wait_until(&at("the peer sees the end"), || subject.far.ended())?;
-    trial.held_so_far()
+    trial.all_hold()
 }

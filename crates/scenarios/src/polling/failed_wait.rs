@@ -13,9 +13,10 @@ use fd_core::ids::{GroupId, ThreadId, ThreadMask};
 use fd_core::poller::{
     Backend, BackendError, Capabilities, Change, Event, Interest, Leave, Limits, MakeBackend, Poller, Wake,
 };
+use metadata::Layer;
 use nix::errno::Errno;
 
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::deletion::watch::Watch;
 use crate::lab::Lab;
 use crate::transport::pair;

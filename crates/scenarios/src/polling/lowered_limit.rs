@@ -9,9 +9,10 @@ use std::time::Duration;
 
 use fd_core::ids::ThreadId;
 use fd_core::{FdHandle, InsertOptions, Runtime};
+use metadata::Layer;
 use nix::sys::resource::{Resource, getrlimit, rlim_t, setrlimit};
 
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::deletion::watch::Watch;
 use crate::lab::Lab;
 use crate::persist;

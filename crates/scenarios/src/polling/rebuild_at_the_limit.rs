@@ -7,8 +7,9 @@ use std::sync::{Arc, Mutex};
 
 use fd_core::poller::Trigger;
 use fd_core::{ActivitySnapshot, Context, InsertOptions, Ready};
+use metadata::Layer;
 
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::deletion::cloned::{for_nobody, snapshots};
 use crate::deletion::life::unpoisoned;
 use crate::deletion::watch::Watch;
@@ -63,7 +64,7 @@ fn stale_registration(trial: &mut Trial, lab: &mut Lab) -> Result<(), Failure> {
 
     // Only epoll goes on reporting it, and goes on and on only if it is level-triggered.
     let capabilities = lab.core().backend().capabilities();
-    let stale = !capabilities.close_forgets && trial.params.trigger == Trigger::Level;
+    let stale = !capabilities.close_forgets && trial.trigger == Trigger::Level;
     let failures = if stale { FAILURES } else { 0 };
     lab.wait_until("replacements that fail", || {
         lab.activity(thread).since(&before).poll_rebuild_fail >= failures
@@ -89,7 +90,7 @@ fn stale_registration(trial: &mut Trial, lab: &mut Lab) -> Result<(), Failure> {
     trial.count("replacements that failed", lab.activity(thread).since(&before).poll_rebuild_fail);
     drop(copy);
     lab.core().fd(kept).delete().map_err(Failure::broken)?;
-    trial.held_so_far()
+    trial.all_hold()
 }
 
 /// A forked child must not wait with its parent's poller, and goes on without one until it has its own.

@@ -1,8 +1,10 @@
 //! Two threads want one descriptor at once. HAProxy had one bit for "an update is in somebody's list", and lists per
 //! thread: who came second relied on the first, which could not do it (bug 8).
 
+use metadata::Layer;
+
 use super::{about, two_of_a_group};
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::lab::Lab;
 use crate::migration::Subject;
 use crate::recorder::Recorder;

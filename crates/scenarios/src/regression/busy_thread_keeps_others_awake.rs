@@ -1,7 +1,9 @@
 //! One thread has more work than it can do. In HAProxy a counter for all threads said that there was work, and every
 //! other one looked for it instead of sleeping (bug 7).
 
-use crate::catalogue::{Layer, Scenario};
+use metadata::Layer;
+
+use crate::catalogue::Scenario;
 use crate::lab::Lab;
 use crate::trial::{Failure, Trial};
 

@@ -6,9 +6,10 @@ use std::io::Write;
 use std::sync::Arc;
 
 use fd_core::FdHandle;
+use metadata::Layer;
 
 use super::set_up::raise_limit;
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::deletion::watch::Watch;
 use crate::lab::Lab;
 use crate::transport::{Far, pair};

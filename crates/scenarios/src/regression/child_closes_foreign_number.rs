@@ -7,6 +7,7 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use fd_core::{Context, FdHandle, InsertOptions, Ready};
+use metadata::Layer;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::{Signal, kill};
 use nix::sys::wait::waitpid;
@@ -14,7 +15,7 @@ use nix::unistd::{ForkResult, Pid, fork};
 use nix::{errno::Errno, libc};
 
 use super::set_up::null;
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::deletion::watch::Watch;
 use crate::descriptors;
 use crate::lab::Lab;

@@ -5,8 +5,9 @@ use std::os::fd::{AsFd, AsRawFd, IntoRawFd, OwnedFd, RawFd};
 use std::sync::{Arc, Mutex};
 
 use fd_core::checkpoint::Point;
+use metadata::Layer;
 
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::deletion::life::{identity, unpoisoned};
 use crate::hold::Checkpoints;
 use crate::lab::Lab;
@@ -23,7 +24,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
 };
 
 fn run(trial: &mut Trial) -> Result<(), Failure> {
-    let kept = pair(crate::Transport::Pipe).map_err(Failure::broken)?;
+    let kept = pair(metadata::Transport::Pipe).map_err(Failure::broken)?;
     let file: Arc<OwnedFd> = Arc::new(kept.near);
     let theirs = identity(&*file);
     let strangers: Arc<Mutex<Vec<OwnedFd>>> = Arc::default();

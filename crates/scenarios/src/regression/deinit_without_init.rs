@@ -5,8 +5,9 @@ use std::os::fd::RawFd;
 use fd_core::ids::{GroupId, ThreadId, ThreadMask};
 use fd_core::poller::{Backend, Limits};
 use fd_core::{InsertOptions, Runtime};
+use metadata::Layer;
 
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::deletion::watch::Watch;
 use crate::descriptors;
 use crate::persist::{from_the_system, persist, prepare};

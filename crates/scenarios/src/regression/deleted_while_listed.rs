@@ -7,9 +7,10 @@ use std::sync::Arc;
 
 use fd_core::FdHandle;
 use fd_core::ids::ThreadId;
+use metadata::Layer;
 
 use super::one_of_each_group;
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::gate::Gate;
 use crate::lab::Lab;
 use crate::recorder::Recorder;

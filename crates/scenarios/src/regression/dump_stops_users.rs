@@ -4,7 +4,9 @@ use std::io::Write;
 use std::sync::Arc;
 use std::sync::mpsc::channel;
 
-use crate::catalogue::{Layer, Scenario};
+use metadata::Layer;
+
+use crate::catalogue::Scenario;
 use crate::lab::Lab;
 use crate::recorder::Recorder;
 use crate::threads::spawn;

@@ -4,7 +4,9 @@
 
 use std::io::Write;
 
-use crate::catalogue::{Layer, Scenario};
+use metadata::Layer;
+
+use crate::catalogue::Scenario;
 use crate::deletion::watch::Watch;
 use crate::descriptors;
 use crate::lab::Lab;

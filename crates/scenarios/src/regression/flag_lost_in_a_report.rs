@@ -3,9 +3,10 @@
 
 use fd_core::state::{ACTIVE, CLONED, EXPORTED, LINGER_RISK};
 use fd_core::{FdHandle, InsertOptions};
+use metadata::Layer;
 
 use super::about;
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::lab::Lab;
 use crate::migration::Subject;
 use crate::recorder::Recorder;

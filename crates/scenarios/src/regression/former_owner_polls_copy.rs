@@ -4,7 +4,9 @@
 use std::io::Write;
 use std::os::fd::{AsRawFd, OwnedFd};
 
-use crate::catalogue::{Layer, Scenario};
+use metadata::Layer;
+
+use crate::catalogue::Scenario;
 use crate::descriptors;
 use crate::lab::Lab;
 use crate::recorder::Recorder;

@@ -6,9 +6,10 @@ use std::os::fd::AsRawFd;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use fd_core::{Ready, state};
+use metadata::Layer;
 use nix::sys::socket::{Shutdown, shutdown};
 
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::descriptors;
 use crate::lab::Lab;
 use crate::transport::{pair, read_all};

@@ -6,9 +6,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use fd_core::poller::Events;
 use fd_core::{Handler, Ready, state};
+use metadata::Layer;
 
 use super::set_up::stop_sending;
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::descriptors;
 use crate::lab::Lab;
 use crate::transport::pair;

@@ -4,8 +4,10 @@
 
 use std::io::Write;
 
+use metadata::Layer;
+
 use super::set_up::is_quiet;
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::deletion::watch::Watch;
 use crate::descriptors;
 use crate::lab::Lab;

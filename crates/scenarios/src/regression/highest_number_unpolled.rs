@@ -10,9 +10,10 @@ use std::sync::mpsc::channel;
 use fd_core::checkpoint::Point;
 use fd_core::ids::ThreadId;
 use fd_core::poller::Limits;
+use metadata::Layer;
 
 use super::set_up::{null, raise_limit};
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::deletion::watch::Watch;
 use crate::hold::Checkpoints;
 use crate::lab::Lab;

@@ -6,10 +6,11 @@ use std::os::fd::{AsRawFd, RawFd};
 use std::sync::Arc;
 
 use fd_core::{InsertOptions, Ready};
+use metadata::Layer;
 use nix::sys::resource::{Resource, setrlimit};
 
 use super::set_up::null;
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::deletion::watch::Watch;
 use crate::lab::Lab;
 use crate::transport::{at_number, pair};

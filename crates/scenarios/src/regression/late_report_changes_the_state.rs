@@ -4,9 +4,10 @@
 use std::sync::Arc;
 
 use fd_core::state::{POLL_IN, READY_R};
+use metadata::Layer;
 
 use super::{about, two_of_a_group};
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::lab::Lab;
 use crate::migration::Subject;
 use crate::trial::{Failure, Trial};

@@ -6,9 +6,10 @@ use std::sync::Arc;
 
 use fd_core::error::MoveError;
 use fd_core::{FdHandle, Handler, OwnerId};
+use metadata::Layer;
 
 use super::{about, one_of_each_group};
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::lab::Lab;
 use crate::migration::Subject;
 use crate::script::Speaker;

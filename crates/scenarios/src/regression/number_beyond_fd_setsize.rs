@@ -6,10 +6,11 @@ use std::io::Write;
 use fd_core::error::{InsertRefused, StartError};
 use fd_core::poller::{BackendError, Limits};
 use fd_core::{InsertOptions, Runtime};
+use metadata::Layer;
 use nix::libc;
 
 use super::set_up::raise_limit;
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::deletion::watch::Watch;
 use crate::lab::Lab;
 use crate::transport::{Pair, at_number, pair};

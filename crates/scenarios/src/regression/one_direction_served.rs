@@ -7,8 +7,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use fd_core::Ready;
 use fd_core::poller::Events;
+use metadata::Layer;
 
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::descriptors;
 use crate::lab::Lab;
 use crate::transport::pair;

@@ -1,6 +1,8 @@
 //! `13b007d58`: each thread had a kqueue of its own, and left it open when it ended.
 
-use crate::catalogue::{Layer, Scenario};
+use metadata::Layer;
+
+use crate::catalogue::Scenario;
 use crate::descriptors;
 use crate::lab::Lab;
 use crate::trial::{Failure, Trial};

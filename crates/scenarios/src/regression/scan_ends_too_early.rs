@@ -5,8 +5,9 @@ use std::io::Write;
 use std::os::fd::AsRawFd;
 
 use fd_core::state::CLONED;
+use metadata::Layer;
 
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::lab::Lab;
 use crate::recorder::Recorder;
 use crate::transport::{at_number, pair};

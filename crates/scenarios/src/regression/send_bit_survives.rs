@@ -1,7 +1,9 @@
 //! `a3a8ea2fb`: on removal the mask of those who poll for receiving was cleared twice, and that for sending not at all.
 //! Sending, wanted again, was taken for polled already.
 
-use crate::catalogue::{Layer, Scenario};
+use metadata::Layer;
+
+use crate::catalogue::Scenario;
 use crate::deletion::watch::Watch;
 use crate::lab::Lab;
 use crate::transport::pair;

@@ -6,8 +6,9 @@ use std::sync::mpsc::{Sender, channel};
 use std::time::Duration;
 
 use fd_core::{Context, FdCore, Runtime};
+use metadata::Layer;
 
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::lab::Lab;
 use crate::persist;
 use crate::trial::{Failure, Trial, patience};

@@ -5,11 +5,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use fd_core::Builder;
+use metadata::Layer;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
 use super::{about, wake};
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::lab::Lab;
 use crate::migration::Subject;
 use crate::trial::{Failure, Trial};

@@ -6,11 +6,12 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use fd_core::{Ready, state};
+use metadata::Layer;
 use nix::errno::Errno;
 use nix::sys::socket::{MsgFlags, recv, send};
 
 use super::set_up::is_quiet;
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::lab::Lab;
 use crate::transport::set_nonblocking;
 use crate::trial::{Failure, Trial};

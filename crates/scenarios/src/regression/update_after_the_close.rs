@@ -5,8 +5,10 @@
 use std::os::fd::AsRawFd;
 use std::sync::Arc;
 
+use metadata::Layer;
+
 use super::about;
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::descriptors;
 use crate::lab::Lab;
 use crate::migration::Subject;

@@ -4,8 +4,10 @@
 use std::io::Write;
 use std::sync::Arc;
 
+use metadata::Layer;
+
 use super::{about, two_of_a_group, wake};
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::lab::Lab;
 use crate::migration::Subject;
 use crate::recorder::Recorder;

@@ -4,8 +4,9 @@
 use std::io::Write;
 
 use fd_core::ids::ThreadMask;
+use metadata::Layer;
 
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::lab::Lab;
 use crate::recorder::Recorder;
 use crate::transport::pair;

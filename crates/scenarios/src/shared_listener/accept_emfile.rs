@@ -11,12 +11,13 @@ use std::time::Duration;
 
 use fd_core::poller::Trigger;
 use fd_core::{Context, FdHandle, Handler, Ready};
+use metadata::Layer;
 use nix::errno::Errno;
 
 use super::acceptor::{accept_some, greet, lock};
 use super::calls::{greeting, numbers};
 use super::field::{Action, Caller, Field};
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::scarcity::Scarcity;
 use crate::trial::{Failure, Trial};
 
@@ -103,7 +104,7 @@ impl Handler for Server {
 }
 
 fn run(trial: &mut Trial) -> Result<(), Failure> {
-    let server = Server::new(trial.params.trigger);
+    let server = Server::new(trial.trigger);
     let mut field = Field::shared(trial, server.clone())?;
     let clients: Result<Vec<_>, _> = (0..CLIENTS).map(|_| field.address.connect()).collect();
     let clients = clients.map_err(Failure::broken)?;
@@ -112,7 +113,7 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
 
     field.call(Caller::Outside, Action::Start)?;
     field.lab.wait_until("accept answers EMFILE", || Server::get(&server.refused) > 0)?;
-    if trial.params.trigger == Trigger::Level {
+    if trial.trigger == Trigger::Level {
         field.wait_until_dropped("stopped at the limit")?;
     }
     field.lab.fence_all()?;

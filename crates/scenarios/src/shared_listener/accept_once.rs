@@ -9,9 +9,10 @@ use std::sync::{Arc, Mutex};
 
 use fd_core::ids::{ThreadId, ThreadMask};
 use fd_core::{Descriptor, Handler, InsertOptions, Ready};
+use metadata::Layer;
 
 use super::acceptor::{accept_some, lock};
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::lab::Lab;
 use crate::threads::spawn_in;
 use crate::transport::{self, Address, Listener};

@@ -6,11 +6,12 @@
 //! `one-poller-per-process` for the table before.
 
 use fd_core::ActivityTable;
+use metadata::Layer;
 
 use super::acceptor::Acceptor;
 use super::calls::{Answer, call, greeting};
 use super::field::{Action, Caller, Field};
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::lab::Lab;
 use crate::trial::{Failure, Trial};
 

@@ -11,11 +11,12 @@ use std::time::Duration;
 
 use fd_core::error::DeleteError;
 use fd_core::{Fd, Handler, Ready};
+use metadata::Layer;
 
 use super::acceptor::{Acceptor, lock};
 use super::calls::{call, greeting};
 use super::field::{Action, Caller, Field};
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::gate::Gate;
 use crate::lab::Lab;
 use crate::threads::spawn;

@@ -7,10 +7,12 @@
 use std::sync::atomic::Ordering;
 use std::thread::scope;
 
+use metadata::Layer;
+
 use super::acceptor::Acceptor;
 use super::calls::{Answer, Prospect, call, call_until, numbers};
 use super::field::{Action, Caller, Field};
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::lab::Lab;
 use crate::threads::spawn_in;
 use crate::trial::{Failure, Trial};

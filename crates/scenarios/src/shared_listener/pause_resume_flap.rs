@@ -10,11 +10,12 @@ use std::time::Duration;
 
 use fd_core::Fd;
 use fd_core::checkpoint::Point;
+use metadata::Layer;
 
 use super::acceptor::Acceptor;
 use super::calls::{Answer, call, greeting, numbers};
 use super::field::{Action, Caller, Field};
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::hold::Checkpoints;
 use crate::threads::spawn_in;
 use crate::trial::{Failure, Trial};

@@ -4,10 +4,12 @@
 //! descriptor was changed in one poller only: the others missed connections, or reported them for ever (bug 20).
 //! Threads outside the mask came later, first without a wake-up (f01588744), then of other groups (cfdd20a0b).
 
+use metadata::Layer;
+
 use super::acceptor::Acceptor;
 use super::calls::{Answer, greeting};
 use super::field::{Action, Field};
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::trial::{Failure, Trial};
 
 pub(crate) const SCENARIO: Scenario = Scenario {

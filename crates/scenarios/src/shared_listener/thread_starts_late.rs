@@ -8,10 +8,11 @@ use std::sync::Arc;
 
 use fd_core::ids::ThreadMask;
 use fd_core::{FdCore, InsertOptions};
+use metadata::Layer;
 
 use super::acceptor::Acceptor;
 use super::calls::{call, greeting};
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::lab::Lab;
 use crate::transport::Listener;
 use crate::trial::{Failure, Trial};
@@ -29,7 +30,7 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
     let transport = trial.params.transport;
     let acceptor = Acceptor::new();
     let (gate, hold) = acceptor.hold();
-    let options = InsertOptions { trigger: trial.params.trigger, ..InsertOptions::default() };
+    let options = InsertOptions { trigger: trial.trigger, ..InsertOptions::default() };
     let mut started = None;
     let boot = |core: &Arc<FdCore>| {
         let listener = Listener::new(transport, directory.path()).map_err(Failure::broken)?;

@@ -7,10 +7,12 @@
 
 use std::sync::Arc;
 
+use metadata::Layer;
+
 use super::acceptor::Acceptor;
 use super::calls::{Answer, greeting};
 use super::field::{Action, Caller, Field};
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::lab::Lab;
 use crate::script::Script;
 use crate::trial::{Failure, Trial};

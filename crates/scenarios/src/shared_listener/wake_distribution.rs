@@ -7,10 +7,12 @@
 
 use std::collections::BTreeMap;
 
+use metadata::Layer;
+
 use super::acceptor::Acceptor;
 use super::calls::{call, numbers};
 use super::field::{Action, Caller, Field};
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::trial::{Failure, Trial};
 
 pub(crate) const SCENARIO: Scenario = Scenario {

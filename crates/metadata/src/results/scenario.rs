@@ -4,13 +4,16 @@ use schemars::JsonSchema;
 use semver::Version;
 use serde::{Deserialize, Serialize};
 
+use crate::axes::Layer;
+
 /// What a scenario is about, for readers who have the report and not the code.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Scenario {
     /// The property, as a sentence.
     pub title: String,
     /// `contract` (must hold everywhere) or `characterisation` (recorded per OS).
-    pub layer: String,
+    #[schemars(with = "String")]
+    pub layer: Layer,
     /// The invariants, mistakes of the past and rows of the catalogue that it is about: `S3`, `bug 66`, `V26`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub clauses: Vec<String>,
@@ -38,12 +41,12 @@ pub struct Link {
 
 impl Scenario {
     /// The version that describes it. One that is no version is older than any.
-    pub(crate) fn described_by(&self) -> Option<Version> {
+    pub fn described_by(&self) -> Option<Version> {
         Version::parse(&self.pollmatrix).ok()
     }
 
     /// Whether another version of pollmatrix, too, would describe it so.
-    pub(crate) fn says_the_same(&self, other: &Self) -> bool {
+    pub fn says_the_same(&self, other: &Self) -> bool {
         Self { pollmatrix: String::new(), ..self.clone() }
             == Self { pollmatrix: String::new(), ..other.clone() }
     }

@@ -7,8 +7,8 @@ use serde::de::IgnoredAny;
 use serde_json::Value;
 use serde_json::error::Category;
 
-use crate::cell::CellResult;
-use crate::results::{Results, Run, SCHEMA_VERSION};
+use super::cell::CellResult;
+use super::file::{Results, Run, SCHEMA_VERSION};
 
 /// Why a text is not results that can be used.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -187,7 +187,7 @@ fn malformed(version: u32, error: &serde_json::Error) -> ReadError {
         line: error.line(),
         column: error.column(),
         message: format!("not results in version {version} of the format, as it says: {}", plain(error)),
-        help: "take the file that a run or a merge wrote; its schema is crates/report/schema/results.schema.json"
+        help: "take the file that a run or a merge wrote; its schema is crates/metadata/schema/results.schema.json"
             .into(),
     }
 }
@@ -236,8 +236,8 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::Status;
     use crate::samples;
-    use crate::status::Status;
 
     fn results() -> Results {
         samples::results("here", &[("a", "epoll", Status::Pass), ("b", "epoll", Status::Fail)])
@@ -310,7 +310,7 @@ mod tests {
             (b"# pollmatrix\n\n1938 cells" as &[u8], "a report.md"),
             (b"<?xml version=\"1.0\"?>", "a junit.xml"),
             (b"\n<!DOCTYPE html>", "an HTML page"),
-            (crate::html::report(&results()).as_bytes(), "a report.html"),
+            (b"<!DOCTYPE html>\n<!-- pollmatrix report -->\n<html>", "a report.html"),
             (b"{\"line\":\"run\"}\n{\"line\":\"cell\"}\n", "the journal of a run"),
             (b"{\"cell\":\"a\"}\n{\"cell\":\"b\"}\n", "attempts at cells, one a line"),
             (b"{\"a\":1}\n{\"b\":2}\n", "several JSON objects, one a line"),
@@ -322,7 +322,7 @@ mod tests {
             (b"{}", "an empty JSON object"),
             (b"{\"name\": 1, \"schema\": 2}", "a JSON object with 'name', 'schema'"),
             (b"{\"schema\": \"x\", \"cells\": 1}", "JSON whose 'schema' is no version"),
-            (crate::results::schema().as_bytes(), "a JSON schema"),
+            (crate::schema().as_bytes(), "a JSON schema"),
         ] {
             refused(text, what);
         }

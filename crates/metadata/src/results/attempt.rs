@@ -7,9 +7,9 @@ use std::num::NonZeroU32;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::evidence::Evidence;
-use crate::seed::Seed;
-use crate::status::Status;
+use super::evidence::Evidence;
+use super::seed::Seed;
+use super::status::Status;
 
 /// What a poller was asked: the key that the expectations know its answer by.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize, JsonSchema)]

@@ -5,25 +5,14 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::attempt::{Attempt, Check};
-use crate::seed::Seed;
-use crate::status::Status;
+use super::attempt::{Attempt, Check};
+use super::seed::Seed;
+use super::status::Status;
+use super::variant::Variant;
+use crate::axes::Layer;
 
 /// The counter of answers that the expectations do not know.
 const UNKNOWN: &str = "unknown";
-
-/// The parameters of a cell apart from its backend.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
-pub struct VariantParams {
-    /// `tcp`, `unix`, `pipe`.
-    pub transport: String,
-    /// `level`, `edge`.
-    pub trigger: String,
-    /// Worker threads in all.
-    pub threads: usize,
-    /// Groups that they are spread over.
-    pub groups: usize,
-}
 
 /// Which cell: what is known about it before it is run.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -36,10 +25,10 @@ pub struct Subject {
     pub backend: String,
     /// Where it is run: `x86_64-linux-gnu`.
     pub target: String,
-    /// `contract` or `characterisation`.
-    pub layer: String,
+    /// Contract or characterisation.
+    pub layer: Layer,
     /// The variant.
-    pub params: VariantParams,
+    pub params: Variant,
     /// The command that runs it again, up to the seed.
     pub command: String,
 }
@@ -65,14 +54,15 @@ pub struct CellResult {
     /// Where it was run: `x86_64-linux-gnu`.
     pub target: String,
     /// `contract` (must hold everywhere) or `characterisation` (recorded per OS).
-    pub layer: String,
+    #[schemars(with = "String")]
+    pub layer: Layer,
     /// How it ended.
     pub status: Status,
     /// Why it did not pass. Always there if it did not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// The parameters that the id's variant stands for.
-    pub params: VariantParams,
+    pub params: Variant,
     /// How many attempts there were.
     pub attempts: Attempts,
     /// The seed of the attempt that is shown: the first that did not pass, or the first of all.
@@ -164,7 +154,7 @@ impl CellResult {
 
     /// Whether it counts: contract cells must hold everywhere, others record what is.
     pub fn is_contract(&self) -> bool {
-        self.layer == "contract"
+        self.layer == Layer::Contract
     }
 
     /// `group`, the first part of the id.
@@ -176,6 +166,7 @@ impl CellResult {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::axes::{Mode, Transport};
 
     fn subject() -> Subject {
         Subject {
@@ -183,8 +174,8 @@ mod tests {
             scenario: "group/name".into(),
             backend: "epoll".into(),
             target: "x86_64-linux-gnu".into(),
-            layer: "contract".into(),
-            params: VariantParams { transport: "tcp".into(), trigger: "level".into(), threads: 1, groups: 1 },
+            layer: Layer::Contract,
+            params: Variant { transport: Transport::Tcp, trigger: Mode::Level, threads: 1, groups: 1 },
             command: "pollmatrix run 'group/name/tcp-level-1t1g@epoll'".into(),
         }
     }

@@ -1,0 +1,22 @@
+//! The words that every crate of the workspace uses, and what `results.json` holds.
+//!
+//! A cell is one scenario on one backend with one set of parameters: its [`CellId`] names it, its [`Variant`] has the
+//! parameters, a [`Transport`] and a [`Mode`] among them, and its [`Layer`] says whether it must hold everywhere. One
+//! process answers with an [`Attempt`], which is a list of [`Check`]s and a [`Status`]; the attempts at one cell become its
+//! [`CellResult`], and those of a run its [`Results`]. [`schema`] is the JSON schema of the file that they are written to,
+//! [`Results::read`] reads every version of it.
+//!
+//! This crate depends on no other one of the workspace.
+
+mod axes;
+mod cell_id;
+mod named;
+mod nearest;
+#[cfg(feature = "results")]
+mod results;
+
+pub use axes::{Layer, Mode, Os, Transport};
+pub use cell_id::{CellId, ParseCellIdError};
+pub use nearest::{did_you_mean, nearest};
+#[cfg(feature = "results")]
+pub use results::*;
