@@ -72,7 +72,7 @@ lint:
 
 # Format everything
 fmt:
-    cargo fmt --all
+    ci/fmt.sh
 
 # report.html and the catalogue in a real browser; screenshots go to FOLDER
 browser *FOLDER:

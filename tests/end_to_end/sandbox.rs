@@ -41,12 +41,12 @@ impl Sandbox {
             .iter()
             .map(|name| {
                 let timeout = if *name == "hang" { timeout } else { 300 };
-                format!("  - {{ id: selftest/{name}, title: A self-test, timeout: {timeout} }}\n")
+                format!("  - {{ id: selftest/{name}, timeout: {timeout} }}\n")
             })
             .collect();
         let text = format!(
-            "version: 1\n\
-             defaults: {{ layer: contract, transports: [tcp], triggers: [level], threads: [1], groups: [1], timeout: 300 }}\n\
+            "version: 2\n\
+             defaults: {{ timeout: 300 }}\n\
              backends:\n  - {{ id: poll, os: all, triggers: [level] }}\n\
              targets:\n  - {{ id: here, triple: {triple}, os: {os}, arch: {arch}, ways: [native] }}\n\
              scenarios:\n{scenarios}...\n"

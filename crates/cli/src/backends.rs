@@ -101,14 +101,12 @@ pub fn poller(name: &str) -> Result<Poller, Error> {
 
 #[cfg(test)]
 mod tests {
-    use matrix::Matrix;
-
     use super::*;
-    use crate::plan::BUILT_IN;
+    use crate::plan::Source;
 
     #[test]
     fn the_code_and_the_matrix_agree_on_what_exists_here() {
-        let matrix = Matrix::parse(BUILT_IN, "matrix.yml").expect("matrix.yml is well-formed");
+        let matrix = Source::load(None).expect("matrix.yml is well-formed").matrix;
         let listed: Vec<_> = matrix.backends.iter().map(|backend| backend.id.as_str()).collect();
         assert_eq!(listed, BACKENDS.map(|(name, _)| name));
         for (name, here) in BACKENDS {

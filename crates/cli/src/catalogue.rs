@@ -4,12 +4,19 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use matrix::{Cell, Matrix};
-use metadata::{CellResult, Check, Link, Scenario, Status};
+use metadata::{CellResult, Check, Description, Link, Scenario, Status};
 use scenarios::{Outcome, Verdict};
 
 use crate::error::Error;
 use crate::provenance::VERSION;
 use crate::{backends, rows, selftest};
+
+/// Every scenario that a matrix file can name: those of the core, the rows of the characterisation, and the self-tests.
+pub fn descriptions() -> Vec<Description> {
+    let of_the_core = scenarios::catalogue().map(scenarios::Scenario::description);
+    let rows = characterisation::rows().map(characterisation::Row::description);
+    of_the_core.chain(rows).chain(selftest::descriptions()).collect()
+}
 
 /// What a run of a cell came to.
 #[derive(Debug)]
@@ -103,8 +110,11 @@ pub fn short(url: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use metadata::Layer;
 
+    use super::descriptions;
     use crate::plan::Source;
 
     #[test]
@@ -117,14 +127,28 @@ mod tests {
     }
 
     #[test]
-    fn every_row_is_run_over_all_that_it_names() {
+    fn every_scenario_but_the_self_tests_is_run_over_all_that_its_file_says() {
         let matrix = Source::load(None).expect("matrix.yml is well-formed").matrix;
-        for row in characterisation::rows() {
-            let scenario =
-                matrix.scenario(row.id).unwrap_or_else(|| panic!("matrix.yml does not name {}", row.id));
-            assert_eq!(scenario.axes.transports, row.transports, "{}", row.id);
-            assert_eq!(scenario.axes.triggers, row.modes, "{}", row.id);
-            assert_eq!(scenario.layer, Layer::Characterisation, "{}", row.id);
+        for description in descriptions() {
+            let run = matrix.scenario(description.id);
+            if description.id.starts_with("selftest/") {
+                assert!(run.is_none(), "{} is in matrix.yml", description.id);
+                continue;
+            }
+            let run = run.unwrap_or_else(|| panic!("no entry of matrix.yml means {}", description.id));
+            assert!(run.variants.iter().copied().eq(description.axes.variants()), "{}", description.id);
         }
+    }
+
+    #[test]
+    fn the_matrix_has_the_size_it_is_meant_to_have_and_every_id_once() {
+        let matrix = Source::load(None).expect("matrix.yml is well-formed").matrix;
+        let cells = matrix.cells();
+        let contract = cells.iter().filter(|cell| cell.layer == Layer::Contract);
+        let linux = contract.filter(|cell| cell.id.backend != "kqueue").count();
+        // A run is to take minutes; a mistake in an axis multiplies.
+        assert!((400..=2000).contains(&linux), "{linux} cells on Linux");
+        let ids: BTreeSet<_> = cells.iter().map(|cell| &cell.id).collect();
+        assert_eq!(ids.len(), cells.len());
     }
 }

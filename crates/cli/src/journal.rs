@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use matrix::Selection;
-use metadata::{CellResult, Run, Seed};
+use metadata::{CellResult, Layer, Run, Seed};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, REPORT_DIR_HELP};
@@ -54,7 +54,7 @@ pub struct Selected {
     prefixes: Vec<String>,
     backends: Vec<String>,
     filters: Vec<String>,
-    layer: Option<String>,
+    layer: Option<Layer>,
     #[serde(default)]
     shard: Option<String>,
 }
@@ -65,21 +65,20 @@ impl From<&Selection> for Selected {
             prefixes: selection.prefixes.clone(),
             backends: selection.backends.clone(),
             filters: selection.filters.clone(),
-            layer: selection.layer.map(|layer| layer.name().to_owned()),
+            layer: selection.layer,
             shard: selection.shard.map(|shard| shard.to_string()),
         }
     }
 }
 
 impl Selected {
-    /// As the matrix crate wants it. A layer that is not known any more restricts nothing: the matrix is then
-    /// another one, and the run is refused for that.
+    /// As the matrix crate wants it.
     pub fn selection(&self) -> Selection {
         Selection {
             prefixes: self.prefixes.clone(),
             backends: self.backends.clone(),
             filters: self.filters.clone(),
-            layer: self.layer.as_deref().and_then(|layer| layer.parse().ok()),
+            layer: self.layer,
             shard: self.shard.as_deref().and_then(|shard| shard.parse().ok()),
         }
     }

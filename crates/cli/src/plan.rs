@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 use crate::args::AttemptArgs;
 use crate::error::Error;
 use crate::provenance::{TRIPLE, hex};
-use crate::{expected, faults, rows, subject};
+use crate::{catalogue, expected, faults, rows, subject};
 
 /// The matrix file that was there when this program was built.
 pub const BUILT_IN: &str = include_str!("../../../matrix.yml");
@@ -31,8 +31,8 @@ impl Source {
         let (mut matrix, text) = match path {
             Some(path) => read(path)?,
             None => {
-                let matrix = Matrix::parse(BUILT_IN, "matrix.yml")?;
-                (matrix.describe(&rows::described())?, BUILT_IN.to_owned())
+                let matrix = Matrix::parse(BUILT_IN, "matrix.yml", &catalogue::descriptions())?;
+                (matrix, BUILT_IN.to_owned())
             }
         };
         subject::add_columns(&mut matrix);
@@ -81,8 +81,7 @@ impl Source {
 
 /// A matrix file with all that it names, and its text.
 pub fn read(path: &Path) -> Result<(Matrix, String), MatrixError> {
-    let (matrix, text) = Matrix::load(path)?;
-    Ok((matrix.describe(&rows::described())?, text))
+    Matrix::load(path, &catalogue::descriptions())
 }
 
 /// Adds to the command that runs a cell again what was typed for this run, and says which cells cannot be run like that.

@@ -1,11 +1,10 @@
-//! The rows of the characterisation: what matrix.yml leaves to them, and one of them performed and judged.
+//! The rows of the characterisation: one of them performed and judged.
 
 use std::time::Duration;
 
 use characterisation::{Key, Observation, Performance, Row, Setting, Stopped, keys, rows};
 use expectations::{Answers, Version};
-use matrix::Described;
-use metadata::{Asked, Layer, Os, Status, Transport, Variant};
+use metadata::{Asked, Os, Status, Transport, Variant};
 use scenarios::needs;
 
 use crate::backends::{self, Poller};
@@ -13,18 +12,6 @@ use crate::catalogue::Ran;
 use crate::command::quoted;
 use crate::error::Error;
 use crate::{expected, subject};
-
-/// The rows as matrix.yml names them.
-pub fn described() -> Vec<Described> {
-    let described = |row: &Row| Described {
-        id: row.id.to_owned(),
-        title: row.question.to_owned(),
-        layer: Layer::Characterisation,
-        transports: row.transports.to_vec(),
-        triggers: row.modes.to_vec(),
-    };
-    rows().map(described).collect()
-}
 
 /// The row that is this scenario.
 pub fn find(scenario: &str) -> Option<&'static Row> {

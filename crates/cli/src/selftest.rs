@@ -1,10 +1,10 @@
-//! Scenarios that misbehave on purpose, so that the runner can be seen to notice. They are in no catalogue and
-//! not in matrix.yml: only a matrix file given with `--matrix` reaches them.
+//! Scenarios that misbehave on purpose, so that the runner can be seen to notice. They are not in matrix.yml: only a matrix
+//! file given with `--matrix` reaches them.
 
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use metadata::Check;
+use metadata::{Axes, Check, Description, Layer, Mode, Transport};
 use scenarios::{Outcome, Verdict};
 
 use crate::output;
@@ -39,6 +39,13 @@ const ALL: [(&str, SelfTest); 14] = [
     ("selftest/floods-error", |_| flood(std::io::stderr())),
     ("selftest/leaves-a-child", |_| leave_a_child()),
 ];
+
+/// The self-tests as a matrix file names them.
+pub fn descriptions() -> impl Iterator<Item = Description> {
+    let axes = Axes { transports: &[Transport::Tcp], triggers: &[Mode::Level], threads: &[1], ..Axes::PLAIN };
+    let described = move |(id, _)| Description { id, title: "A self-test", layer: Layer::Contract, axes };
+    ALL.into_iter().map(described)
+}
 
 /// The self-test of this id.
 pub fn find(id: &str) -> Option<SelfTest> {

@@ -5,10 +5,11 @@ use std::path::Path;
 use std::time::Duration;
 
 use fd_core::poller::MakeBackend;
-use metadata::{Attempt, Seed, Status};
+use metadata::{Attempt, Description, Seed, Status};
 
 use crate::args::{self, SLOW_VARIABLE};
 use crate::backends;
+use crate::catalogue;
 use crate::executable::Executable;
 use crate::expected;
 use crate::output;
@@ -18,6 +19,11 @@ use crate::supervise::{self, Order};
 /// Every backend that this OS has, by name.
 pub fn backends() -> impl Iterator<Item = (&'static str, MakeBackend)> {
     backends::here().map(|backend| (backend.name, backend.core))
+}
+
+/// Every scenario that a matrix file can name.
+pub fn descriptions() -> Vec<Description> {
+    catalogue::descriptions()
 }
 
 /// What a generated test runs its cell with.

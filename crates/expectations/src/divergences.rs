@@ -246,20 +246,27 @@ impl DivergenceText {
 
 #[cfg(test)]
 mod tests {
+    use metadata::{Axes, Description, Layer};
+
     use super::*;
 
-    const MATRIX: &str = "version: 1
-defaults: { layer: contract, transports: [tcp], triggers: [level], threads: [1], groups: [1], timeout: 9 }
+    const MATRIX: &str = "version: 2
+defaults: { timeout: 9 }
 backends:
   - { id: epoll, os: [linux], triggers: [level] }
   - { id: poll, os: all, triggers: [level] }
 targets:
   - { id: here, triple: here, os: linux, arch: x86_64, ways: [native] }
 scenarios:
-  - { id: group/one, title: One }
-  - { id: group/two, title: Two, layer: characterisation }
+  - id: group/*
 ...
 ";
+
+    /// The scenarios that it names.
+    const CATALOGUE: [Description; 2] = [
+        Description { id: "group/one", title: "One", layer: Layer::Contract, axes: Axes::PLAIN },
+        Description { id: "group/two", title: "Two", layer: Layer::Characterisation, axes: Axes::PLAIN },
+    ];
 
     /// One entry, with `changes` made to its lines: `KEY: VALUE` replaces or adds, `-KEY` removes.
     fn entry(changes: &[&str]) -> String {
@@ -357,7 +364,7 @@ scenarios:
 
     #[test]
     fn cells_must_exist_be_contract_cells_and_run_on_the_system() {
-        let matrix = Matrix::parse(MATRIX, "m.yml").unwrap();
+        let matrix = Matrix::parse(MATRIX, "m.yml", &CATALOGUE).unwrap();
         let check = |changes: &[&str]| parse(&[entry(changes)]).unwrap().check_cells(&matrix);
         check(&[]).unwrap();
         refused(check(&["cells: group/oen/*@poll"]), &["d.yml:2:", "no cell fits", "'group/one/"]);

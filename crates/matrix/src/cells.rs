@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use metadata::{CellId, Layer, Variant};
 
-use crate::file::{Matrix, Scenario};
+use crate::file::Matrix;
 
 /// One scenario on one backend with one set of parameters: one process, one result.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -19,22 +19,6 @@ pub struct Cell {
     pub timeout: Duration,
 }
 
-impl Scenario {
-    /// The variants that the axes span, without those that have more groups than threads. Excludes are not
-    /// looked at: they may name a backend.
-    pub fn variants(&self) -> impl Iterator<Item = Variant> + '_ {
-        let axes = &self.axes;
-        axes.transports.iter().flat_map(move |&transport| {
-            axes.triggers.iter().flat_map(move |&trigger| {
-                axes.threads.iter().flat_map(move |&threads| {
-                    let groups = axes.groups.iter().filter(move |&&groups| groups <= threads);
-                    groups.map(move |&groups| Variant { transport, trigger, threads, groups })
-                })
-            })
-        })
-    }
-}
-
 impl Matrix {
     /// Every cell, for every backend whether or not it exists on this machine: in the order of matrix.yml,
     /// backend by backend within a scenario. A backend without edge triggers has no edge cells.
@@ -42,7 +26,7 @@ impl Matrix {
         let mut cells = Vec::new();
         for scenario in &self.scenarios {
             for backend in &self.backends {
-                let variants = scenario.variants().filter(|variant| {
+                let variants = scenario.variants.iter().copied().filter(|variant| {
                     backend.triggers.contains(&variant.trigger)
                         && !scenario.exclude.iter().any(|exclude| exclude.matches(variant, &backend.id))
                 });

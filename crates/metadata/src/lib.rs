@@ -10,13 +10,17 @@
 
 mod axes;
 mod cell_id;
+mod description;
 mod named;
 mod nearest;
 #[cfg(feature = "results")]
 mod results;
+mod variant;
 
 pub use axes::{Layer, Mode, Os, Transport};
 pub use cell_id::{CellId, ParseCellIdError};
+pub use description::{Axes, Description};
 pub use nearest::{did_you_mean, nearest};
 #[cfg(feature = "results")]
 pub use results::*;
+pub use variant::{ParseVariantError, Variant};

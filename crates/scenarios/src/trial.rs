@@ -261,12 +261,14 @@ pub fn run(
 
 #[cfg(test)]
 mod tests {
-    use metadata::{Layer, Mode, Transport};
+
+    use metadata::{Axes, Layer, Mode, Transport};
 
     use super::*;
 
     fn ran(run: fn(&mut Trial) -> Result<(), Failure>) -> (Verdict, Vec<Check>) {
-        let scenario = Scenario { id: "a/b", title: "T", layer: Layer::Contract, clauses: &[], run };
+        let scenario =
+            Scenario { id: "a/b", title: "T", layer: Layer::Contract, clauses: &[], axes: Axes::PLAIN, run };
         let params = Variant { transport: Transport::Tcp, trigger: Mode::Level, threads: 1, groups: 1 };
         let make: MakeBackend = |_| Err(BackendError::Capacity { backend: "none", limit: 0, capacity: 0 });
         let (verdict, outcome) = super::run(&scenario, "none", make, params, 1);

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use super::attempt::{Attempt, Check};
 use super::seed::Seed;
 use super::status::Status;
-use super::variant::Variant;
 use crate::axes::Layer;
+use crate::variant::Variant;
 
 /// The counter of answers that the expectations do not know.
 const UNKNOWN: &str = "unknown";

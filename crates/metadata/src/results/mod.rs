@@ -10,7 +10,6 @@ pub mod samples;
 mod scenario;
 mod seed;
 mod status;
-mod variant;
 mod visible;
 
 pub use attempt::{Asked, Attempt, Check};
@@ -21,5 +20,4 @@ pub use read::ReadError;
 pub use scenario::{Link, Scenario};
 pub use seed::{ParseSeedError, Seed};
 pub use status::Status;
-pub use variant::{ParseVariantError, Variant};
 pub use visible::{json, json_line, one_line, visible};

@@ -7,8 +7,8 @@ use super::file::{Results, Run};
 use super::scenario::Scenario;
 use super::seed::Seed;
 use super::status::Status;
-use super::variant::Variant;
 use crate::axes::{Layer, Mode, Transport};
+use crate::variant::Variant;
 
 /// A native run of this target.
 pub fn run(target: &str) -> Run {

@@ -4,7 +4,7 @@
 use std::os::fd::OwnedFd;
 
 use fd_core::FdHandle;
-use metadata::Layer;
+use metadata::{Axes, Layer};
 
 use super::cloned::{Kept, stays_silent};
 use crate::catalogue::Scenario;
@@ -17,6 +17,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "A deleted FD whose file lives on through dup is reported by no thread",
     layer: Layer::Contract,
     clauses: &["S4", "S6", "S7", "L5", "bug 1"],
+    axes: Axes { threads: &[1, 2], ..Axes::PLAIN },
     run,
 };
 

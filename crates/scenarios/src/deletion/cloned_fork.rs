@@ -5,7 +5,7 @@ use std::io::{PipeWriter, pipe};
 use std::os::fd::AsRawFd;
 
 use fd_core::FdHandle;
-use metadata::Layer;
+use metadata::{Axes, Layer};
 use nix::libc;
 use nix::sys::wait::waitpid;
 use nix::unistd::{ForkResult, Pid, fork};
@@ -20,6 +20,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "A deleted FD whose file lives on in a forked child is reported by no thread",
     layer: Layer::Contract,
     clauses: &["S4", "S6", "S7", "L5", "bug 1"],
+    axes: Axes::PLAIN,
     run,
 };
 

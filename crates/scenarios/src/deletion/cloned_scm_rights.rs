@@ -6,7 +6,7 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 
 use fd_core::FdHandle;
-use metadata::Layer;
+use metadata::{Axes, Layer};
 use nix::sys::socket::{ControlMessage, ControlMessageOwned, MsgFlags, recvmsg, sendmsg};
 
 use super::cloned::{Kept, stays_silent};
@@ -19,6 +19,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "A deleted FD whose file lives on in a message in flight is reported by no thread",
     layer: Layer::Contract,
     clauses: &["S4", "S6", "S7", "L5", "bug 76"],
+    axes: Axes::PLAIN,
     run,
 };
 

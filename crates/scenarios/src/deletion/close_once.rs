@@ -5,7 +5,7 @@
 use std::io::Write;
 use std::sync::Arc;
 
-use metadata::Layer;
+use metadata::{Axes, Layer};
 
 use super::life::{Life, identity};
 use super::storm::{STEPS, Storm};
@@ -20,6 +20,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "In a storm of deletes, takeovers and inserts every life ends once, and no other descriptor is closed",
     layer: Layer::Contract,
     clauses: &["S1", "S4", "S5", "S10", "S14", "S20", "L4", "bug 43", "bug 66", "suspect 2", "suspect 20"],
+    axes: Axes { threads: &[2, 4, 8], groups: &[1, 2], ..Axes::PLAIN },
     run,
 };
 

@@ -12,7 +12,7 @@ use std::time::Instant;
 
 use fd_core::Ready;
 use fd_core::ids::ThreadId;
-use metadata::Layer;
+use metadata::{Axes, Layer, Transport};
 
 use super::children::BeforeExec;
 use super::cloned::{for_nobody, snapshots};
@@ -30,6 +30,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "A close beside the start of a child costs no poller, and the peer sees the end when the child has exec'ed",
     layer: Layer::Contract,
     clauses: &["S4", "L4", "L5", "suspect 17", "core 2"],
+    axes: Axes { transports: &[Transport::Unix, Transport::Pipe], ..Axes::PLAIN },
     run,
 };
 

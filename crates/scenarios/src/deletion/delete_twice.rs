@@ -5,7 +5,7 @@ use std::io::Write;
 
 use fd_core::checkpoint::Point;
 use fd_core::error::DeleteError;
-use metadata::Layer;
+use metadata::{Axes, Layer};
 
 use super::watch::{Watch, delete_on};
 use crate::catalogue::Scenario;
@@ -19,6 +19,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "Of two deletes of one FD the second is refused, at once, and later does nothing to the number's next life",
     layer: Layer::Contract,
     clauses: &["S4", "S14", "L7", "design 4.1 (i)", "design 4.1 (iii)", "bug 43"],
+    axes: Axes { threads: &[1, 2], ..Axes::PLAIN },
     run,
 };
 

@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use fd_core::checkpoint::Point;
 use fd_core::ids::ThreadId;
-use metadata::Layer;
+use metadata::{Axes, Layer};
 
 use super::watch::{Watch, delete_on};
 use crate::catalogue::Scenario;
@@ -25,6 +25,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "A thread of another group deletes an FD whose handler runs or is about to: no wait, no early close, no leak",
     layer: Layer::Contract,
     clauses: &["S4", "S5", "S6", "S9", "L4", "L7", "bug 64", "suspect 2"],
+    axes: Axes { threads: &[2, 4], groups: &[2], ..Axes::PLAIN },
     run,
 };
 

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use fd_core::ids::ThreadId;
 use fd_core::{FdCore, FdHandle, Handler, InsertOptions, Ready};
-use metadata::Layer;
+use metadata::{Axes, Layer};
 
 use super::watch::Watch;
 use crate::catalogue::Scenario;
@@ -21,6 +21,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "The drop of a deleted FD's handler may insert a new FD under the same number, and that one works",
     layer: Layer::Contract,
     clauses: &["S4", "S10", "design 4.8"],
+    axes: Axes::PLAIN,
     run,
 };
 

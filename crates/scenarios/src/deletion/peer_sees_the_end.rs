@@ -6,7 +6,7 @@ use std::os::fd::AsRawFd;
 
 use fd_core::OwnerId;
 use fd_core::ids::ThreadId;
-use metadata::Layer;
+use metadata::{Axes, Layer};
 
 use super::watch::Watch;
 use crate::catalogue::Scenario;
@@ -19,6 +19,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "The peer of a deleted FD sees the end at once, whatever threads sleep with it in their pollers",
     layer: Layer::Contract,
     clauses: &["L4", "L5", "suspect 11"],
+    axes: Axes { threads: &[2, 4], groups: &[1, 2], ..Axes::PLAIN },
     run,
 };
 

@@ -7,7 +7,7 @@ use std::sync::mpsc::channel;
 
 use fd_core::checkpoint::Point;
 use fd_core::{FdCore, FdHandle};
-use metadata::Layer;
+use metadata::{Axes, Layer, Transport};
 
 use super::watch::Watch;
 use crate::catalogue::Scenario;
@@ -23,6 +23,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "A call with a stale handle, held where it is refused, holds up neither the number's next life nor its end",
     layer: Layer::Contract,
     clauses: &["L7", "L9", "core 10"],
+    axes: Axes { transports: &[Transport::Unix, Transport::Pipe], ..Axes::PLAIN },
     run,
 };
 

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use fd_core::poller::Trigger;
-use metadata::Layer;
+use metadata::{Axes, Layer};
 
 use super::children::BeforeExec;
 use super::cloned::{for_nobody, snapshots};
@@ -28,6 +28,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "A deleted FD with a copy that nobody declared is dropped a bounded number of times, and then forgotten",
     layer: Layer::Contract,
     clauses: &["S6", "S7", "L5", "bug 1", "suspect 17"],
+    axes: Axes { threads: &[1, 2], ..Axes::PLAIN },
     run,
 };
 

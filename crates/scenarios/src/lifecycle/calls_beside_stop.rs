@@ -10,7 +10,7 @@ use fastrand::Rng;
 use fd_core::checkpoint::Point;
 use fd_core::ids::ThreadId;
 use fd_core::{Context, FdCore, FdHandle, InsertOptions, OwnerId, Runtime};
-use metadata::Layer;
+use metadata::{Axes, Layer, Mode, Transport};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
@@ -28,6 +28,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "A stop at any step of a call, a report or a way to sleep ends the runtime, and the call comes to its end",
     layer: Layer::Contract,
     clauses: &["S4", "L2", "L8", "L9", "core 6", "core 8"],
+    axes: Axes { transports: &[Transport::Pipe], triggers: &[Mode::Level], threads: &[2, 4], ..Axes::PLAIN },
     run,
 };
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::mpsc::channel;
 
 use fd_core::{Context, FdHandle, InsertOptions, Ready, state};
-use metadata::{Layer, Transport};
+use metadata::{Axes, Layer, Mode, Transport};
 
 use super::child::{Child, Forked, Report, when};
 use super::held_at_fork::{Place, Scene};
@@ -26,6 +26,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "A forked child goes on with one thread: everything can end there, every number be used again, and every thread be woken",
     layer: Layer::Contract,
     clauses: &["S4", "L2", "L9", "core 11", "core 16"],
+    axes: Axes { transports: &[Transport::Unix, Transport::Pipe], triggers: &[Mode::Level], ..Axes::PLAIN },
     run,
 };
 

@@ -3,7 +3,7 @@
 
 use fd_core::error::StartError;
 use fd_core::{Builder, Runtime};
-use metadata::Layer;
+use metadata::{Axes, Layer, Mode, Transport};
 use nix::libc;
 
 use super::{builder, stopped};
@@ -17,6 +17,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "A start with a signal, a capacity or a shape that cannot be is refused, and the next start works",
     layer: Layer::Contract,
     clauses: &["core 13"],
+    axes: Axes { transports: &[Transport::Pipe], triggers: &[Mode::Level], ..Axes::PLAIN },
     run,
 };
 

@@ -9,7 +9,7 @@ use fd_core::checkpoint::Point;
 use fd_core::error::InsertRefused;
 use fd_core::ids::ThreadId;
 use fd_core::{FdCore, FdHandle, InsertOptions};
-use metadata::Layer;
+use metadata::{Axes, Layer, Mode, Transport};
 
 use super::{both_ends, idle, stopped};
 use crate::catalogue::Scenario;
@@ -23,6 +23,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "An insertion beside a stop is refused, or its registration ends with the runtime",
     layer: Layer::Contract,
     clauses: &["S4", "L8", "core 8"],
+    axes: Axes { transports: &[Transport::Pipe], triggers: &[Mode::Level], ..Axes::PLAIN },
     run,
 };
 

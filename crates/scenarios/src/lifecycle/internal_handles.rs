@@ -2,7 +2,7 @@
 //! one, in safe code, made tasks and the stop hang.
 
 use fd_core::{FdHandle, OwnerId, state};
-use metadata::Layer;
+use metadata::{Axes, Layer, Mode, Transport};
 
 use crate::catalogue::Scenario;
 use crate::lab::Lab;
@@ -13,6 +13,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "What a dump shows of the runtime's own descriptors can be looked at, and nothing can be done with it",
     layer: Layer::Contract,
     clauses: &["L2", "L8", "core 12"],
+    axes: Axes { transports: &[Transport::Pipe], triggers: &[Mode::Level], ..Axes::PLAIN },
     run,
 };
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use fd_core::{Context, Death, FdHandle, Handler, Ready, Runtime};
-use metadata::Layer;
+use metadata::{Axes, Layer, Mode, Transport};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
@@ -22,6 +22,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "A panic of a handler, task or timer, run or dropped, ends the runtime, is reported, and leaves nothing behind",
     layer: Layer::Contract,
     clauses: &["S4", "L8", "L9", "core 7", "core 17"],
+    axes: Axes { transports: &[Transport::Pipe], triggers: &[Mode::Level], threads: &[1, 2], ..Axes::PLAIN },
     run,
 };
 

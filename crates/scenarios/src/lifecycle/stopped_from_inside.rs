@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use fd_core::{Builder, Context, Handler, Ready, Runtime};
-use metadata::Layer;
+use metadata::{Axes, Layer, Mode, Transport};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
@@ -22,6 +22,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "A runtime that one of its own threads stops or drops, wherever that is, ends with everything that it had",
     layer: Layer::Contract,
     clauses: &["S4", "L8", "core 14"],
+    axes: Axes { transports: &[Transport::Pipe], triggers: &[Mode::Level], threads: &[1, 2], ..Axes::PLAIN },
     run,
 };
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use fd_core::FdCore;
 use fd_core::ids::ThreadId;
-use metadata::Layer;
+use metadata::{Axes, Layer, Mode, Transport};
 
 use super::{Tallied, Tally, builder, stopped};
 use crate::catalogue::Scenario;
@@ -21,6 +21,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "Tasks and timers that have not run when a runtime stops are dropped, and so are tasks that come later",
     layer: Layer::Contract,
     clauses: &["L8", "core 6"],
+    axes: Axes { transports: &[Transport::Pipe], triggers: &[Mode::Level], threads: &[1, 2], ..Axes::PLAIN },
     run,
 };
 

@@ -5,7 +5,7 @@ use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
 
 use fd_core::{FdCore, FdHandle, InsertOptions, OwnerId, Runtime};
-use metadata::Layer;
+use metadata::{Axes, Layer, Transport};
 
 use super::{both_ends, builder, idle, stopped};
 use crate::catalogue::Scenario;
@@ -21,6 +21,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "A handle of another runtime is refused everywhere, and a runtime may end in a handler of another one",
     layer: Layer::Contract,
     clauses: &["S7", "L8", "core 15"],
+    axes: Axes { transports: &[Transport::Pipe], ..Axes::PLAIN },
     run,
 };
 

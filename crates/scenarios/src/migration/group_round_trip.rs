@@ -5,7 +5,7 @@
 
 use fd_core::ids::ThreadId;
 use fd_core::{EntryInfo, state};
-use metadata::Layer;
+use metadata::{Axes, Layer};
 
 use super::{Subject, answered, told};
 use crate::catalogue::Scenario;
@@ -18,6 +18,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "An FD that moves to another group and back is reported where it is",
     layer: Layer::Contract,
     clauses: &["S9", "S11", "S18", "L5", "bug 77", "suspect 7"],
+    axes: Axes { threads: &[2, 4, 8], groups: &[2], ..Axes::PLAIN },
     run,
 };
 

@@ -4,7 +4,7 @@
 //! succeeded (`ddc874c46`), so that the new owner's want changed nothing and its poller never learnt of it.
 
 use fd_core::state;
-use metadata::Layer;
+use metadata::{Axes, Layer};
 
 use super::{Subject, answered, routes, told};
 use crate::catalogue::Scenario;
@@ -16,6 +16,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "An idle FD that another thread takes over is reported to that thread only",
     layer: Layer::Contract,
     clauses: &["S3", "L1", "L9", "bug 41"],
+    axes: Axes { threads: &[2, 4], groups: &[1, 2], ..Axes::PLAIN },
     run,
 };
 

@@ -6,7 +6,7 @@
 use fd_core::error::MoveError;
 use fd_core::ids::ThreadId;
 use fd_core::state;
-use metadata::{Layer, Transport};
+use metadata::{Axes, Layer, Transport};
 
 use super::{Route, Subject, answered, routes, told, untouched};
 use crate::catalogue::Scenario;
@@ -20,6 +20,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "An FD pushed to another thread stops here and goes on there",
     layer: Layer::Contract,
     clauses: &["S2", "S3", "S9", "L1", "L3", "2.5", "suspect 15", "suspect 16"],
+    axes: Axes { threads: &[4], groups: &[1, 2], ..Axes::PLAIN },
     run,
 };
 

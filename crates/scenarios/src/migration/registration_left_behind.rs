@@ -7,7 +7,7 @@
 
 use std::os::fd::AsFd;
 
-use metadata::Layer;
+use metadata::{Axes, Layer};
 
 use super::{Subject, told};
 use crate::catalogue::Scenario;
@@ -20,6 +20,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "A registration left over from an earlier life of the number is replaced by the new one",
     layer: Layer::Contract,
     clauses: &["S7", "L1", "L5", "bug 77", "epoll_ctl(2) EEXIST"],
+    axes: Axes::PLAIN,
     run,
 };
 

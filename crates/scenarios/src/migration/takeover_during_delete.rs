@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, channel};
 use fd_core::checkpoint::Point;
 use fd_core::error::MoveError;
 use fd_core::ids::ThreadId;
-use metadata::Layer;
+use metadata::{Axes, Layer};
 
 use super::{Route, Subject, answered, routes};
 use crate::catalogue::Scenario;
@@ -22,6 +22,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "A takeover during a delete neither revives the FD nor keeps it from being closed once",
     layer: Layer::Contract,
     clauses: &["S4", "S5", "S6", "L4", "L7", "design 4.1 (ii)"],
+    axes: Axes { threads: &[4], groups: &[1, 2], ..Axes::PLAIN },
     run,
 };
 

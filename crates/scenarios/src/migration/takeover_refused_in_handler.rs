@@ -4,7 +4,7 @@
 //! never told of data again.
 
 use fd_core::error::MoveError;
-use metadata::Layer;
+use metadata::{Axes, Layer};
 
 use super::{Route, Subject, answered, routes, told, untouched};
 use crate::catalogue::Scenario;
@@ -16,6 +16,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "A takeover is refused while another thread runs the handler, and changes nothing",
     layer: Layer::Contract,
     clauses: &["S2", "S3", "L7", "L9", "bug 41"],
+    axes: Axes { groups: &[1, 2], ..Axes::PLAIN },
     run,
 };
 

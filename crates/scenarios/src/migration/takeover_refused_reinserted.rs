@@ -5,7 +5,7 @@
 //! carries the generation needs no lock.
 
 use fd_core::error::{DeleteError, EnterError, MoveError};
-use metadata::Layer;
+use metadata::{Axes, Layer};
 
 use super::{Route, Subject, routes, told, untouched};
 use crate::catalogue::Scenario;
@@ -19,6 +19,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "A takeover with the handle of an earlier life is refused and changes nothing",
     layer: Layer::Contract,
     clauses: &["S7", "S10", "design 4.1 (i)"],
+    axes: Axes { groups: &[1, 2], ..Axes::PLAIN },
     run,
 };
 

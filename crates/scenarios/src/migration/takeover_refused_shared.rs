@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use fd_core::error::MoveError;
-use metadata::Layer;
+use metadata::{Axes, Layer};
 
 use super::{Subject, answered, routes, untouched};
 use crate::catalogue::Scenario;
@@ -20,6 +20,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "An FD that several threads share cannot be taken over, but pushed to one of them or to another",
     layer: Layer::Contract,
     clauses: &["S3", "S9", "L5", "2.5"],
+    axes: Axes { threads: &[4], groups: &[1, 2], ..Axes::PLAIN },
     run,
 };
 

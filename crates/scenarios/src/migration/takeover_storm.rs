@@ -11,7 +11,7 @@ use fd_core::checkpoint::Point;
 use fd_core::error::MoveError;
 use fd_core::ids::ThreadId;
 use fd_core::{Context, FdHandle, OwnerId};
-use metadata::Layer;
+use metadata::{Axes, Layer};
 
 use super::stream::Connection;
 use crate::catalogue::Scenario;
@@ -26,6 +26,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "No event is lost or doubled while threads take FDs from each other",
     layer: Layer::Contract,
     clauses: &["S1", "S2", "S3", "L1", "L5", "L9", "M1", "M10", "bug 42", "bug 66"],
+    axes: Axes { threads: &[2, 4, 8], groups: &[1, 2], ..Axes::PLAIN },
     run,
 };
 

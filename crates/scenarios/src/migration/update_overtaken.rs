@@ -4,7 +4,7 @@
 
 use fd_core::Context;
 use fd_core::checkpoint::Point;
-use metadata::Layer;
+use metadata::{Axes, Layer};
 
 use super::{Route, Subject, answered, routes};
 use crate::catalogue::Scenario;
@@ -17,6 +17,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "An update that a takeover has overtaken leaves the new owner polling, and its wait ends with the descriptor",
     layer: Layer::Contract,
     clauses: &["L1", "L5", "core 5"],
+    axes: Axes::PLAIN,
     run,
 };
 

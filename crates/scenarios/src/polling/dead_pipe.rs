@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use fd_core::error::Stale;
 use fd_core::poller::{Events, Trigger};
 use fd_core::{Context, FdHandle};
-use metadata::Layer;
+use metadata::{Axes, Layer, Transport};
 
 use crate::catalogue::Scenario;
 use crate::deletion::watch::Watch;
@@ -24,6 +24,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "A pipe whose reader is gone is reported to its writer for as long as it wants to send, and no longer",
     layer: Layer::Contract,
     clauses: &["L1", "L6", "V28"],
+    axes: Axes { transports: &[Transport::Pipe], threads: &[1], ..Axes::PLAIN },
     run,
 };
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use fd_core::poller::{Events, Trigger};
-use metadata::Layer;
+use metadata::{Axes, Layer, Transport};
 
 use crate::catalogue::Scenario;
 use crate::deletion::watch::Watch;
@@ -18,6 +18,8 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "A device that the kernel does not poll is reported as ready for as long as it is wanted, and no longer",
     layer: Layer::Contract,
     clauses: &["L1", "L6", "prior art, section 5, epoll (iii)"],
+    // The null device whatever this says.
+    axes: Axes { transports: &[Transport::Pipe], threads: &[1], ..Axes::PLAIN },
     run,
 };
 

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use fd_core::poller::Trigger;
 use fd_core::{ActivitySnapshot, Context, InsertOptions, Ready};
-use metadata::Layer;
+use metadata::{Axes, Layer, Transport};
 
 use crate::catalogue::Scenario;
 use crate::deletion::cloned::{for_nobody, snapshots};
@@ -25,6 +25,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "A poller that cannot be replaced for lack of descriptors is kept and serves, until there are some",
     layer: Layer::Contract,
     clauses: &["L4", "L5", "core 3", "prior art, section 5, epoll (ii)"],
+    axes: Axes { transports: &[Transport::Unix, Transport::Pipe], threads: &[1, 2], ..Axes::PLAIN },
     run,
 };
 

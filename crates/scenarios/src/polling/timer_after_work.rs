@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use fastrand::Rng;
 use fd_core::Context;
-use metadata::Layer;
+use metadata::{Axes, Layer, Mode, Transport};
 
 use crate::catalogue::Scenario;
 use crate::deletion::life::unpoisoned;
@@ -21,6 +21,8 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "Timers fire in order, never early, and before the next wait if work has made them due, whatever the delay",
     layer: Layer::Contract,
     clauses: &["L10", "T02", "core 4", "core 13"],
+    // Nothing is there to be reported.
+    axes: Axes { transports: &[Transport::Pipe], triggers: &[Mode::Level], threads: &[1, 2], ..Axes::PLAIN },
     run,
 };
 

@@ -7,7 +7,7 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use fd_core::{Context, FdHandle, InsertOptions, Ready};
-use metadata::Layer;
+use metadata::{Axes, Layer, Transport};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::{Signal, kill};
 use nix::sys::wait::waitpid;
@@ -27,6 +27,8 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "A forked child that goes on polls with a poller of its own, and closes nothing that is not its own",
     layer: Layer::Contract,
     clauses: &["S4", "bug 5", "prior art, section 5, epoll (ii) and kqueue (i)"],
+    // The child goes on with the thread that forked.
+    axes: Axes { transports: &[Transport::Unix, Transport::Pipe], threads: &[1], ..Axes::PLAIN },
     run,
 };
 

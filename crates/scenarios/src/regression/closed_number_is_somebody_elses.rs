@@ -5,7 +5,7 @@ use std::os::fd::{AsFd, AsRawFd, IntoRawFd, OwnedFd, RawFd};
 use std::sync::{Arc, Mutex};
 
 use fd_core::checkpoint::Point;
-use metadata::Layer;
+use metadata::{Axes, Layer, Mode, Transport};
 
 use crate::catalogue::Scenario;
 use crate::deletion::life::{identity, unpoisoned};
@@ -20,6 +20,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "A number that was closed is let alone: whoever gets it next keeps it, while threads work and when they end",
     layer: Layer::Contract,
     clauses: &["S4", "bug 6", "bug 60"],
+    axes: Axes { transports: &[Transport::Unix], triggers: &[Mode::Level], threads: &[2, 4], ..Axes::PLAIN },
     run,
 };
 

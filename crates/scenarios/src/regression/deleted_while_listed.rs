@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use fd_core::FdHandle;
 use fd_core::ids::ThreadId;
-use metadata::Layer;
+use metadata::{Axes, Layer, Mode, Transport};
 
 use super::one_of_each_group;
 use crate::catalogue::Scenario;
@@ -22,6 +22,12 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "A number that is deleted with an update pending lives again in another group, and both groups go on",
     layer: Layer::Contract,
     clauses: &["S10", "S13", "L1", "L3", "bug 22", "suspect 16"],
+    axes: Axes {
+        transports: &[Transport::Unix, Transport::Pipe],
+        triggers: &[Mode::Level],
+        groups: &[2],
+        ..Axes::PLAIN
+    },
     run,
 };
 

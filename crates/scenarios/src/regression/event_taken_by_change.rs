@@ -4,7 +4,7 @@
 
 use std::io::Write;
 
-use metadata::Layer;
+use metadata::{Axes, Layer};
 
 use crate::catalogue::Scenario;
 use crate::deletion::watch::Watch;
@@ -18,6 +18,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "What became ready before a pass with changes is reported after it",
     layer: Layer::Contract,
     clauses: &["L1", "bug 19", "prior art, section 5, kqueue (iv)"],
+    axes: Axes { threads: &[1], ..Axes::PLAIN },
     run,
 };
 

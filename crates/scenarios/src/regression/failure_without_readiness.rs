@@ -7,7 +7,7 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use fd_core::Ready;
-use metadata::{Layer, Transport};
+use metadata::{Axes, Layer, Transport};
 use nix::errno::Errno;
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, SockaddrIn, connect, getsockopt, socket, sockopt};
 
@@ -22,6 +22,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "Who waits to send is told that it will never be possible, whatever way the poller has to say so",
     layer: Layer::Contract,
     clauses: &["L1", "L6", "bug 48"],
+    axes: Axes { threads: &[1], ..Axes::PLAIN },
     run,
 };
 

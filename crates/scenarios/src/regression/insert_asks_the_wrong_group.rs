@@ -4,7 +4,7 @@
 use std::io::Write;
 
 use fd_core::ids::{GroupId, ThreadId, ThreadMask};
-use metadata::Layer;
+use metadata::{Axes, Layer, Mode, Transport};
 
 use crate::catalogue::Scenario;
 use crate::lab::Lab;
@@ -17,6 +17,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "An insert for another group keeps the threads that the group has, whoever inserts",
     layer: Layer::Contract,
     clauses: &["S19", "bug 78"],
+    axes: Axes { transports: &[Transport::Pipe], triggers: &[Mode::Level], groups: &[1, 2], ..Axes::PLAIN },
     run,
 };
 

@@ -4,7 +4,7 @@ use std::io::{ErrorKind, Read, Write};
 
 use fd_core::poller::Trigger;
 use fd_core::{InsertOptions, state};
-use metadata::Layer;
+use metadata::{Axes, Layer, Transport};
 
 use crate::catalogue::Scenario;
 use crate::deletion::watch::Watch;
@@ -17,6 +17,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "What an insertion asks for is done: the trigger, and the reset on close",
     layer: Layer::Contract,
     clauses: &["bug 56"],
+    axes: Axes { transports: &[Transport::Tcp], threads: &[1], ..Axes::PLAIN },
     run,
 };
 

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::os::fd::{AsRawFd, FromRawFd, IntoRawFd, OwnedFd};
 
 use fd_core::error::InsertRefused;
-use metadata::Layer;
+use metadata::{Axes, Layer, Mode, Transport};
 
 use crate::catalogue::Scenario;
 use crate::deletion::watch::Watch;
@@ -18,6 +18,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "A number that is registered is refused a second time, and goes on; a duplicate of it is welcome anywhere",
     layer: Layer::Contract,
     clauses: &["S10", "bug 69"],
+    axes: Axes { transports: &[Transport::Unix], triggers: &[Mode::Level], groups: &[1, 2], ..Axes::PLAIN },
     run,
 };
 

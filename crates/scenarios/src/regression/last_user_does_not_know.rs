@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use metadata::Layer;
+use metadata::{Axes, Layer, Transport};
 
 use super::about;
 use crate::catalogue::Scenario;
@@ -16,6 +16,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "A handler that returns during a delete closes the FD, whatever it knew of the delete when it began to leave",
     layer: Layer::Contract,
     clauses: &["S4", "S5", "L4", "suspect 1"],
+    axes: Axes { transports: &[Transport::Unix, Transport::Pipe], groups: &[1, 2], ..Axes::PLAIN },
     run,
 };
 

@@ -6,7 +6,7 @@ use std::io::Write;
 use fd_core::error::{InsertRefused, StartError};
 use fd_core::poller::{BackendError, Limits};
 use fd_core::{InsertOptions, Runtime};
-use metadata::Layer;
+use metadata::{Axes, Layer, Mode, Transport};
 use nix::libc;
 
 use super::set_up::raise_limit;
@@ -21,6 +21,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "A number that the backend has no room for is refused in time; every lower one is polled",
     layer: Layer::Contract,
     clauses: &["bug 2"],
+    axes: Axes { transports: &[Transport::Pipe], triggers: &[Mode::Level], threads: &[1], ..Axes::PLAIN },
     run,
 };
 

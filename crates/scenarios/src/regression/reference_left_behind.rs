@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use metadata::Layer;
+use metadata::{Axes, Layer, Transport};
 
 use super::{about, two_of_a_group};
 use crate::catalogue::Scenario;
@@ -16,6 +16,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "A report that is refused leaves no reference in the way of a move or of the close",
     layer: Layer::Contract,
     clauses: &["S12", "L4", "L9", "bug 26", "bug 57"],
+    axes: Axes { transports: &[Transport::Unix], ..Axes::PLAIN },
     run,
 };
 

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::os::fd::AsRawFd;
 
 use fd_core::state::CLONED;
-use metadata::Layer;
+use metadata::{Axes, Layer, Mode, Transport};
 
 use crate::catalogue::Scenario;
 use crate::lab::Lab;
@@ -18,6 +18,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "A scan of the table finds the highest number, whoever inserted it",
     layer: Layer::Contract,
     clauses: &["L8", "suspect 14"],
+    axes: Axes { transports: &[Transport::Pipe], triggers: &[Mode::Level], threads: &[1, 2], ..Axes::PLAIN },
     run,
 };
 

@@ -4,7 +4,7 @@
 use std::io::Write;
 use std::sync::Arc;
 
-use metadata::Layer;
+use metadata::{Axes, Layer, Mode, Transport};
 
 use super::{about, two_of_a_group, wake};
 use crate::catalogue::Scenario;
@@ -19,6 +19,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "An entry that a walk of the shared list was led past is seen before the walker sleeps",
     layer: Layer::Contract,
     clauses: &["L1", "L3", "S13", "suspect 9"],
+    axes: Axes { transports: &[Transport::Pipe], triggers: &[Mode::Level], ..Axes::PLAIN },
     run,
 };
 

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use fd_core::poller::Trigger;
 use fd_core::{Context, FdHandle, Handler, Ready};
-use metadata::Layer;
+use metadata::{Axes, Layer, Transport};
 use nix::errno::Errno;
 
 use super::acceptor::{accept_some, greet, lock};
@@ -26,6 +26,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "Accepting at the descriptor limit neither spins nor loses the connection",
     layer: Layer::Contract,
     clauses: &["S18", "L1", "L6"],
+    axes: Axes { transports: &[Transport::Tcp, Transport::Unix], threads: &[1, 4], ..Axes::PLAIN },
     run,
 };
 

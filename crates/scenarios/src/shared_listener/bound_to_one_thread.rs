@@ -6,7 +6,7 @@
 //! `one-poller-per-process` for the table before.
 
 use fd_core::ActivityTable;
-use metadata::Layer;
+use metadata::{Axes, Layer, Transport};
 
 use super::acceptor::Acceptor;
 use super::calls::{Answer, call, greeting};
@@ -20,6 +20,12 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "A listener bound to one thread wakes that thread only, even while it is busy",
     layer: Layer::Contract,
     clauses: &["S3", "L5", "bug 9", "bug 10"],
+    axes: Axes {
+        transports: &[Transport::Tcp, Transport::Unix],
+        threads: &[2, 4],
+        groups: &[1, 2],
+        ..Axes::PLAIN
+    },
     run,
 };
 

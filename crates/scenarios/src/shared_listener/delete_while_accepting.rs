@@ -7,7 +7,7 @@
 use std::sync::atomic::Ordering;
 use std::thread::scope;
 
-use metadata::Layer;
+use metadata::{Axes, Layer, Transport};
 
 use super::acceptor::Acceptor;
 use super::calls::{Answer, Prospect, call, call_until, numbers};
@@ -22,6 +22,12 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "A listener can be deleted while other threads accept from it",
     layer: Layer::Contract,
     clauses: &["S4", "S5", "S6", "L4", "bug 64", "bug 66", "bug 67", "suspect 1"],
+    axes: Axes {
+        transports: &[Transport::Tcp, Transport::Unix],
+        threads: &[2, 4, 8],
+        groups: &[1, 2],
+        ..Axes::PLAIN
+    },
     run,
 };
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use fd_core::ids::ThreadMask;
 use fd_core::{FdCore, InsertOptions};
-use metadata::Layer;
+use metadata::{Axes, Layer, Transport};
 
 use super::acceptor::Acceptor;
 use super::calls::{call, greeting};
@@ -22,6 +22,12 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "A listener started before the threads is polled by each of them from its first turn",
     layer: Layer::Contract,
     clauses: &["S11", "L1", "L3", "bug 8", "bug 31"],
+    axes: Axes {
+        transports: &[Transport::Tcp, Transport::Unix],
+        threads: &[2, 4],
+        groups: &[1, 2],
+        ..Axes::PLAIN
+    },
     run,
 };
 

@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use metadata::Layer;
+use metadata::{Axes, Layer, Transport};
 
 use super::acceptor::Acceptor;
 use super::calls::{Answer, greeting};
@@ -22,6 +22,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "A start from outside is seen although another outsider is in the middle of one",
     layer: Layer::Contract,
     clauses: &["L1", "L3", "suspect 19"],
+    axes: Axes { transports: &[Transport::Tcp, Transport::Unix], threads: &[2, 4], ..Axes::PLAIN },
     run,
 };
 

@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use metadata::Layer;
+use metadata::{Axes, Layer, Transport};
 
 use super::acceptor::Acceptor;
 use super::calls::{call, numbers};
@@ -20,6 +20,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "How many threads wake for a connection on a shared listener, and which of them accept",
     layer: Layer::Characterisation,
     clauses: &["S3", "S18", "prior art, section 5, epoll (ix)"],
+    axes: Axes { transports: &[Transport::Tcp, Transport::Unix], threads: &[1, 2, 4, 8], ..Axes::PLAIN },
     run,
 };
 

@@ -3,20 +3,19 @@
 use std::fmt;
 use std::str::FromStr;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::axes::{Mode, Transport};
 
 /// The parameters of a cell apart from its backend.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize, JsonSchema)]
-#[schemars(rename = "VariantParams")]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "results", derive(schemars::JsonSchema), schemars(rename = "VariantParams"))]
 pub struct Variant {
     /// `tcp`, `unix`, `pipe`.
-    #[schemars(with = "String")]
+    #[cfg_attr(feature = "results", schemars(with = "String"))]
     pub transport: Transport,
     /// `level`, `edge`.
-    #[schemars(with = "String")]
+    #[cfg_attr(feature = "results", schemars(with = "String"))]
     pub trigger: Mode,
     /// Worker threads in all.
     pub threads: usize,
