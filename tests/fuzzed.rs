@@ -6,9 +6,9 @@ mod entries;
 use std::process::Command;
 use std::sync::OnceLock;
 
-use cli::testing;
 use metadata::Description;
 use proptest::prelude::*;
+use runner::testing;
 
 /// A change to a good file.
 #[derive(Clone, Debug)]

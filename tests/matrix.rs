@@ -2,7 +2,7 @@
 //!
 //! Generated from matrix.yml by `pollmatrix generate`: do not edit.
 
-use cli::testing::Runner;
+use ::runner::testing::Runner;
 use rstest::{fixture, rstest};
 
 #[fixture]

@@ -36,7 +36,7 @@ impl Sandbox {
 
     /// Writes the matrix again.
     pub fn write_matrix(&self, selftests: &[&str], timeout: u64) {
-        let (os, arch, triple) = (std::env::consts::OS, std::env::consts::ARCH, env!("POLLMATRIX_TRIPLE"));
+        let (os, arch, triple) = (std::env::consts::OS, std::env::consts::ARCH, runner::provenance::TRIPLE);
         let scenarios: String = selftests
             .iter()
             .map(|name| {

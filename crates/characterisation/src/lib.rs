@@ -19,7 +19,7 @@ use metadata::{Axes, Description, Layer, Mode, Transport};
 use selector::MakeSelector;
 
 pub use crate::keys::{Key, keys};
-pub use crate::rows::{Unscripted, rows, unscripted};
+pub use crate::rows::{Unscripted, find, rows, unscripted};
 
 /// A row of the catalogue as a scenario.
 #[derive(Clone, Copy, Debug)]

@@ -23,6 +23,11 @@ pub fn rows() -> impl Iterator<Item = &'static Row> {
     FAMILIES.iter().flat_map(|family| family.iter())
 }
 
+/// The row that is this scenario.
+pub fn find(scenario: &str) -> Option<&'static Row> {
+    rows().find(|row| row.id == scenario)
+}
+
 const FAMILIES: &[&[Row]] = &[
     readiness::ROWS,
     states::ROWS,

@@ -9,9 +9,9 @@ use metadata::{Evidence, Link, Os};
 use report::html::catalogue::{
     Answer, Asking, Catalogue, Column, Divergence, Excused, Family, Line, Row, Source, State, page,
 };
+use runner::cell::short;
+use runner::command::quoted;
 
-use crate::catalogue::short;
-use crate::command::quoted;
 use crate::error::Error;
 use crate::expectations::{Question, questions, range};
 

@@ -4,10 +4,11 @@ use std::process::ExitCode;
 
 use metadata::Results;
 use report::Diff;
+use runner::{notes, output};
 
 use crate::args::{DiffArgs, DiffFormat, FailOn};
-use crate::error::{self, Error};
-use crate::{exit, input, output};
+use crate::error::Error;
+use crate::{exit, input};
 
 /// Prints the differences.
 pub fn run(args: &DiffArgs) -> Result<ExitCode, Error> {
@@ -32,7 +33,7 @@ fn warn_about_faults(old: &Results, new: &Results) {
         if let Some(disturbance) = results.disturbance()
             && old.disturbance() != new.disturbance()
         {
-            error::warning(&format!("the {name} one was run with {disturbance}"));
+            notes::warning(&format!("the {name} one was run with {disturbance}"));
         }
     }
 }

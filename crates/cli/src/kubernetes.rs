@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 
 use matrix::{Selection, Target};
 use metadata::Os;
+use runner::plan::Source;
+use runner::provenance::hex;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use crate::args::PlanArgs;
 use crate::error::Error;
-use crate::plan::Source;
-use crate::provenance::hex;
 
 /// Where the volume is mounted, where the files from here are, and the user whom the image need not know.
 const RESULTS: &str = "/results";
@@ -33,7 +33,7 @@ const DIGITS: usize = 10;
 /// What is to be run there.
 pub struct Order<'a> {
     /// The matrix.
-    pub source: &'a Source,
+    pub source: &'a Source<'a>,
     /// Which cells.
     pub selection: &'a Selection,
     /// Over how many pods they are split.
@@ -186,12 +186,17 @@ fn read(path: &Path) -> Result<Option<String>, Error> {
     match std::fs::read_to_string(path) {
         Ok(text) => Ok(Some(text)),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-        Err(source) => Err(failed(path, source)),
+        Err(source) => Err(failed(path, source).into()),
     }
 }
 
-fn failed(path: &Path, source: std::io::Error) -> Error {
-    Error::Io { action: "read", path: path.to_path_buf(), source, help: "make it readable, as UTF-8 text" }
+fn failed(path: &Path, source: std::io::Error) -> runner::Error {
+    runner::Error::Io {
+        action: "read",
+        path: path.to_path_buf(),
+        source,
+        help: "make it readable, as UTF-8 text",
+    }
 }
 
 fn labels(name: &str) -> Value {

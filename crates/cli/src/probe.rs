@@ -11,18 +11,17 @@ use characterisation::verbs::Line;
 use characterisation::{Observation, Performance, Row, Setting, Stopped, perform, rows};
 use comfy_table::{ContentArrangement, Table, presets};
 use metadata::{Mode, Seed, Transport, did_you_mean};
+use runner::backends::Poller;
+use runner::executable::{self, Executable};
+use runner::signals::{self, Stop};
+use runner::supervise::{self, End, Ended};
+use runner::{Environment, lifeline, output};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::args::{Format, ProbeArgs};
-use crate::backends::{self, Poller};
 use crate::error::Error;
-use crate::executable::{self, Executable};
-use crate::rows as matrix_rows;
-use crate::run::cannot_start;
-use crate::signals::Stop;
-use crate::supervise::{self, End, Ended};
-use crate::{exit, output, subject};
+use crate::exit;
 
 /// A line waits for less than this, whatever it waits for.
 const LIMIT: Duration = Duration::from_secs(60);
@@ -69,23 +68,23 @@ enum How {
 }
 
 /// Asks, and shows the answers.
-pub fn run(args: &ProbeArgs) -> Result<ExitCode, Error> {
+pub fn run(environment: &Environment, args: &ProbeArgs) -> Result<ExitCode, Error> {
     let questions = questions(args)?;
     let backends: Vec<_> = match args.backends.as_slice() {
-        [] => backends::pollers().collect(),
-        names => names.iter().map(|name| backends::poller(name)).collect::<Result<_, _>>()?,
+        [] => environment.pollers().collect(),
+        names => names.iter().map(|name| environment.poller(name)).collect::<Result<_, _>>()?,
     };
     let seed = args.chance.seed();
     if let ([question], [backend], true) = (questions.as_slice(), backends.as_slice(), args.here) {
         return Ok(here(question, *backend, seed, args.chance.slow.factor()));
     }
-    let stop = Stop::install().map_err(cannot_start)?;
+    let stop = Stop::install().map_err(signals::cannot_start)?;
     let executable = Executable::watch(&executable::own()?);
     let mut asked = Vec::new();
     for question in questions {
-        let said = backends
-            .iter()
-            .map(|backend| elsewhere(&question, backend.name, executable.path(), seed, args, &stop));
+        let said = backends.iter().map(|backend| {
+            elsewhere(&question, backend.name, executable.path(), seed, args, environment, &stop)
+        });
         let said: Vec<_> = said.collect::<Result<_, _>>()?;
         executable.check()?;
         if let Some(signal) = stop.signal() {
@@ -153,16 +152,16 @@ fn questions(args: &ProbeArgs) -> Result<Vec<Question>, Error> {
 
 /// Asks in this process.
 fn here(question: &Question, poller: Poller, seed: Seed, slow: NonZeroU32) -> ExitCode {
-    crate::run_cell::watch_lifeline();
+    lifeline::watch();
     let setting = Setting {
         transport: question.transport,
         mode: question.mode,
         make: poller.make,
-        queue: crate::backends::queue(),
+        queue: runner::backends::queue(),
         seed: seed.0,
         patience: characterisation::PATIENCE.saturating_mul(slow.get()),
     };
-    let (performance, ended) = match matrix_rows::unreachable(question.transport) {
+    let (performance, ended) = match runner::rows::unreachable(question.transport) {
         Some(why) => (Performance::default(), Err(Stopped::Unsupported(why.into()))),
         None => perform(&question.line, setting),
     };
@@ -178,12 +177,15 @@ fn here(question: &Question, poller: Poller, seed: Seed, slow: NonZeroU32) -> Ex
         trace: performance.trace,
     };
     let line = serde_json::to_string(&said).expect("the type has string keys and no fallible parts");
-    let printed = output::print_line(&line);
-    if let Err(lost) = &printed {
-        lost.print();
-    }
+    let code = match output::print_line(&line) {
+        Ok(()) => 0,
+        Err(lost) => {
+            Error::from(lost).print();
+            exit::ERROR
+        }
+    };
     // Not a return: threads that nothing will ever end may be waiting.
-    std::process::exit(if printed.is_ok() { 0 } else { exit::ERROR.into() })
+    std::process::exit(code.into())
 }
 
 /// Asks in a process of its own.
@@ -193,18 +195,19 @@ fn elsewhere(
     executable: &Path,
     seed: Seed,
     args: &ProbeArgs,
+    environment: &Environment,
     stop: &Stop,
 ) -> Result<Said, Error> {
     let mut command = Command::new(executable);
     command.args(["probe", &question.line, "--here", "--backend", backend, "--seed", &seed.to_string()]);
     command.args(["--transport", question.transport.name(), "--mode", question.mode.name()]);
-    if let Some(typed) = subject::typed(backend) {
+    if let Some(typed) = environment.typed(backend) {
         command.args(["--subject", typed]);
     }
     let slow = args.chance.slow.factor();
     command.args(["--slow", &slow.to_string()]);
     let limit = LIMIT.saturating_mul(slow.get());
-    let failed = |source| Error::Io {
+    let failed = |source| runner::Error::Io {
         action: "start",
         path: executable.to_path_buf(),
         source,

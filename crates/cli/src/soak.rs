@@ -7,15 +7,16 @@ use std::time::{Duration, Instant};
 use fd_core::ids::{MAX_GROUPS, THREADS_PER_GROUP};
 use indicatif::{ProgressBar, ProgressStyle};
 use metadata::Seed;
+use runner::progress::{WIDE, columns};
+use runner::signals::{self, Stop};
+use runner::{backends, faults, notes, output, provenance};
 use scenarios::soak::{Ended, Progress, Soak, Violation};
 use scenarios::{Failure, set_slowness};
 use serde_json::json;
 
 use crate::args::{Format, SoakArgs};
 use crate::error::Error;
-use crate::progress::{WIDE, columns};
-use crate::signals::Stop;
-use crate::{backends, error, exit, faults, output, provenance, run};
+use crate::exit;
 
 /// Between two lines of progress where there is no terminal.
 const LINE: Duration = Duration::from_secs(10);
@@ -35,9 +36,9 @@ pub fn run(args: &SoakArgs) -> Result<ExitCode, Error> {
     }
     let seed = args.chance.seed();
     let soak = Soak { threads, groups, duration: args.duration, seed: seed.0 };
-    let stop = Stop::install().map_err(run::cannot_start)?;
+    let stop = Stop::install().map_err(signals::cannot_start)?;
     if let Some(fault) = fault {
-        error::warning(&format!(
+        notes::warning(&format!(
             "the fault {} is switched on: a violation is meant to be found",
             fault.name()
         ));
@@ -53,7 +54,7 @@ pub fn run(args: &SoakArgs) -> Result<ExitCode, Error> {
     let each = |progress: &Progress| {
         if !begun {
             begun = true;
-            error::note(&format!("soaking {head}: Ctrl-C ends it"));
+            notes::note(&format!("soaking {head}: Ctrl-C ends it"));
         }
         shown.update(progress);
     };

@@ -4,12 +4,13 @@ use std::fmt::Write;
 use std::process::ExitCode;
 use std::time::Duration;
 
+use runner::output;
 use serde_json::json;
 use subjects::{Check, Outcome};
 
 use crate::args::{Format, SubjectCheckArgs};
 use crate::error::Error;
-use crate::{exit, output};
+use crate::exit;
 
 /// Asks, and shows what every check came to.
 pub fn run(args: &SubjectCheckArgs) -> Result<ExitCode, Error> {

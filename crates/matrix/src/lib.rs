@@ -15,6 +15,7 @@ mod cross;
 mod entries;
 mod error;
 mod file;
+mod read;
 mod rstest;
 mod select;
 mod shard;

@@ -65,7 +65,7 @@ const HEADER: &str = r#"//! Every cell of matrix.yml in a test. Each cell is one
 //!
 //! Generated from matrix.yml by `pollmatrix generate`: do not edit.
 
-use cli::testing::Runner;
+use ::runner::testing::Runner;
 use rstest::{fixture, rstest};
 
 #[fixture]

@@ -4,18 +4,14 @@ use std::collections::HashSet;
 use std::fmt::Debug;
 use std::hash::Hash;
 
-use metadata::{Axes, Description, did_you_mean};
+use metadata::{Axes, did_you_mean};
 use serde_saphyr::{Location, Spanned};
 
 use crate::axes::Build;
 use crate::ci::{Ci, CiText};
-use crate::entries;
-use crate::error::MatrixError;
-use crate::file::{Backend, Exclude, FileText, Matrix, Scenario, Target, TargetText};
+use crate::file::{Backend, Exclude, Scenario, Target, TargetText};
 use crate::ways::Way;
 
-/// The version of the file's format that this program reads.
-const VERSION: u32 = 2;
 /// More threads than a group's mask has bits cannot be in one group.
 const THREADS_PER_GROUP: usize = 64;
 /// A group's number has so many values.
@@ -26,48 +22,7 @@ const LONGEST: u64 = 365 * 24 * 3600;
 /// What is wrong, and what to do about it.
 pub(crate) type Problem = (String, String);
 
-impl FileText {
-    /// Checks everything, fills in the defaults, and reports the first thing that is wrong.
-    pub(crate) fn check(self, file: &str, catalogue: &[Description]) -> Result<Matrix, MatrixError> {
-        let at = |location: Location| {
-            move |(message, help): Problem| MatrixError::Malformed {
-                file: file.to_owned(),
-                line: location.line(),
-                column: location.column(),
-                message,
-                help,
-            }
-        };
-        if self.version.value != VERSION {
-            let message = format!("version {} of the format is not known", self.version.value);
-            return Err(at(self.version.referenced)((
-                message,
-                format!("this pollmatrix reads version {VERSION}"),
-            )));
-        }
-
-        let mut backends: Vec<Backend> = Vec::new();
-        for Spanned { value, referenced, .. } in self.backends {
-            let backend = Backend { id: value.id, os: value.os.0, triggers: value.triggers };
-            check_backend(&backend, &backends).map_err(at(referenced))?;
-            backends.push(backend);
-        }
-
-        let mut targets: Vec<Target> = Vec::new();
-        for Spanned { value: text, referenced, .. } in self.targets {
-            let target =
-                read_target(text).map_err(|(place, problem)| at(place.unwrap_or(referenced))(problem))?;
-            check_target(&target, &targets).map_err(at(referenced))?;
-            targets.push(target);
-        }
-
-        let scenarios = entries::scenarios(&self.scenarios, catalogue, &backends, &self.defaults)
-            .map_err(|(place, problem)| at(place)(problem))?;
-        Ok(Matrix { backends, targets, scenarios })
-    }
-}
-
-fn check_backend(backend: &Backend, earlier: &[Backend]) -> Result<(), Problem> {
+pub(crate) fn check_backend(backend: &Backend, earlier: &[Backend]) -> Result<(), Problem> {
     check_name("backend", &backend.id)?;
     if earlier.iter().any(|other| other.id == backend.id) {
         return Err(twice("backend", &backend.id));
@@ -78,7 +33,7 @@ fn check_backend(backend: &Backend, earlier: &[Backend]) -> Result<(), Problem> 
 }
 
 /// With what is wrong, where: nothing means the target as a whole.
-fn read_target(text: TargetText) -> Result<Target, (Option<Location>, Problem)> {
+pub(crate) fn read_target(text: TargetText) -> Result<Target, (Option<Location>, Problem)> {
     let mut ways: Vec<Way> = Vec::new();
     for Spanned { value: way, referenced, .. } in text.ways {
         check_way(&text.id, &way, &ways).map_err(|problem| (Some(referenced), problem))?;
@@ -92,7 +47,7 @@ fn read_target(text: TargetText) -> Result<Target, (Option<Location>, Problem)> 
     Ok(Target { id: text.id, triple: text.triple, os: text.os, arch: text.arch, build, ways, ci })
 }
 
-fn check_target(target: &Target, earlier: &[Target]) -> Result<(), Problem> {
+pub(crate) fn check_target(target: &Target, earlier: &[Target]) -> Result<(), Problem> {
     check_name("target", &target.id)?;
     if earlier.iter().any(|other| other.id == target.id) {
         return Err(twice("target", &target.id));

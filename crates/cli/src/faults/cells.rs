@@ -5,8 +5,7 @@ use std::collections::HashSet;
 
 use fd_core::fault::Fault;
 use metadata::Mode;
-
-use crate::plan::Planned;
+use runner::plan::Planned;
 
 /// The scenario's cells that can be run here and that the fault concerns, those first that add the most to what the ones
 /// before them have: another backend, trigger, number of groups, transport, number of threads.
@@ -51,12 +50,16 @@ fn features(cell: &Planned) -> [String; 5] {
 
 #[cfg(test)]
 mod tests {
+
+    use runner::plan::Source;
+
     use super::*;
-    use crate::plan::Source;
+    use runner::Environment;
 
     #[test]
     fn the_first_cells_differ_in_everything_and_none_is_left_out() {
-        let source = Source::load(None).unwrap();
+        let environment = Environment::default();
+        let source = Source::load(None, &environment).unwrap();
         let all = source.plan(source.target().unwrap(), &Default::default()).unwrap();
         let of = |at: &usize| all[*at].subject.scenario == "migration/idle-takeover";
         let cells: Vec<_> = (0..all.len()).filter(of).collect();

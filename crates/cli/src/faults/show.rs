@@ -4,11 +4,10 @@ use std::fmt::Write;
 use std::ops::Range;
 
 use metadata::one_line;
-use report::markdown;
+use report::{first_line, markdown};
 use serde_json::json;
 
 use super::kills::{Kill, Kills, Pair, Proof};
-use crate::progress::first_line;
 
 /// The matrix is folded to this width, whatever the terminal's is.
 const WIDTH: usize = 100;

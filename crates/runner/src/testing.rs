@@ -1,4 +1,4 @@
-//! For the tests of this package: a cell as a test, and the backends of this OS.
+//! For tests: a cell as a test, and the backends of this OS.
 
 use std::num::NonZeroU32;
 use std::path::Path;
@@ -7,14 +7,12 @@ use std::time::Duration;
 use fd_core::poller::MakeBackend;
 use metadata::{Attempt, Description, Seed, Status};
 
-use crate::args::{self, SLOW_VARIABLE};
-use crate::backends;
-use crate::catalogue;
+use crate::environment::Environment;
 use crate::executable::Executable;
-use crate::expected;
-use crate::output;
 use crate::plan::Source;
+use crate::schedule::{self, SLOW_VARIABLE};
 use crate::supervise::{self, Order};
+use crate::{backends, cell, output};
 
 /// Every backend that this OS has, by name.
 pub fn backends() -> impl Iterator<Item = (&'static str, MakeBackend)> {
@@ -23,18 +21,20 @@ pub fn backends() -> impl Iterator<Item = (&'static str, MakeBackend)> {
 
 /// Every scenario that a matrix file can name.
 pub fn descriptions() -> Vec<Description> {
-    catalogue::descriptions()
+    cell::descriptions()
 }
 
 /// What a generated test runs its cell with.
 pub struct Runner {
+    environment: Environment,
     executable: Executable,
 }
 
 impl Runner {
     /// Runs cells with the `pollmatrix` executable at this path.
     pub fn new(executable: &'static str) -> Self {
-        Self { executable: Executable::watch(Path::new(executable)) }
+        let executable = Executable::watch(Path::new(executable));
+        Self { environment: Environment::default(), executable }
     }
 
     /// Runs one attempt of a cell in a process of its own, as `pollmatrix run` does.
@@ -56,7 +56,7 @@ impl Runner {
     /// # Panics
     /// If there is no such cell, or one does not pass: with everything that is known about all of those.
     pub fn assert_scenario(&self, scenario: &str, backend: &str) {
-        let source = Source::load(None).unwrap_or_else(|error| panic!("{error}"));
+        let source = Source::load(None, &self.environment).unwrap_or_else(|error| panic!("{error}"));
         let cells = source.matrix.cells();
         let meant = cells.iter().filter(|cell| cell.id.scenario == scenario && cell.id.backend == backend);
         let attempts: Vec<_> = meant.map(|cell| self.attempt(&cell.id.to_string(), cell.timeout)).collect();
@@ -68,6 +68,7 @@ impl Runner {
     /// What is known about the cell if it does not pass.
     fn attempt(&self, cell: &str, limit: Duration) -> Result<(), String> {
         let order = Order {
+            environment: &self.environment,
             prefix: &[],
             executable: &self.executable,
             matrix: None,
@@ -82,7 +83,7 @@ impl Runner {
         };
         let attempt = supervise::attempt(&order, || false)
             .unwrap_or_else(|| panic!("the executable was replaced during the test"));
-        let attempt = expected::judge(attempt);
+        let attempt = self.environment.judge(attempt);
         let reason = attempt.reason.as_deref().unwrap_or_default();
         match attempt.status {
             Status::Pass => {}
@@ -100,7 +101,7 @@ impl Runner {
 fn slowness() -> NonZeroU32 {
     let said = std::env::var(SLOW_VARIABLE).ok();
     said.map_or(NonZeroU32::MIN, |text| {
-        args::slowness(&text).unwrap_or_else(|error| panic!("{SLOW_VARIABLE} is '{text}': {error}"))
+        schedule::slowness(&text).unwrap_or_else(|error| panic!("{SLOW_VARIABLE} is '{text}': {error}"))
     })
 }
 

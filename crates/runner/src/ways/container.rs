@@ -4,7 +4,8 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use super::{Route, output, program};
-use crate::error::{self, Error};
+use crate::error::Error;
+use crate::notes;
 
 /// What there is to be built, by its name in matrix.yml.
 const IMAGES: [(&str, &str); 2] = [
@@ -80,7 +81,7 @@ pub fn route(image: &str, executable: &Path, hash: &str, matrix: Option<&Path>) 
 
 fn build(engine: &Engine, image: &str, tag: &str, executable: &Path) -> Result<(), String> {
     let (_, recipe) = IMAGES.iter().find(|(name, _)| *name == image).ok_or("there is no such image")?;
-    error::note(&format!("making the container image {tag}"));
+    notes::note(&format!("making the container image {tag}"));
     let context = tempfile::tempdir().map_err(|error| error.to_string())?;
     let said = |error: std::io::Error| error.to_string();
     std::fs::write(context.path().join("Dockerfile"), recipe).map_err(said)?;

@@ -9,16 +9,15 @@ use std::time::{Duration, Instant};
 
 use matrix::{Selection, Target};
 use metadata::{CellResult, Run, Seed, Status, Subject};
+use report::first_line;
 
-use crate::error;
 use crate::pipes::{self, Feed, Limit, Lines, Tail, TooMuch};
 use crate::plan::Planned;
-use crate::progress::first_line;
 use crate::provenance::UNKNOWN;
 use crate::signals::Stop;
 use crate::stream::{FORMAT, Line};
-use crate::supervise;
 use crate::ways::Route;
+use crate::{notes, supervise};
 
 /// How often an executor that brought no result is started again.
 const FRUITLESS: u32 = 3;
@@ -124,7 +123,7 @@ pub fn run(
                 }
                 None if handover == Handover::Arguments => false,
                 None => {
-                    error::warning(&format!("a result that was not asked for: {}", row.id));
+                    notes::warning(&format!("a result that was not asked for: {}", row.id));
                     false
                 }
             },
@@ -147,7 +146,7 @@ pub fn run(
             }
             return;
         }
-        error::warning(&format!("{}; {} cells are left, once more", first_line(&why), left.len()));
+        notes::warning(&format!("{}; {} cells are left, once more", first_line(&why), left.len()));
         // Only a command of the user's is not known to pass standard input on.
         if !has_begun && route.prefix.is_some() {
             handover = match handover {
@@ -312,7 +311,7 @@ impl Streams {
             ids.write();
         }
         self.stderr.read()?;
-        self.lines.next()
+        self.lines.next_line()
     }
 
     fn wait(&self) {
@@ -358,8 +357,8 @@ impl Strange {
         }
         self.lines += 1;
         match self.lines {
-            ..=SHOWN => error::note(&format!("not from the executor: {}", first_line(line))),
-            MORE => error::note("more lines that are not from the executor are not shown"),
+            ..=SHOWN => notes::note(&format!("not from the executor: {}", first_line(line))),
+            MORE => notes::note("more lines that are not from the executor are not shown"),
             _ => {}
         }
     }

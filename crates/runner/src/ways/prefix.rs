@@ -3,9 +3,8 @@
 use std::path::Path;
 
 use super::{Route, program};
-use crate::args::Words;
+use crate::command::Words;
 use crate::error::Error;
-use crate::expected;
 
 /// What is missing for the command, if something is.
 pub fn missing(command: &str) -> Option<String> {
@@ -24,7 +23,12 @@ pub fn missing(command: &str) -> Option<String> {
 
 /// The command, then the executable. Whether the executor needs the command to start itself again is its own to find
 /// out.
-pub fn route(command: &str, executable: &Path, matrix: Option<&Path>) -> Result<Route, Error> {
+pub fn route(
+    command: &str,
+    executable: &Path,
+    matrix: Option<&Path>,
+    expectations: Option<&Path>,
+) -> Result<Route, Error> {
     let malformed = |why| Error::BadPrefix { command: command.to_owned(), why };
     let mut words = command.parse::<Words>().map_err(malformed)?.0;
     let text = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.into()).display().to_string();
@@ -33,7 +37,7 @@ pub fn route(command: &str, executable: &Path, matrix: Option<&Path>) -> Result<
         words,
         executable: Some(text(executable)),
         matrix: matrix.map(text),
-        expectations: expected::given().map(text),
+        expectations: expectations.map(text),
         prefix: Some(command.to_owned()),
         ..Route::default()
     })
@@ -53,9 +57,9 @@ mod tests {
 
     #[test]
     fn the_executable_is_the_last_word_before_its_arguments() {
-        let route = route("emulator -L '/a b'", Path::new("/x/pollmatrix"), None).unwrap();
+        let route = route("emulator -L '/a b'", Path::new("/x/pollmatrix"), None, None).unwrap();
         assert_eq!(route.words, ["emulator", "-L", "/a b", "/x/pollmatrix"]);
         assert_eq!(route.prefix.as_deref(), Some("emulator -L '/a b'"));
-        assert!(matches!(super::route("'open", Path::new("/x"), None), Err(Error::BadPrefix { .. })));
+        assert!(matches!(super::route("'open", Path::new("/x"), None, None), Err(Error::BadPrefix { .. })));
     }
 }

@@ -5,10 +5,9 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use crate::command;
 use crate::error::Error;
-use crate::pipes;
 use crate::provenance::VERSION;
+use crate::{command, pipes};
 
 /// How long an ordinary machine takes to start this program, when it has other things to do.
 const ORDINARY: Duration = Duration::from_millis(10);

@@ -4,24 +4,19 @@ use std::fs::File;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use super::{Route, output, program};
-use crate::args::ElsewhereArgs;
+use super::{Elsewhere, Route, output, program};
 use crate::command::quoted;
-use crate::error::{self, Error};
+use crate::error::Error;
+use crate::notes;
 
 /// What is missing, if something is.
-pub fn missing(args: &ElsewhereArgs) -> Option<String> {
+pub fn missing(args: &Elsewhere) -> Option<String> {
     let name = args.ssh.0.first()?;
     program(name).is_none().then(|| format!("there is no program {name}"))
 }
 
 /// Copies the executable and the matrix file there. They stay: another run finds them.
-pub fn route(
-    args: &ElsewhereArgs,
-    executable: &Path,
-    hash: &str,
-    matrix: Option<&Path>,
-) -> Result<Route, Error> {
+pub fn route(args: &Elsewhere, executable: &Path, hash: &str, matrix: Option<&Path>) -> Result<Route, Error> {
     let host = args.host.as_deref().ok_or(Error::WayNeeds { way: "ssh", option: "--host HOST" })?;
     let failed = |why: String| Error::Ssh { host: host.to_owned(), why };
     let mut words = args.ssh.0.clone();
@@ -67,7 +62,7 @@ fn copy(words: &[String], file: &Path, name: &str) -> Result<(), String> {
     if there.lines().last().is_some_and(|line| line.trim() == size.to_string()) && !name.ends_with(".yml") {
         return Ok(());
     }
-    error::note(&format!("copying {} ({size} bytes)", file.display()));
+    notes::note(&format!("copying {} ({size} bytes)", file.display()));
     let script = format!(
         "cat >{quoted_name}.new && chmod 700 {quoted_name}.new && mv {quoted_name}.new {quoted_name}"
     );

@@ -4,11 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use matrix::{Cell, Matrix};
-use metadata::{CellResult, Check, Description, Link, Scenario, Status};
-use scenarios::{Outcome, Verdict};
+use metadata::{CellResult, Description, Link, Scenario, Status};
 
+use crate::environment::Environment;
 use crate::error::Error;
 use crate::provenance::VERSION;
+use crate::ran::Ran;
 use crate::{backends, rows, selftest};
 
 /// Every scenario that a matrix file can name: those of the core, the rows of the characterisation, and the self-tests.
@@ -18,28 +19,12 @@ pub fn descriptions() -> Vec<Description> {
     of_the_core.chain(rows).chain(selftest::descriptions()).collect()
 }
 
-/// What a run of a cell came to.
-#[derive(Debug)]
-pub struct Ran {
-    pub status: Status,
-    /// Why it is no pass.
-    pub reason: Option<String>,
-    pub checks: Vec<Check>,
-    pub counters: BTreeMap<String, u64>,
-    pub notes: Vec<String>,
-}
-
-impl Default for Ran {
-    /// A pass that says nothing.
-    fn default() -> Self {
-        let (checks, counters, notes) = Default::default();
-        Self { status: Status::Pass, reason: None, checks, counters, notes }
-    }
-}
-
 /// Runs the cell once in this process. A row waits with this patience for what must come; the scenarios of the core have
 /// their own.
-pub fn run(cell: &Cell, seed: u64, patience: Duration) -> Result<Ran, Error> {
+///
+/// # Errors
+/// The expectations that are built in are wrong.
+pub fn run(cell: &Cell, environment: &Environment, seed: u64, patience: Duration) -> Result<Ran, Error> {
     let (scenario, backend) = (cell.id.scenario.as_str(), cell.id.backend.as_str());
     if let Some(selftest) = selftest::find(scenario) {
         return Ok(selftest(seed).into());
@@ -48,9 +33,11 @@ pub fn run(cell: &Cell, seed: u64, patience: Duration) -> Result<Ran, Error> {
         let why = format!("{backend} is not built into this pollmatrix for {}", std::env::consts::OS);
         Ok(Ran { status: Status::Unsupported, reason: Some(why), ..Ran::default() })
     };
-    if let Some(row) = rows::find(scenario) {
-        let poller = backends::pollers().find(|poller| poller.name == backend);
-        return poller.map_or_else(missing, |poller| rows::run(row, cell.variant, poller, seed, patience));
+    if let Some(row) = characterisation::find(scenario) {
+        let poller = environment.pollers().find(|poller| poller.name == backend);
+        return poller.map_or_else(missing, |poller| {
+            rows::run(row, cell.variant, poller, environment, seed, patience)
+        });
     }
     let Some(backend) = backends::find(backend) else { return missing() };
     let broken = |why: String| Ran { status: Status::Broken, reason: Some(why), ..Ran::default() };
@@ -60,24 +47,12 @@ pub fn run(cell: &Cell, seed: u64, patience: Duration) -> Result<Ran, Error> {
     Ok(scenarios::run(scenario, backend.name, backend.core, cell.variant, seed).into())
 }
 
-impl From<(Verdict, Outcome)> for Ran {
-    fn from((verdict, outcome): (Verdict, Outcome)) -> Self {
-        let (status, reason) = match verdict {
-            Verdict::Pass => (Status::Pass, None),
-            Verdict::Fail(what) => (Status::Fail, Some(what)),
-            Verdict::Unsupported(reason) => (Status::Unsupported, Some(reason)),
-            Verdict::Broken(reason) => (Status::Broken, Some(reason)),
-        };
-        Self { status, reason, checks: outcome.checks, counters: outcome.counters, notes: outcome.notes }
-    }
-}
-
 /// What the scenarios of these cells are about, by id. The catalogue knows more than the matrix, and not the self-tests.
 pub fn describe(matrix: &Matrix, cells: &[CellResult]) -> BTreeMap<String, Scenario> {
     let ids: BTreeSet<_> = cells.iter().map(|cell| cell.scenario.as_str()).collect();
     let describe = |id: &str| {
         let scenario = matrix.scenario(id)?;
-        let row = rows::find(id);
+        let row = characterisation::find(id);
         let clauses = match row {
             Some(row) => vec![row.row.to_owned()],
             None => scenarios::find(id)
@@ -115,6 +90,7 @@ mod tests {
     use metadata::Layer;
 
     use super::descriptions;
+    use crate::environment::Environment;
     use crate::plan::Source;
 
     #[test]
@@ -128,7 +104,8 @@ mod tests {
 
     #[test]
     fn every_scenario_but_the_self_tests_is_run_over_all_that_its_file_says() {
-        let matrix = Source::load(None).expect("matrix.yml is well-formed").matrix;
+        let environment = Environment::default();
+        let matrix = Source::load(None, &environment).expect("matrix.yml is well-formed").matrix;
         for description in descriptions() {
             let run = matrix.scenario(description.id);
             if description.id.starts_with("selftest/") {
@@ -142,7 +119,8 @@ mod tests {
 
     #[test]
     fn the_matrix_has_the_size_it_is_meant_to_have_and_every_id_once() {
-        let matrix = Source::load(None).expect("matrix.yml is well-formed").matrix;
+        let environment = Environment::default();
+        let matrix = Source::load(None, &environment).expect("matrix.yml is well-formed").matrix;
         let cells = matrix.cells();
         let contract = cells.iter().filter(|cell| cell.layer == Layer::Contract);
         let linux = contract.filter(|cell| cell.id.backend != "kqueue").count();

@@ -8,10 +8,9 @@ use std::path::Path;
 use matrix::Target;
 use metadata::{CellResult, Results, Run};
 
-use crate::error::{self, Error};
-use crate::lines;
-use crate::pipes;
+use crate::error::Error;
 use crate::stream::{FORMAT, Line};
+use crate::{lines, notes, pipes};
 
 /// Every cell with all that it could say is less.
 const BYTES: u64 = 1 << 30;
@@ -96,7 +95,7 @@ fn of_lines(path: &Path, text: &str) -> Result<Imported, String> {
     }
     if !cut.is_empty() {
         let (path, numbers) = (path.display(), lines::listed(&cut));
-        error::warning(&format!(
+        notes::warning(&format!(
             "{path}: {numbers} cannot be read: cells that are in no other line have no result"
         ));
     }

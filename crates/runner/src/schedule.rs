@@ -8,15 +8,27 @@ use std::thread;
 
 use metadata::{CellResult, Seed};
 
+use crate::environment::Environment;
 use crate::executable::Executable;
-use crate::expected;
 use crate::limits;
 use crate::plan::Planned;
 use crate::signals::Stop;
 use crate::supervise::{self, Order};
 
+/// Says the same as `--slow`, to the tests too.
+pub const SLOW_VARIABLE: &str = "POLLMATRIX_SLOW";
+
+/// How many times slower a machine is, as the option and the variable say it.
+pub fn slowness(text: &str) -> Result<NonZeroU32, String> {
+    const MOST: u32 = 1_000_000;
+    let times = text.parse().map_err(|error| format!("{error}"))?;
+    if times <= NonZeroU32::new(MOST).unwrap_or(times) { Ok(times) } else { Err(format!("at most {MOST}")) }
+}
+
 /// What all cells of a run have in common.
 pub struct Settings<'a> {
+    /// How this program was started.
+    pub environment: &'a Environment,
     /// The command that is put in front of each cell's process. Empty: none.
     pub prefix: &'a [String],
     /// The `pollmatrix` executable.
@@ -90,6 +102,7 @@ fn run_one(cell: &Planned, settings: &Settings<'_>, stop: &Stop) -> Option<CellR
             return None;
         }
         let order = Order {
+            environment: settings.environment,
             prefix: settings.prefix,
             executable: settings.executable,
             matrix: settings.matrix,
@@ -101,7 +114,7 @@ fn run_one(cell: &Planned, settings: &Settings<'_>, stop: &Stop) -> Option<CellR
             slow: settings.slow,
             patience: None,
         };
-        attempts.push(expected::judge(supervise::attempt(&order, || stop.asked())?));
+        attempts.push(settings.environment.judge(supervise::attempt(&order, || stop.asked())?));
     }
     Some(CellResult::from_attempts(cell.subject.clone(), attempts))
 }

@@ -12,14 +12,51 @@ use std::process::{Command, Stdio};
 use matrix::{Target, Way};
 use metadata::did_you_mean;
 
-use crate::args::ElsewhereArgs;
-use crate::command;
-use crate::error::{self, Error};
+use crate::command::{self, Words};
+use crate::error::Error;
 use crate::executable::Executable;
-use crate::expected;
-use crate::pipes;
 use crate::plan::Source;
 use crate::provenance::TRIPLE;
+use crate::{notes, pipes};
+
+/// Where and how cells are run, if not here and natively: what was asked for.
+#[derive(Clone, Default)]
+pub struct Elsewhere {
+    /// The target. Nothing: this machine's own.
+    pub target: Option<String>,
+    /// The way, by its name. Nothing: the first of the target's that works here.
+    pub via: Option<String>,
+    /// The target's executable, whatever made it.
+    pub executable: Option<PathBuf>,
+    /// Where executables are.
+    pub executables: Option<PathBuf>,
+    /// The command in front of the executable.
+    pub prefix: Option<Words>,
+    /// The machine, as ssh takes it.
+    pub host: Option<String>,
+    /// ssh and its options.
+    pub ssh: Words,
+    /// Results that were made elsewhere.
+    pub import: Option<PathBuf>,
+}
+
+impl Elsewhere {
+    /// The options again, for another command line.
+    pub fn typed(&self) -> String {
+        let options = [
+            ("target", self.target.clone()),
+            ("via", self.via.clone()),
+            ("executable", self.executable.as_ref().map(|file| file.display().to_string())),
+            ("executables", self.executables.as_ref().map(|folder| folder.display().to_string())),
+            ("prefix", self.prefix.as_ref().map(Words::to_string)),
+            ("host", self.host.clone()),
+        ];
+        let given = options.into_iter().filter_map(|(name, value)| Some((name, value?)));
+        given.fold(String::new(), |text, (name, value)| {
+            format!("{text} --{name} {}", command::quoted(&[value]))
+        })
+    }
+}
 
 /// How the cells of a target are run.
 pub struct Chosen<'a> {
@@ -70,13 +107,13 @@ impl Route {
 }
 
 /// The target and the way that the arguments ask for.
-pub fn choose<'a>(source: &'a Source, args: &ElsewhereArgs) -> Result<Chosen<'a>, Error> {
+pub fn choose<'a>(source: &'a Source<'_>, args: &Elsewhere) -> Result<Chosen<'a>, Error> {
     let target = source.target_or_own(args.target.as_deref())?;
     with(target, asked_for(target, args)?, args)
 }
 
 /// The target in this way, with its executable.
-pub fn with<'a>(target: &'a Target, way: Way, args: &ElsewhereArgs) -> Result<Chosen<'a>, Error> {
+pub fn with<'a>(target: &'a Target, way: Way, args: &Elsewhere) -> Result<Chosen<'a>, Error> {
     let executable = match (&args.executable, &way) {
         (Some(file), _) => file.clone(),
         // Nothing is started.
@@ -87,7 +124,7 @@ pub fn with<'a>(target: &'a Target, way: Way, args: &ElsewhereArgs) -> Result<Ch
 }
 
 /// The way, from what is given with it or as named; otherwise the first of the target's that can be used here.
-fn asked_for(target: &Target, args: &ElsewhereArgs) -> Result<Way, Error> {
+fn asked_for(target: &Target, args: &Elsewhere) -> Result<Way, Error> {
     let (name, image) = match args.via.as_deref() {
         Some(via) => match via.split_once(':') {
             Some((name, image)) => (name, Some(image)),
@@ -135,7 +172,7 @@ fn asked_for(target: &Target, args: &ElsewhereArgs) -> Result<Way, Error> {
 }
 
 /// What keeps each way of the target from being used here.
-pub fn why_not(target: &Target, args: &ElsewhereArgs) -> Vec<(String, String)> {
+pub fn why_not(target: &Target, args: &Elsewhere) -> Vec<(String, String)> {
     let why = |way: &Way| Some((label(way), missing(target, way, args)?));
     target.ways.iter().filter_map(why).collect()
 }
@@ -158,7 +195,7 @@ pub fn emulator(way: &Way) -> Option<String> {
 }
 
 /// What is missing on this machine for a way, if something is.
-pub fn missing(target: &Target, way: &Way, args: &ElsewhereArgs) -> Option<String> {
+pub fn missing(target: &Target, way: &Way, args: &Elsewhere) -> Option<String> {
     match way {
         Way::Native if target.triple == TRIPLE => None,
         Way::Native => Some(format!("this is a machine of the target {TRIPLE}")),
@@ -170,7 +207,7 @@ pub fn missing(target: &Target, way: &Way, args: &ElsewhereArgs) -> Option<Strin
     }
 }
 
-fn executable_missing(target: &Target, args: &ElsewhereArgs) -> Option<String> {
+fn executable_missing(target: &Target, args: &Elsewhere) -> Option<String> {
     match &args.executable {
         Some(file) => (!file.is_file()).then(|| format!("{} is no file", file.display())),
         None => built(target, args.executables.as_deref())
@@ -179,7 +216,7 @@ fn executable_missing(target: &Target, args: &ElsewhereArgs) -> Option<String> {
     }
 }
 
-fn not_built(target: &Target, args: &ElsewhereArgs) -> Error {
+fn not_built(target: &Target, args: &Elsewhere) -> Error {
     let why = executable_missing(target, args).unwrap_or_default();
     Error::NoWay { target: target.id.clone(), why: vec![("executable".into(), why)] }
 }
@@ -210,21 +247,21 @@ pub fn built(target: &Target, folder: Option<&Path>) -> Option<PathBuf> {
 pub fn prepare(
     way: &Way,
     executable: &Executable,
-    source: &Source,
-    args: &ElsewhereArgs,
+    source: &Source<'_>,
+    args: &Elsewhere,
 ) -> Result<Route, Error> {
     let hash = executable.hash().unwrap_or_default();
     let executable = executable.path();
     let matrix = source.path.as_deref();
-    if let (Some(dir), Way::Container(_) | Way::Ssh) = (expected::given(), way) {
-        error::warning(&format!(
+    if let (Some(dir), Way::Container(_) | Way::Ssh) = (source.environment.expectations(), way) {
+        notes::warning(&format!(
             "{} stays here: the executor judges by the expectations that are built into it",
             dir.display()
         ));
     }
     match way {
         Way::Native | Way::Import => unreachable!("no executor is started"),
-        Way::Prefix(command) => prefix::route(command, executable, matrix),
+        Way::Prefix(command) => prefix::route(command, executable, matrix, source.environment.expectations()),
         Way::Container(image) => container::route(image, executable, hash, matrix),
         Way::Ssh => ssh::route(args, executable, hash, matrix),
     }

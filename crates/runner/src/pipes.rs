@@ -140,7 +140,7 @@ impl<P: Read + AsFd> Lines<P> {
     }
 
     /// The next line with its end; the last one may have none.
-    pub fn next(&mut self) -> Result<Option<String>, TooMuch> {
+    pub fn next_line(&mut self) -> Result<Option<String>, TooMuch> {
         let mut buffer = [0; CHUNK];
         loop {
             if let Some(line) = self.whole() {

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use console::Term;
 use indicatif::{ProgressBar, ProgressStyle};
 use metadata::{CellResult, Status, one_line};
-pub use report::first_line;
+use report::first_line;
 
 use crate::output;
 

@@ -2,25 +2,30 @@
 
 use std::time::Duration;
 
-use characterisation::{Key, Observation, Performance, Row, Setting, Stopped, keys, rows};
+use characterisation::{Key, Observation, Performance, Row, Setting, Stopped, keys};
 use expectations::{Answers, Version};
 use metadata::{Asked, Os, Status, Transport, Variant};
 use scenarios::needs;
 
 use crate::backends::{self, Poller};
-use crate::catalogue::Ran;
 use crate::command::quoted;
+use crate::environment::{self, Environment};
 use crate::error::Error;
-use crate::{expected, subject};
-
-/// The row that is this scenario.
-pub fn find(scenario: &str) -> Option<&'static Row> {
-    rows().find(|row| row.id == scenario)
-}
+use crate::ran::Ran;
 
 /// Performs the row's line once in this process, waiting for what must come with this patience, and compares every answer with
 /// what is expected here.
-pub fn run(row: &Row, variant: Variant, poller: Poller, seed: u64, patience: Duration) -> Result<Ran, Error> {
+///
+/// # Errors
+/// The expectations that are built in are wrong.
+pub fn run(
+    row: &Row,
+    variant: Variant,
+    poller: Poller,
+    environment: &Environment,
+    seed: u64,
+    patience: Duration,
+) -> Result<Ran, Error> {
     let make = poller.make;
     if let Some(why) = unreachable(variant.transport) {
         return Ok(Ran { status: Status::Unsupported, reason: Some(why.into()), ..Ran::default() });
@@ -33,11 +38,11 @@ pub fn run(row: &Row, variant: Variant, poller: Poller, seed: u64, patience: Dur
         // The performance has said so.
         _ => Vec::new(),
     };
-    let (answers, version) = (expected::answers()?, expected::version());
-    Ok(match expected::os() {
+    let (answers, version) = (environment.answers()?, environment::version());
+    Ok(match environment::os() {
         Some(os) => {
             let mut ran = judge(row, &due, performance, ended, (answers, os, version.as_ref()));
-            ran.notes.insert(0, format!("alone: {}", probe(row, variant, poller.name)));
+            ran.notes.insert(0, format!("alone: {}", probe(row, variant, poller.name, environment)));
             ran
         }
         None => broken("no expectations are kept for this system".into()),
@@ -51,12 +56,12 @@ pub fn unreachable(transport: Transport) -> Option<&'static str> {
 }
 
 /// The command that performs the line again and judges nothing.
-fn probe(row: &Row, variant: Variant, backend: &str) -> String {
+fn probe(row: &Row, variant: Variant, backend: &str, environment: &Environment) -> String {
     let Variant { transport, trigger, .. } = variant;
     let line = quoted(&[row.verbs.to_owned()]);
     format!(
         "pollmatrix probe {line} --backend {backend} --transport {transport} --mode {trigger}{}",
-        subject::option(backend)
+        environment.subject_option(backend)
     )
 }
 

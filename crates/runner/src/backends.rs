@@ -5,7 +5,6 @@ use fd_core::poller::MakeBackend;
 use selector::MakeSelector;
 
 use crate::error::Error;
-use crate::subject;
 
 /// A backend that this OS has.
 #[derive(Clone, Copy)]
@@ -84,29 +83,16 @@ pub fn named(name: &str) -> Result<Backend, Error> {
     })
 }
 
-/// Every poller that this run can ask: of the backends that this OS has, and the subjects.
-pub fn pollers() -> impl Iterator<Item = Poller> {
-    let of_backends = here().map(|backend| Poller { name: backend.name, make: backend.selector });
-    of_backends.chain(subject::pollers())
-}
-
-/// The poller of this name, or why there is none.
-pub fn poller(name: &str) -> Result<Poller, Error> {
-    pollers().find(|poller| poller.name == name).ok_or_else(|| {
-        let names: Vec<_> = pollers().map(|poller| poller.name).collect();
-        let help = metadata::did_you_mean(name, names);
-        Error::UnknownBackend { name: name.to_owned(), help }
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::environment::Environment;
     use crate::plan::Source;
 
     #[test]
     fn the_code_and_the_matrix_agree_on_what_exists_here() {
-        let matrix = Source::load(None).expect("matrix.yml is well-formed").matrix;
+        let environment = Environment::default();
+        let matrix = Source::load(None, &environment).expect("matrix.yml is well-formed").matrix;
         let listed: Vec<_> = matrix.backends.iter().map(|backend| backend.id.as_str()).collect();
         assert_eq!(listed, BACKENDS.map(|(name, _)| name));
         for (name, here) in BACKENDS {

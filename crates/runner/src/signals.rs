@@ -1,11 +1,13 @@
 //! Being asked to stop.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::flag;
 
+use crate::error::Error;
 use crate::exit;
 
 /// Whether to stop, and why.
@@ -50,5 +52,15 @@ impl Stop {
             0 => None,
             signal => Some(exit::SIGNAL.saturating_add(signal as u8)),
         }
+    }
+}
+
+/// The error for signals that cannot be listened to.
+pub fn cannot_start(source: std::io::Error) -> Error {
+    Error::Io {
+        action: "start cells of",
+        path: PathBuf::from("pollmatrix"),
+        source,
+        help: "start pollmatrix again",
     }
 }

@@ -11,9 +11,10 @@ use metadata::{Attempt, Seed, Status};
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 
+use crate::environment::Environment;
 use crate::executable::Executable;
 use crate::pipes::{self, Limit, Outputs, TooMuch, Waited};
-use crate::{command, expected, run_cell, subject};
+use crate::{command, exit};
 
 /// A result line is a few KiB.
 const STDOUT: Limit = Limit { keep: 4 << 20, total: 4 << 20 };
@@ -22,6 +23,8 @@ const STDERR: Limit = Limit { keep: 16 << 10, total: 64 << 20 };
 
 /// One attempt to make.
 pub struct Order<'a> {
+    /// How this program was started: the cell's process is to know the same.
+    pub environment: &'a Environment,
     /// The command that is put in front of it: an emulator, a sandbox. Empty: none.
     pub prefix: &'a [String],
     /// The `pollmatrix` executable.
@@ -128,10 +131,11 @@ fn command(order: &Order<'_>) -> Command {
     if let Some(matrix) = order.matrix {
         command.arg("--matrix").arg(matrix);
     }
-    if let Some(dir) = expected::given() {
+    if let Some(dir) = order.environment.expectations() {
         command.arg("--expectations").arg(dir);
     }
-    if let Some(typed) = order.cell.rsplit('@').next().and_then(subject::typed) {
+    let poller = order.cell.rsplit('@').next();
+    if let Some(typed) = poller.and_then(|name| order.environment.typed(name)) {
         command.args(["--subject", typed]);
     }
     if let Some(fault) = order.fault {
@@ -203,7 +207,7 @@ fn judge(order: &Order<'_>, status: ExitStatus, stdout: &str, stderr: &str) -> A
     if (attempt.cell.as_str(), attempt.seed, attempt.fault.as_deref(), attempt.inject_errors) != asked {
         return broken(format!("the cell answered for {} with seed {}", attempt.cell, attempt.seed));
     }
-    let expected = i32::from(run_cell::code(attempt.status));
+    let expected = i32::from(exit::of_cell(attempt.status));
     if code != expected {
         return broken(format!(
             "the cell says {} and exited with {code} instead of {expected}",

@@ -1,22 +1,25 @@
 //! What is to be run: the selected cells, and which of them this machine can run.
 
+use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use matrix::{Cell, Matrix, MatrixError, Selection, Target};
-use metadata::{Subject, did_you_mean};
+use metadata::{Seed, Subject, did_you_mean, nearest};
 use sha2::{Digest, Sha256};
 
-use crate::args::AttemptArgs;
+use crate::environment::Environment;
 use crate::error::Error;
 use crate::provenance::{TRIPLE, hex};
-use crate::{catalogue, expected, faults, rows, subject};
+use crate::{cell, faults};
 
 /// The matrix file that was there when this program was built.
 pub const BUILT_IN: &str = include_str!("../../../matrix.yml");
 
-/// The matrix in use.
-pub struct Source {
+/// The matrix in use, and what else every part of a run has to know.
+pub struct Source<'e> {
+    /// How this program was started.
+    pub environment: &'e Environment,
     /// What it says.
     pub matrix: Matrix,
     /// The file, if it is not the one that is built in. Absolute: cells get it too.
@@ -25,19 +28,22 @@ pub struct Source {
     pub hash: String,
 }
 
-impl Source {
+impl<'e> Source<'e> {
     /// Reads the matrix file, or the built-in one.
-    pub fn load(path: Option<&Path>) -> Result<Self, Error> {
+    ///
+    /// # Errors
+    /// It cannot be read, or something in it is wrong.
+    pub fn load(path: Option<&Path>, environment: &'e Environment) -> Result<Self, Error> {
         let (mut matrix, text) = match path {
             Some(path) => read(path)?,
             None => {
-                let matrix = Matrix::parse(BUILT_IN, "matrix.yml", &catalogue::descriptions())?;
+                let matrix = Matrix::parse(BUILT_IN, "matrix.yml", &cell::descriptions())?;
                 (matrix, BUILT_IN.to_owned())
             }
         };
-        subject::add_columns(&mut matrix);
+        environment.add_columns(&mut matrix);
         let path = path.map(|path| std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf()));
-        Ok(Self { matrix, path, hash: hex(&Sha256::digest(text.as_bytes())) })
+        Ok(Self { environment, matrix, path, hash: hex(&Sha256::digest(text.as_bytes())) })
     }
 
     /// The target whose cells this program runs by itself.
@@ -79,22 +85,42 @@ impl Source {
     }
 }
 
+/// The error for an id that the matrix does not have.
+pub fn unknown_cell(id: &str, cells: &[Cell]) -> Error {
+    let ids: Vec<_> = cells.iter().map(|cell| cell.id.to_string()).collect();
+    unknown(id, ids.iter().map(String::as_str))
+}
+
+/// The same, with the ids that there are.
+pub fn unknown<'a>(id: &str, ids: impl IntoIterator<Item = &'a str>) -> Error {
+    let help = match nearest(id, ids) {
+        Some(near) => format!("did you mean '{near}'?"),
+        None => "`pollmatrix list` shows every id".to_owned(),
+    };
+    Error::UnknownCell { id: id.to_owned(), help }
+}
+
 /// A matrix file with all that it names, and its text.
 pub fn read(path: &Path) -> Result<(Matrix, String), MatrixError> {
-    Matrix::load(path, &catalogue::descriptions())
+    Matrix::load(path, &cell::descriptions())
 }
 
 /// Adds to the command that runs a cell again what was typed for this run, and says which cells cannot be run like that.
 ///
 /// # Errors
 /// No error can be injected in this build.
-pub fn typed(planned: &mut [Planned], elsewhere: &str, attempts: &AttemptArgs) -> Result<(), Error> {
-    let options = format!("{elsewhere}{}{}", expected::option(), disturbed(attempts));
-    let injects = attempts.inject.one_in.map(faults::injectable).transpose()?.is_some();
+pub fn typed(
+    planned: &mut [Planned],
+    elsewhere: &str,
+    attempts: &Attempts,
+    environment: &Environment,
+) -> Result<(), Error> {
+    let options = format!("{elsewhere}{}{}", environment.expectations_option(), disturbed(attempts));
+    let injects = attempts.inject_errors.map(faults::injectable).transpose()?.is_some();
     for cell in planned {
-        let subject = subject::option(&cell.subject.backend);
+        let subject = environment.subject_option(&cell.subject.backend);
         cell.subject.command += &format!("{options}{subject}");
-        if injects && rows::find(&cell.subject.scenario).is_some() {
+        if injects && characterisation::find(&cell.subject.scenario).is_some() {
             cell.unsupported.get_or_insert_with(|| RAW.to_owned());
         }
     }
@@ -105,10 +131,27 @@ pub fn typed(planned: &mut [Planned], elsewhere: &str, attempts: &AttemptArgs) -
 const RAW: &str = "it asks the raw poller, and errors are injected below the core's";
 
 /// The options for what is broken on purpose, as one would type them.
-pub fn disturbed(attempts: &AttemptArgs) -> String {
-    let fault = attempts.fault.name.as_ref().map(|fault| format!(" --fault {fault}"));
-    let errors = attempts.inject.one_in.map(|one_in| format!(" --inject-errors={one_in}"));
+pub fn disturbed(attempts: &Attempts) -> String {
+    let fault = attempts.fault.as_ref().map(|fault| format!(" --fault {fault}"));
+    let errors = attempts.inject_errors.map(|one_in| format!(" --inject-errors={one_in}"));
     fault.into_iter().chain(errors).collect()
+}
+
+/// How cells are attempted, here or where an executor is.
+#[derive(Clone)]
+pub struct Attempts {
+    /// Cells at the same time. Nothing: as many as the machine runs at once.
+    pub jobs: Option<NonZeroUsize>,
+    /// Attempts per cell.
+    pub repeat: NonZeroU32,
+    /// The fault to switch on.
+    pub fault: Option<String>,
+    /// One in how many system calls below the core fails.
+    pub inject_errors: Option<NonZeroU32>,
+    /// The seed of each first attempt. Nothing: a new one.
+    pub seed: Option<Seed>,
+    /// How many times slower than an ordinary machine this one is. Nothing: an ordinary one, or an executor measures it.
+    pub slow: Option<NonZeroU32>,
 }
 
 /// A cell of the plan.
