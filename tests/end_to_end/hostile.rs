@@ -116,10 +116,10 @@ fn no_number_in_a_matrix_makes_a_command_panic() {
     for (key, value) in [
         ("timeout: 300 }\n", "timeout: N }\n"),
         ("timeout: 300 }\nbackends", "timeout: N }\nbackends"),
-        ("threads: [1]", "threads: [N]"),
-        ("threads: [1], groups: [1]", "threads: [N], groups: [N]"),
-        ("groups: [1]", "groups: [N]"),
-        ("threads: [1], groups: [1]", "threads: [1, 2, N], groups: [1, N, 2]"),
+        ("hang,", "hang, threads: [N],"),
+        ("hang,", "hang, threads: [N], groups: [N],"),
+        ("hang,", "hang, groups: [N],"),
+        ("hang,", "hang, threads: [1, 2, N], groups: [1, N, 2],"),
         ("version: 2", "version: N"),
     ] {
         assert!(text.contains(key), "{key}");

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -166,4 +168,10 @@ impl Answer {
             assert!(printed.contains(text), "expected {text:?} in:\n{printed}");
         }
     }
+}
+
+/// Sends a signal to a command that runs.
+pub fn signal(child: &Child, signal: Signal) {
+    let pid = i32::try_from(child.id()).expect("a process's number fits");
+    kill(Pid::from_raw(pid), signal).expect("the runner is still there");
 }

@@ -33,10 +33,15 @@ impl Asked {
 
     /// `poll@level`, or only the system call.
     pub fn api_and_trigger(&self) -> String {
-        match &self.trigger {
-            Some(trigger) => format!("{}@{trigger}", self.api),
-            None => self.api.clone(),
-        }
+        api_and_trigger(&self.api, self.trigger.as_deref())
+    }
+}
+
+/// `poll@level`, or only the system call.
+pub fn api_and_trigger(api: &str, trigger: Option<&str>) -> String {
+    match trigger {
+        Some(trigger) => format!("{api}@{trigger}"),
+        None => api.to_owned(),
     }
 }
 

@@ -12,7 +12,7 @@ mod seed;
 mod status;
 mod visible;
 
-pub use attempt::{Asked, Attempt, Check};
+pub use attempt::{Asked, Attempt, Check, api_and_trigger};
 pub use cell::{Attempts, CellResult, Subject};
 pub use evidence::Evidence;
 pub use file::{NotRun, Results, Run, SCHEMA_VERSION, disturbance, schema};

@@ -20,37 +20,21 @@ use nix::errno::Errno;
 use nix::sys::pthread::pthread_kill;
 use nix::sys::signal::{SaFlags, SigAction, SigHandler, SigSet, Signal, sigaction};
 use nix::sys::socket::{MsgFlags, send};
+use runner::backends;
 use selector::{Changed, Event, Interest, MakeSelector, Mode, Selector, Token};
-
-const SELECTORS: &[MakeSelector] = &[
-    #[cfg(any(target_os = "linux", target_os = "android"))]
-    &poller_epoll::selector,
-    #[cfg(any(
-        target_os = "freebsd",
-        target_os = "macos",
-        target_os = "netbsd",
-        target_os = "openbsd",
-        target_os = "dragonfly"
-    ))]
-    &poller_kqueue::selector,
-    &poller_poll::selector,
-    &poller_select::selector,
-];
-
-const MODES: [Mode; 6] =
-    [Mode::Level, Mode::Edge, Mode::OneShot, Mode::Dispatch, Mode::Exclusive, Mode::ExclusiveEdge];
 
 /// How long something may take that must come.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 fn selectors() -> impl Iterator<Item = Box<dyn Selector>> {
-    SELECTORS.iter().map(|make| make().unwrap())
+    backends::here().map(|backend| (backend.selector)().unwrap())
 }
 
 /// Every selector with every mode of it, a new one each.
 fn selectors_by_mode() -> impl Iterator<Item = (Box<dyn Selector>, Mode)> {
     let modes = |make: &MakeSelector| make().unwrap().capabilities().modes;
-    SELECTORS.iter().flat_map(move |make| modes(make).into_iter().map(|mode| (make().unwrap(), mode)))
+    let makes = backends::here().map(|backend| backend.selector);
+    makes.flat_map(move |make| modes(&make).into_iter().map(move |mode| (make().unwrap(), mode)))
 }
 
 fn readable_pipe() -> (PipeReader, PipeWriter, RawFd) {
@@ -161,7 +145,7 @@ fn each_mode_reports_as_often_as_it_says() {
 fn a_mode_that_is_not_there_is_said_and_changes_nothing() {
     for selector in selectors() {
         let (_reader, _writer, fd) = readable_pipe();
-        for mode in MODES {
+        for &mode in Mode::ALL {
             let there = selector.capabilities().modes.contains(&mode);
             assert_eq!(selector.views(mode).is_empty(), !there, "{} {mode:?}", selector.name());
             if !there {
@@ -408,7 +392,8 @@ fn no_timeout_ends_early() {
 /// Even when its number is another poller's by then.
 #[test]
 fn what_is_closed_answers_so() {
-    for (make, selector) in SELECTORS.iter().zip(selectors()) {
+    for (backend, selector) in backends::here().zip(selectors()) {
+        let make = backend.selector;
         let (name, (_reader, _writer, fd)) = (selector.name(), readable_pipe());
         match selector.close() {
             Err(_) => assert!(["poll", "select"].contains(&name)),
