@@ -72,7 +72,7 @@ lint:
 
 # Format everything
 fmt:
-    cargo fmt --all
+    ci/fmt.sh
 
 # What a commit must pass: formatting, clippy, and the documents against the tree
 pre-commit:

@@ -5,13 +5,10 @@ set -euo pipefail
 
 lint() {
   case $1 in
-    fmt) cargo fmt --all --check ;;
+    fmt) ci/fmt.sh --check ;;
     clippy) cargo clippy --workspace --all-targets -- -D warnings ;;
     clippy-all-features) cargo clippy --workspace --all-targets --all-features -- -D warnings ;;
-    fuzz)
-      cargo fmt --manifest-path fuzz/Cargo.toml --check
-      CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$PWD/target}/fuzz cargo clippy --manifest-path fuzz/Cargo.toml -- -D warnings
-      ;;
+    fuzz) CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$PWD/target}/fuzz cargo clippy --manifest-path fuzz/Cargo.toml -- -D warnings ;;
     docs) RUSTDOCFLAGS=-Dwarnings cargo doc --no-deps --workspace ;;
     shell)
       have shellcheck || not_run "shellcheck is not installed (ci/setup.sh installs it)"

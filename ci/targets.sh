@@ -40,7 +40,7 @@ for name in "$@"; do
       link)
         need_zig
         cargo-zigbuild build --bin pollmatrix "${for_target[@]}"
-        cargo-zigbuild test --no-run --lib --tests -p fd-core -p poller-kqueue -p poller-poll -p poller-select -p selector \
+        cargo-zigbuild test --no-run --lib --tests -p fd-core -p poller-kqueue -p poller-poll -p poller-select -p runner \
           "${for_target[@]}"
         linked "$name/debug/pollmatrix"
         ;;

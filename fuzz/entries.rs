@@ -1,7 +1,8 @@
 //! What is fuzzed: also by tests/fuzzed.rs, which needs no fuzzer.
 
-use matrix::{CellId, Matrix, MatrixError};
-use report::{Results, html, junit, markdown, terminal};
+use matrix::{Matrix, MatrixError};
+use metadata::{CellId, Description, Results};
+use report::{html, junit, markdown, terminal};
 
 /// What the reader of YAML would say by itself.
 const FOREIGN: [&str; 8] = [
@@ -15,10 +16,10 @@ const FOREIGN: [&str; 8] = [
     "u64",
 ];
 
-/// Any text as a matrix file: it is refused with a place and a help, or means cells whose ids read back.
-pub fn matrix_yml(text: &[u8]) {
+/// Any text as a matrix file that may name these scenarios: it is refused with a place and a help, or means cells whose ids read back.
+pub fn matrix_yml(text: &[u8], catalogue: &[Description]) {
     let Ok(text) = std::str::from_utf8(text) else { return };
-    match Matrix::parse(text, "fuzzed") {
+    match Matrix::parse(text, "fuzzed", catalogue) {
         Err(error) => {
             assert!(!error.help().is_empty(), "{error}");
             if let MatrixError::Malformed { line, column, message, help, .. } = error {

@@ -8,11 +8,11 @@ use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use cli::testing::backends;
 use fd_core::hooks::checkpoint::Point;
 use fd_core::ids::{GroupId, ThreadId, ThreadMask};
 use fd_core::poller::{Events, Trigger};
 use fd_core::{FdCore, InsertOptions, Ready, Runtime};
+use runner::testing::backends;
 use scenarios::Checkpoints;
 
 /// For what must happen; not a bound on how fast.

@@ -6,7 +6,9 @@ mod entries;
 use std::process::Command;
 use std::sync::OnceLock;
 
+use metadata::Description;
 use proptest::prelude::*;
+use runner::testing;
 
 /// A change to a good file.
 #[derive(Clone, Debug)]
@@ -67,6 +69,11 @@ fn edited(text: &str, edits: &[(prop::sample::Index, Edit)]) -> String {
 
 const MATRIX: &str = include_str!("../matrix.yml");
 
+fn catalogue() -> &'static [Description] {
+    static CATALOGUE: OnceLock<Vec<Description>> = OnceLock::new();
+    CATALOGUE.get_or_init(testing::descriptions)
+}
+
 /// Results of this very program.
 fn results() -> &'static str {
     static RESULTS: OnceLock<String> = OnceLock::new();
@@ -81,22 +88,22 @@ fn results() -> &'static str {
 
 #[test]
 fn the_good_files_are_good() {
-    assert!(matrix::Matrix::parse(MATRIX, "matrix.yml").is_ok());
-    assert!(report::Results::read(results().as_bytes()).is_ok());
-    entries::matrix_yml(MATRIX.as_bytes());
+    assert!(matrix::Matrix::parse(MATRIX, "matrix.yml", catalogue()).is_ok());
+    assert!(metadata::Results::read(results().as_bytes()).is_ok());
+    entries::matrix_yml(MATRIX.as_bytes(), catalogue());
     entries::results_json(results().as_bytes());
 }
 
 proptest! {
     #[test]
     fn noise_is_refused_with_a_place(text in prop::collection::vec(any::<u8>(), 0..200)) {
-        entries::matrix_yml(&text);
+        entries::matrix_yml(&text, catalogue());
         entries::results_json(&text);
     }
 
     #[test]
     fn an_edited_matrix_means_what_it_says_or_is_refused(edits in edits()) {
-        entries::matrix_yml(edited(MATRIX, &edits).as_bytes());
+        entries::matrix_yml(edited(MATRIX, &edits).as_bytes(), catalogue());
     }
 
     #[test]

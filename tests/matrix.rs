@@ -2,7 +2,7 @@
 //!
 //! Generated from matrix.yml by `pollmatrix generate`: do not edit.
 
-use cli::testing::Runner;
+use ::runner::testing::Runner;
 use rstest::{fixture, rstest};
 
 #[fixture]
@@ -97,6 +97,79 @@ mod harness {
 }
 
 mod migration {
+    mod group_round_trip {
+        cells! {
+            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+            epoll: "migration/group-round-trip", 60 seconds;
+            tcp_level_2t2g "tcp-level-2t2g"
+            tcp_level_4t2g "tcp-level-4t2g"
+            tcp_level_8t2g "tcp-level-8t2g"
+            tcp_edge_2t2g "tcp-edge-2t2g"
+            tcp_edge_4t2g "tcp-edge-4t2g"
+            tcp_edge_8t2g "tcp-edge-8t2g"
+            unix_level_2t2g "unix-level-2t2g"
+            unix_level_4t2g "unix-level-4t2g"
+            unix_level_8t2g "unix-level-8t2g"
+            unix_edge_2t2g "unix-edge-2t2g"
+            unix_edge_4t2g "unix-edge-4t2g"
+            unix_edge_8t2g "unix-edge-8t2g"
+            pipe_level_2t2g "pipe-level-2t2g"
+            pipe_level_4t2g "pipe-level-4t2g"
+            pipe_level_8t2g "pipe-level-8t2g"
+            pipe_edge_2t2g "pipe-edge-2t2g"
+            pipe_edge_4t2g "pipe-edge-4t2g"
+            pipe_edge_8t2g "pipe-edge-8t2g"
+        }
+        cells! {
+            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+            kqueue: "migration/group-round-trip", 60 seconds;
+            tcp_level_2t2g "tcp-level-2t2g"
+            tcp_level_4t2g "tcp-level-4t2g"
+            tcp_level_8t2g "tcp-level-8t2g"
+            tcp_edge_2t2g "tcp-edge-2t2g"
+            tcp_edge_4t2g "tcp-edge-4t2g"
+            tcp_edge_8t2g "tcp-edge-8t2g"
+            unix_level_2t2g "unix-level-2t2g"
+            unix_level_4t2g "unix-level-4t2g"
+            unix_level_8t2g "unix-level-8t2g"
+            unix_edge_2t2g "unix-edge-2t2g"
+            unix_edge_4t2g "unix-edge-4t2g"
+            unix_edge_8t2g "unix-edge-8t2g"
+            pipe_level_2t2g "pipe-level-2t2g"
+            pipe_level_4t2g "pipe-level-4t2g"
+            pipe_level_8t2g "pipe-level-8t2g"
+            pipe_edge_2t2g "pipe-edge-2t2g"
+            pipe_edge_4t2g "pipe-edge-4t2g"
+            pipe_edge_8t2g "pipe-edge-8t2g"
+        }
+        cells! {
+            #[cfg(unix)]
+            poll: "migration/group-round-trip", 60 seconds;
+            tcp_level_2t2g "tcp-level-2t2g"
+            tcp_level_4t2g "tcp-level-4t2g"
+            tcp_level_8t2g "tcp-level-8t2g"
+            unix_level_2t2g "unix-level-2t2g"
+            unix_level_4t2g "unix-level-4t2g"
+            unix_level_8t2g "unix-level-8t2g"
+            pipe_level_2t2g "pipe-level-2t2g"
+            pipe_level_4t2g "pipe-level-4t2g"
+            pipe_level_8t2g "pipe-level-8t2g"
+        }
+        cells! {
+            #[cfg(unix)]
+            select: "migration/group-round-trip", 60 seconds;
+            tcp_level_2t2g "tcp-level-2t2g"
+            tcp_level_4t2g "tcp-level-4t2g"
+            tcp_level_8t2g "tcp-level-8t2g"
+            unix_level_2t2g "unix-level-2t2g"
+            unix_level_4t2g "unix-level-4t2g"
+            unix_level_8t2g "unix-level-8t2g"
+            pipe_level_2t2g "pipe-level-2t2g"
+            pipe_level_4t2g "pipe-level-4t2g"
+            pipe_level_8t2g "pipe-level-8t2g"
+        }
+    }
+
     mod idle_takeover {
         cells! {
             #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
@@ -188,6 +261,299 @@ mod migration {
         }
     }
 
+    mod late_report_of_old_owner {
+        cells! {
+            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+            epoll: "migration/late-report-of-old-owner", 60 seconds;
+            tcp_level_4t1g "tcp-level-4t1g"
+            tcp_level_4t2g "tcp-level-4t2g"
+            tcp_edge_4t1g "tcp-edge-4t1g"
+            tcp_edge_4t2g "tcp-edge-4t2g"
+            unix_level_4t1g "unix-level-4t1g"
+            unix_level_4t2g "unix-level-4t2g"
+            unix_edge_4t1g "unix-edge-4t1g"
+            unix_edge_4t2g "unix-edge-4t2g"
+            pipe_level_4t1g "pipe-level-4t1g"
+            pipe_level_4t2g "pipe-level-4t2g"
+            pipe_edge_4t1g "pipe-edge-4t1g"
+            pipe_edge_4t2g "pipe-edge-4t2g"
+        }
+        cells! {
+            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+            kqueue: "migration/late-report-of-old-owner", 60 seconds;
+            tcp_level_4t1g "tcp-level-4t1g"
+            tcp_level_4t2g "tcp-level-4t2g"
+            tcp_edge_4t1g "tcp-edge-4t1g"
+            tcp_edge_4t2g "tcp-edge-4t2g"
+            unix_level_4t1g "unix-level-4t1g"
+            unix_level_4t2g "unix-level-4t2g"
+            unix_edge_4t1g "unix-edge-4t1g"
+            unix_edge_4t2g "unix-edge-4t2g"
+            pipe_level_4t1g "pipe-level-4t1g"
+            pipe_level_4t2g "pipe-level-4t2g"
+            pipe_edge_4t1g "pipe-edge-4t1g"
+            pipe_edge_4t2g "pipe-edge-4t2g"
+        }
+        cells! {
+            #[cfg(unix)]
+            poll: "migration/late-report-of-old-owner", 60 seconds;
+            tcp_level_4t1g "tcp-level-4t1g"
+            tcp_level_4t2g "tcp-level-4t2g"
+            unix_level_4t1g "unix-level-4t1g"
+            unix_level_4t2g "unix-level-4t2g"
+            pipe_level_4t1g "pipe-level-4t1g"
+            pipe_level_4t2g "pipe-level-4t2g"
+        }
+        cells! {
+            #[cfg(unix)]
+            select: "migration/late-report-of-old-owner", 60 seconds;
+            tcp_level_4t1g "tcp-level-4t1g"
+            tcp_level_4t2g "tcp-level-4t2g"
+            unix_level_4t1g "unix-level-4t1g"
+            unix_level_4t2g "unix-level-4t2g"
+            pipe_level_4t1g "pipe-level-4t1g"
+            pipe_level_4t2g "pipe-level-4t2g"
+        }
+    }
+
+    mod migrate_on {
+        cells! {
+            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+            epoll: "migration/migrate-on", 60 seconds;
+            tcp_level_4t1g "tcp-level-4t1g"
+            tcp_level_4t2g "tcp-level-4t2g"
+            tcp_edge_4t1g "tcp-edge-4t1g"
+            tcp_edge_4t2g "tcp-edge-4t2g"
+            unix_level_4t1g "unix-level-4t1g"
+            unix_level_4t2g "unix-level-4t2g"
+            unix_edge_4t1g "unix-edge-4t1g"
+            unix_edge_4t2g "unix-edge-4t2g"
+            pipe_level_4t1g "pipe-level-4t1g"
+            pipe_level_4t2g "pipe-level-4t2g"
+            pipe_edge_4t1g "pipe-edge-4t1g"
+            pipe_edge_4t2g "pipe-edge-4t2g"
+        }
+        cells! {
+            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+            kqueue: "migration/migrate-on", 60 seconds;
+            tcp_level_4t1g "tcp-level-4t1g"
+            tcp_level_4t2g "tcp-level-4t2g"
+            tcp_edge_4t1g "tcp-edge-4t1g"
+            tcp_edge_4t2g "tcp-edge-4t2g"
+            unix_level_4t1g "unix-level-4t1g"
+            unix_level_4t2g "unix-level-4t2g"
+            unix_edge_4t1g "unix-edge-4t1g"
+            unix_edge_4t2g "unix-edge-4t2g"
+            pipe_level_4t1g "pipe-level-4t1g"
+            pipe_level_4t2g "pipe-level-4t2g"
+            pipe_edge_4t1g "pipe-edge-4t1g"
+            pipe_edge_4t2g "pipe-edge-4t2g"
+        }
+        cells! {
+            #[cfg(unix)]
+            poll: "migration/migrate-on", 60 seconds;
+            tcp_level_4t1g "tcp-level-4t1g"
+            tcp_level_4t2g "tcp-level-4t2g"
+            unix_level_4t1g "unix-level-4t1g"
+            unix_level_4t2g "unix-level-4t2g"
+            pipe_level_4t1g "pipe-level-4t1g"
+            pipe_level_4t2g "pipe-level-4t2g"
+        }
+        cells! {
+            #[cfg(unix)]
+            select: "migration/migrate-on", 60 seconds;
+            tcp_level_4t1g "tcp-level-4t1g"
+            tcp_level_4t2g "tcp-level-4t2g"
+            unix_level_4t1g "unix-level-4t1g"
+            unix_level_4t2g "unix-level-4t2g"
+            pipe_level_4t1g "pipe-level-4t1g"
+            pipe_level_4t2g "pipe-level-4t2g"
+        }
+    }
+
+    mod old_thread_forgets {
+        cells! {
+            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+            epoll: "migration/old-thread-forgets", 60 seconds;
+            tcp_level_2t1g "tcp-level-2t1g"
+            tcp_level_2t2g "tcp-level-2t2g"
+            tcp_level_4t1g "tcp-level-4t1g"
+            tcp_level_4t2g "tcp-level-4t2g"
+            tcp_edge_2t1g "tcp-edge-2t1g"
+            tcp_edge_2t2g "tcp-edge-2t2g"
+            tcp_edge_4t1g "tcp-edge-4t1g"
+            tcp_edge_4t2g "tcp-edge-4t2g"
+            unix_level_2t1g "unix-level-2t1g"
+            unix_level_2t2g "unix-level-2t2g"
+            unix_level_4t1g "unix-level-4t1g"
+            unix_level_4t2g "unix-level-4t2g"
+            unix_edge_2t1g "unix-edge-2t1g"
+            unix_edge_2t2g "unix-edge-2t2g"
+            unix_edge_4t1g "unix-edge-4t1g"
+            unix_edge_4t2g "unix-edge-4t2g"
+            pipe_level_2t1g "pipe-level-2t1g"
+            pipe_level_2t2g "pipe-level-2t2g"
+            pipe_level_4t1g "pipe-level-4t1g"
+            pipe_level_4t2g "pipe-level-4t2g"
+            pipe_edge_2t1g "pipe-edge-2t1g"
+            pipe_edge_2t2g "pipe-edge-2t2g"
+            pipe_edge_4t1g "pipe-edge-4t1g"
+            pipe_edge_4t2g "pipe-edge-4t2g"
+        }
+        cells! {
+            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+            kqueue: "migration/old-thread-forgets", 60 seconds;
+            tcp_level_2t1g "tcp-level-2t1g"
+            tcp_level_2t2g "tcp-level-2t2g"
+            tcp_level_4t1g "tcp-level-4t1g"
+            tcp_level_4t2g "tcp-level-4t2g"
+            tcp_edge_2t1g "tcp-edge-2t1g"
+            tcp_edge_2t2g "tcp-edge-2t2g"
+            tcp_edge_4t1g "tcp-edge-4t1g"
+            tcp_edge_4t2g "tcp-edge-4t2g"
+            unix_level_2t1g "unix-level-2t1g"
+            unix_level_2t2g "unix-level-2t2g"
+            unix_level_4t1g "unix-level-4t1g"
+            unix_level_4t2g "unix-level-4t2g"
+            unix_edge_2t1g "unix-edge-2t1g"
+            unix_edge_2t2g "unix-edge-2t2g"
+            unix_edge_4t1g "unix-edge-4t1g"
+            unix_edge_4t2g "unix-edge-4t2g"
+            pipe_level_2t1g "pipe-level-2t1g"
+            pipe_level_2t2g "pipe-level-2t2g"
+            pipe_level_4t1g "pipe-level-4t1g"
+            pipe_level_4t2g "pipe-level-4t2g"
+            pipe_edge_2t1g "pipe-edge-2t1g"
+            pipe_edge_2t2g "pipe-edge-2t2g"
+            pipe_edge_4t1g "pipe-edge-4t1g"
+            pipe_edge_4t2g "pipe-edge-4t2g"
+        }
+        cells! {
+            #[cfg(unix)]
+            poll: "migration/old-thread-forgets", 60 seconds;
+            tcp_level_2t1g "tcp-level-2t1g"
+            tcp_level_2t2g "tcp-level-2t2g"
+            tcp_level_4t1g "tcp-level-4t1g"
+            tcp_level_4t2g "tcp-level-4t2g"
+            unix_level_2t1g "unix-level-2t1g"
+            unix_level_2t2g "unix-level-2t2g"
+            unix_level_4t1g "unix-level-4t1g"
+            unix_level_4t2g "unix-level-4t2g"
+            pipe_level_2t1g "pipe-level-2t1g"
+            pipe_level_2t2g "pipe-level-2t2g"
+            pipe_level_4t1g "pipe-level-4t1g"
+            pipe_level_4t2g "pipe-level-4t2g"
+        }
+        cells! {
+            #[cfg(unix)]
+            select: "migration/old-thread-forgets", 60 seconds;
+            tcp_level_2t1g "tcp-level-2t1g"
+            tcp_level_2t2g "tcp-level-2t2g"
+            tcp_level_4t1g "tcp-level-4t1g"
+            tcp_level_4t2g "tcp-level-4t2g"
+            unix_level_2t1g "unix-level-2t1g"
+            unix_level_2t2g "unix-level-2t2g"
+            unix_level_4t1g "unix-level-4t1g"
+            unix_level_4t2g "unix-level-4t2g"
+            pipe_level_2t1g "pipe-level-2t1g"
+            pipe_level_2t2g "pipe-level-2t2g"
+            pipe_level_4t1g "pipe-level-4t1g"
+            pipe_level_4t2g "pipe-level-4t2g"
+        }
+    }
+
+    mod registration_left_behind {
+        cells! {
+            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+            epoll: "migration/registration-left-behind", 60 seconds;
+            tcp_level_2t1g "tcp-level-2t1g"
+            tcp_edge_2t1g "tcp-edge-2t1g"
+            unix_level_2t1g "unix-level-2t1g"
+            unix_edge_2t1g "unix-edge-2t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+            pipe_edge_2t1g "pipe-edge-2t1g"
+        }
+        cells! {
+            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+            kqueue: "migration/registration-left-behind", 60 seconds;
+            tcp_level_2t1g "tcp-level-2t1g"
+            tcp_edge_2t1g "tcp-edge-2t1g"
+            unix_level_2t1g "unix-level-2t1g"
+            unix_edge_2t1g "unix-edge-2t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+            pipe_edge_2t1g "pipe-edge-2t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            poll: "migration/registration-left-behind", 60 seconds;
+            tcp_level_2t1g "tcp-level-2t1g"
+            unix_level_2t1g "unix-level-2t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            select: "migration/registration-left-behind", 60 seconds;
+            tcp_level_2t1g "tcp-level-2t1g"
+            unix_level_2t1g "unix-level-2t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+    }
+
+    mod takeover_during_delete {
+        cells! {
+            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+            epoll: "migration/takeover-during-delete", 60 seconds;
+            tcp_level_4t1g "tcp-level-4t1g"
+            tcp_level_4t2g "tcp-level-4t2g"
+            tcp_edge_4t1g "tcp-edge-4t1g"
+            tcp_edge_4t2g "tcp-edge-4t2g"
+            unix_level_4t1g "unix-level-4t1g"
+            unix_level_4t2g "unix-level-4t2g"
+            unix_edge_4t1g "unix-edge-4t1g"
+            unix_edge_4t2g "unix-edge-4t2g"
+            pipe_level_4t1g "pipe-level-4t1g"
+            pipe_level_4t2g "pipe-level-4t2g"
+            pipe_edge_4t1g "pipe-edge-4t1g"
+            pipe_edge_4t2g "pipe-edge-4t2g"
+        }
+        cells! {
+            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+            kqueue: "migration/takeover-during-delete", 60 seconds;
+            tcp_level_4t1g "tcp-level-4t1g"
+            tcp_level_4t2g "tcp-level-4t2g"
+            tcp_edge_4t1g "tcp-edge-4t1g"
+            tcp_edge_4t2g "tcp-edge-4t2g"
+            unix_level_4t1g "unix-level-4t1g"
+            unix_level_4t2g "unix-level-4t2g"
+            unix_edge_4t1g "unix-edge-4t1g"
+            unix_edge_4t2g "unix-edge-4t2g"
+            pipe_level_4t1g "pipe-level-4t1g"
+            pipe_level_4t2g "pipe-level-4t2g"
+            pipe_edge_4t1g "pipe-edge-4t1g"
+            pipe_edge_4t2g "pipe-edge-4t2g"
+        }
+        cells! {
+            #[cfg(unix)]
+            poll: "migration/takeover-during-delete", 60 seconds;
+            tcp_level_4t1g "tcp-level-4t1g"
+            tcp_level_4t2g "tcp-level-4t2g"
+            unix_level_4t1g "unix-level-4t1g"
+            unix_level_4t2g "unix-level-4t2g"
+            pipe_level_4t1g "pipe-level-4t1g"
+            pipe_level_4t2g "pipe-level-4t2g"
+        }
+        cells! {
+            #[cfg(unix)]
+            select: "migration/takeover-during-delete", 60 seconds;
+            tcp_level_4t1g "tcp-level-4t1g"
+            tcp_level_4t2g "tcp-level-4t2g"
+            unix_level_4t1g "unix-level-4t1g"
+            unix_level_4t2g "unix-level-4t2g"
+            pipe_level_4t1g "pipe-level-4t1g"
+            pipe_level_4t2g "pipe-level-4t2g"
+        }
+    }
+
     mod takeover_refused_in_handler {
         cells! {
             #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
@@ -234,61 +600,6 @@ mod migration {
         cells! {
             #[cfg(unix)]
             select: "migration/takeover-refused-in-handler", 60 seconds;
-            tcp_level_2t1g "tcp-level-2t1g"
-            tcp_level_2t2g "tcp-level-2t2g"
-            unix_level_2t1g "unix-level-2t1g"
-            unix_level_2t2g "unix-level-2t2g"
-            pipe_level_2t1g "pipe-level-2t1g"
-            pipe_level_2t2g "pipe-level-2t2g"
-        }
-    }
-
-    mod takeover_refused_wrong_owner {
-        cells! {
-            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
-            epoll: "migration/takeover-refused-wrong-owner", 60 seconds;
-            tcp_level_2t1g "tcp-level-2t1g"
-            tcp_level_2t2g "tcp-level-2t2g"
-            tcp_edge_2t1g "tcp-edge-2t1g"
-            tcp_edge_2t2g "tcp-edge-2t2g"
-            unix_level_2t1g "unix-level-2t1g"
-            unix_level_2t2g "unix-level-2t2g"
-            unix_edge_2t1g "unix-edge-2t1g"
-            unix_edge_2t2g "unix-edge-2t2g"
-            pipe_level_2t1g "pipe-level-2t1g"
-            pipe_level_2t2g "pipe-level-2t2g"
-            pipe_edge_2t1g "pipe-edge-2t1g"
-            pipe_edge_2t2g "pipe-edge-2t2g"
-        }
-        cells! {
-            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
-            kqueue: "migration/takeover-refused-wrong-owner", 60 seconds;
-            tcp_level_2t1g "tcp-level-2t1g"
-            tcp_level_2t2g "tcp-level-2t2g"
-            tcp_edge_2t1g "tcp-edge-2t1g"
-            tcp_edge_2t2g "tcp-edge-2t2g"
-            unix_level_2t1g "unix-level-2t1g"
-            unix_level_2t2g "unix-level-2t2g"
-            unix_edge_2t1g "unix-edge-2t1g"
-            unix_edge_2t2g "unix-edge-2t2g"
-            pipe_level_2t1g "pipe-level-2t1g"
-            pipe_level_2t2g "pipe-level-2t2g"
-            pipe_edge_2t1g "pipe-edge-2t1g"
-            pipe_edge_2t2g "pipe-edge-2t2g"
-        }
-        cells! {
-            #[cfg(unix)]
-            poll: "migration/takeover-refused-wrong-owner", 60 seconds;
-            tcp_level_2t1g "tcp-level-2t1g"
-            tcp_level_2t2g "tcp-level-2t2g"
-            unix_level_2t1g "unix-level-2t1g"
-            unix_level_2t2g "unix-level-2t2g"
-            pipe_level_2t1g "pipe-level-2t1g"
-            pipe_level_2t2g "pipe-level-2t2g"
-        }
-        cells! {
-            #[cfg(unix)]
-            select: "migration/takeover-refused-wrong-owner", 60 seconds;
             tcp_level_2t1g "tcp-level-2t1g"
             tcp_level_2t2g "tcp-level-2t2g"
             unix_level_2t1g "unix-level-2t1g"
@@ -408,497 +719,58 @@ mod migration {
         }
     }
 
-    mod takeover_unread_data {
+    mod takeover_refused_wrong_owner {
         cells! {
             #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
-            epoll: "migration/takeover-unread-data", 60 seconds;
+            epoll: "migration/takeover-refused-wrong-owner", 60 seconds;
             tcp_level_2t1g "tcp-level-2t1g"
             tcp_level_2t2g "tcp-level-2t2g"
-            tcp_level_4t1g "tcp-level-4t1g"
-            tcp_level_4t2g "tcp-level-4t2g"
             tcp_edge_2t1g "tcp-edge-2t1g"
             tcp_edge_2t2g "tcp-edge-2t2g"
-            tcp_edge_4t1g "tcp-edge-4t1g"
-            tcp_edge_4t2g "tcp-edge-4t2g"
             unix_level_2t1g "unix-level-2t1g"
             unix_level_2t2g "unix-level-2t2g"
-            unix_level_4t1g "unix-level-4t1g"
-            unix_level_4t2g "unix-level-4t2g"
             unix_edge_2t1g "unix-edge-2t1g"
             unix_edge_2t2g "unix-edge-2t2g"
-            unix_edge_4t1g "unix-edge-4t1g"
-            unix_edge_4t2g "unix-edge-4t2g"
             pipe_level_2t1g "pipe-level-2t1g"
             pipe_level_2t2g "pipe-level-2t2g"
-            pipe_level_4t1g "pipe-level-4t1g"
-            pipe_level_4t2g "pipe-level-4t2g"
             pipe_edge_2t1g "pipe-edge-2t1g"
             pipe_edge_2t2g "pipe-edge-2t2g"
-            pipe_edge_4t1g "pipe-edge-4t1g"
-            pipe_edge_4t2g "pipe-edge-4t2g"
         }
         cells! {
             #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
-            kqueue: "migration/takeover-unread-data", 60 seconds;
+            kqueue: "migration/takeover-refused-wrong-owner", 60 seconds;
             tcp_level_2t1g "tcp-level-2t1g"
             tcp_level_2t2g "tcp-level-2t2g"
-            tcp_level_4t1g "tcp-level-4t1g"
-            tcp_level_4t2g "tcp-level-4t2g"
             tcp_edge_2t1g "tcp-edge-2t1g"
             tcp_edge_2t2g "tcp-edge-2t2g"
-            tcp_edge_4t1g "tcp-edge-4t1g"
-            tcp_edge_4t2g "tcp-edge-4t2g"
             unix_level_2t1g "unix-level-2t1g"
             unix_level_2t2g "unix-level-2t2g"
-            unix_level_4t1g "unix-level-4t1g"
-            unix_level_4t2g "unix-level-4t2g"
             unix_edge_2t1g "unix-edge-2t1g"
             unix_edge_2t2g "unix-edge-2t2g"
-            unix_edge_4t1g "unix-edge-4t1g"
-            unix_edge_4t2g "unix-edge-4t2g"
             pipe_level_2t1g "pipe-level-2t1g"
             pipe_level_2t2g "pipe-level-2t2g"
-            pipe_level_4t1g "pipe-level-4t1g"
-            pipe_level_4t2g "pipe-level-4t2g"
             pipe_edge_2t1g "pipe-edge-2t1g"
             pipe_edge_2t2g "pipe-edge-2t2g"
-            pipe_edge_4t1g "pipe-edge-4t1g"
-            pipe_edge_4t2g "pipe-edge-4t2g"
         }
         cells! {
             #[cfg(unix)]
-            poll: "migration/takeover-unread-data", 60 seconds;
+            poll: "migration/takeover-refused-wrong-owner", 60 seconds;
             tcp_level_2t1g "tcp-level-2t1g"
             tcp_level_2t2g "tcp-level-2t2g"
-            tcp_level_4t1g "tcp-level-4t1g"
-            tcp_level_4t2g "tcp-level-4t2g"
             unix_level_2t1g "unix-level-2t1g"
             unix_level_2t2g "unix-level-2t2g"
-            unix_level_4t1g "unix-level-4t1g"
-            unix_level_4t2g "unix-level-4t2g"
             pipe_level_2t1g "pipe-level-2t1g"
             pipe_level_2t2g "pipe-level-2t2g"
-            pipe_level_4t1g "pipe-level-4t1g"
-            pipe_level_4t2g "pipe-level-4t2g"
         }
         cells! {
             #[cfg(unix)]
-            select: "migration/takeover-unread-data", 60 seconds;
+            select: "migration/takeover-refused-wrong-owner", 60 seconds;
             tcp_level_2t1g "tcp-level-2t1g"
             tcp_level_2t2g "tcp-level-2t2g"
-            tcp_level_4t1g "tcp-level-4t1g"
-            tcp_level_4t2g "tcp-level-4t2g"
             unix_level_2t1g "unix-level-2t1g"
             unix_level_2t2g "unix-level-2t2g"
-            unix_level_4t1g "unix-level-4t1g"
-            unix_level_4t2g "unix-level-4t2g"
             pipe_level_2t1g "pipe-level-2t1g"
             pipe_level_2t2g "pipe-level-2t2g"
-            pipe_level_4t1g "pipe-level-4t1g"
-            pipe_level_4t2g "pipe-level-4t2g"
-        }
-    }
-
-    mod old_thread_forgets {
-        cells! {
-            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
-            epoll: "migration/old-thread-forgets", 60 seconds;
-            tcp_level_2t1g "tcp-level-2t1g"
-            tcp_level_2t2g "tcp-level-2t2g"
-            tcp_level_4t1g "tcp-level-4t1g"
-            tcp_level_4t2g "tcp-level-4t2g"
-            tcp_edge_2t1g "tcp-edge-2t1g"
-            tcp_edge_2t2g "tcp-edge-2t2g"
-            tcp_edge_4t1g "tcp-edge-4t1g"
-            tcp_edge_4t2g "tcp-edge-4t2g"
-            unix_level_2t1g "unix-level-2t1g"
-            unix_level_2t2g "unix-level-2t2g"
-            unix_level_4t1g "unix-level-4t1g"
-            unix_level_4t2g "unix-level-4t2g"
-            unix_edge_2t1g "unix-edge-2t1g"
-            unix_edge_2t2g "unix-edge-2t2g"
-            unix_edge_4t1g "unix-edge-4t1g"
-            unix_edge_4t2g "unix-edge-4t2g"
-            pipe_level_2t1g "pipe-level-2t1g"
-            pipe_level_2t2g "pipe-level-2t2g"
-            pipe_level_4t1g "pipe-level-4t1g"
-            pipe_level_4t2g "pipe-level-4t2g"
-            pipe_edge_2t1g "pipe-edge-2t1g"
-            pipe_edge_2t2g "pipe-edge-2t2g"
-            pipe_edge_4t1g "pipe-edge-4t1g"
-            pipe_edge_4t2g "pipe-edge-4t2g"
-        }
-        cells! {
-            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
-            kqueue: "migration/old-thread-forgets", 60 seconds;
-            tcp_level_2t1g "tcp-level-2t1g"
-            tcp_level_2t2g "tcp-level-2t2g"
-            tcp_level_4t1g "tcp-level-4t1g"
-            tcp_level_4t2g "tcp-level-4t2g"
-            tcp_edge_2t1g "tcp-edge-2t1g"
-            tcp_edge_2t2g "tcp-edge-2t2g"
-            tcp_edge_4t1g "tcp-edge-4t1g"
-            tcp_edge_4t2g "tcp-edge-4t2g"
-            unix_level_2t1g "unix-level-2t1g"
-            unix_level_2t2g "unix-level-2t2g"
-            unix_level_4t1g "unix-level-4t1g"
-            unix_level_4t2g "unix-level-4t2g"
-            unix_edge_2t1g "unix-edge-2t1g"
-            unix_edge_2t2g "unix-edge-2t2g"
-            unix_edge_4t1g "unix-edge-4t1g"
-            unix_edge_4t2g "unix-edge-4t2g"
-            pipe_level_2t1g "pipe-level-2t1g"
-            pipe_level_2t2g "pipe-level-2t2g"
-            pipe_level_4t1g "pipe-level-4t1g"
-            pipe_level_4t2g "pipe-level-4t2g"
-            pipe_edge_2t1g "pipe-edge-2t1g"
-            pipe_edge_2t2g "pipe-edge-2t2g"
-            pipe_edge_4t1g "pipe-edge-4t1g"
-            pipe_edge_4t2g "pipe-edge-4t2g"
-        }
-        cells! {
-            #[cfg(unix)]
-            poll: "migration/old-thread-forgets", 60 seconds;
-            tcp_level_2t1g "tcp-level-2t1g"
-            tcp_level_2t2g "tcp-level-2t2g"
-            tcp_level_4t1g "tcp-level-4t1g"
-            tcp_level_4t2g "tcp-level-4t2g"
-            unix_level_2t1g "unix-level-2t1g"
-            unix_level_2t2g "unix-level-2t2g"
-            unix_level_4t1g "unix-level-4t1g"
-            unix_level_4t2g "unix-level-4t2g"
-            pipe_level_2t1g "pipe-level-2t1g"
-            pipe_level_2t2g "pipe-level-2t2g"
-            pipe_level_4t1g "pipe-level-4t1g"
-            pipe_level_4t2g "pipe-level-4t2g"
-        }
-        cells! {
-            #[cfg(unix)]
-            select: "migration/old-thread-forgets", 60 seconds;
-            tcp_level_2t1g "tcp-level-2t1g"
-            tcp_level_2t2g "tcp-level-2t2g"
-            tcp_level_4t1g "tcp-level-4t1g"
-            tcp_level_4t2g "tcp-level-4t2g"
-            unix_level_2t1g "unix-level-2t1g"
-            unix_level_2t2g "unix-level-2t2g"
-            unix_level_4t1g "unix-level-4t1g"
-            unix_level_4t2g "unix-level-4t2g"
-            pipe_level_2t1g "pipe-level-2t1g"
-            pipe_level_2t2g "pipe-level-2t2g"
-            pipe_level_4t1g "pipe-level-4t1g"
-            pipe_level_4t2g "pipe-level-4t2g"
-        }
-    }
-
-    mod group_round_trip {
-        cells! {
-            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
-            epoll: "migration/group-round-trip", 60 seconds;
-            tcp_level_2t2g "tcp-level-2t2g"
-            tcp_level_4t2g "tcp-level-4t2g"
-            tcp_level_8t2g "tcp-level-8t2g"
-            tcp_edge_2t2g "tcp-edge-2t2g"
-            tcp_edge_4t2g "tcp-edge-4t2g"
-            tcp_edge_8t2g "tcp-edge-8t2g"
-            unix_level_2t2g "unix-level-2t2g"
-            unix_level_4t2g "unix-level-4t2g"
-            unix_level_8t2g "unix-level-8t2g"
-            unix_edge_2t2g "unix-edge-2t2g"
-            unix_edge_4t2g "unix-edge-4t2g"
-            unix_edge_8t2g "unix-edge-8t2g"
-            pipe_level_2t2g "pipe-level-2t2g"
-            pipe_level_4t2g "pipe-level-4t2g"
-            pipe_level_8t2g "pipe-level-8t2g"
-            pipe_edge_2t2g "pipe-edge-2t2g"
-            pipe_edge_4t2g "pipe-edge-4t2g"
-            pipe_edge_8t2g "pipe-edge-8t2g"
-        }
-        cells! {
-            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
-            kqueue: "migration/group-round-trip", 60 seconds;
-            tcp_level_2t2g "tcp-level-2t2g"
-            tcp_level_4t2g "tcp-level-4t2g"
-            tcp_level_8t2g "tcp-level-8t2g"
-            tcp_edge_2t2g "tcp-edge-2t2g"
-            tcp_edge_4t2g "tcp-edge-4t2g"
-            tcp_edge_8t2g "tcp-edge-8t2g"
-            unix_level_2t2g "unix-level-2t2g"
-            unix_level_4t2g "unix-level-4t2g"
-            unix_level_8t2g "unix-level-8t2g"
-            unix_edge_2t2g "unix-edge-2t2g"
-            unix_edge_4t2g "unix-edge-4t2g"
-            unix_edge_8t2g "unix-edge-8t2g"
-            pipe_level_2t2g "pipe-level-2t2g"
-            pipe_level_4t2g "pipe-level-4t2g"
-            pipe_level_8t2g "pipe-level-8t2g"
-            pipe_edge_2t2g "pipe-edge-2t2g"
-            pipe_edge_4t2g "pipe-edge-4t2g"
-            pipe_edge_8t2g "pipe-edge-8t2g"
-        }
-        cells! {
-            #[cfg(unix)]
-            poll: "migration/group-round-trip", 60 seconds;
-            tcp_level_2t2g "tcp-level-2t2g"
-            tcp_level_4t2g "tcp-level-4t2g"
-            tcp_level_8t2g "tcp-level-8t2g"
-            unix_level_2t2g "unix-level-2t2g"
-            unix_level_4t2g "unix-level-4t2g"
-            unix_level_8t2g "unix-level-8t2g"
-            pipe_level_2t2g "pipe-level-2t2g"
-            pipe_level_4t2g "pipe-level-4t2g"
-            pipe_level_8t2g "pipe-level-8t2g"
-        }
-        cells! {
-            #[cfg(unix)]
-            select: "migration/group-round-trip", 60 seconds;
-            tcp_level_2t2g "tcp-level-2t2g"
-            tcp_level_4t2g "tcp-level-4t2g"
-            tcp_level_8t2g "tcp-level-8t2g"
-            unix_level_2t2g "unix-level-2t2g"
-            unix_level_4t2g "unix-level-4t2g"
-            unix_level_8t2g "unix-level-8t2g"
-            pipe_level_2t2g "pipe-level-2t2g"
-            pipe_level_4t2g "pipe-level-4t2g"
-            pipe_level_8t2g "pipe-level-8t2g"
-        }
-    }
-
-    mod registration_left_behind {
-        cells! {
-            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
-            epoll: "migration/registration-left-behind", 60 seconds;
-            tcp_level_2t1g "tcp-level-2t1g"
-            tcp_edge_2t1g "tcp-edge-2t1g"
-            unix_level_2t1g "unix-level-2t1g"
-            unix_edge_2t1g "unix-edge-2t1g"
-            pipe_level_2t1g "pipe-level-2t1g"
-            pipe_edge_2t1g "pipe-edge-2t1g"
-        }
-        cells! {
-            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
-            kqueue: "migration/registration-left-behind", 60 seconds;
-            tcp_level_2t1g "tcp-level-2t1g"
-            tcp_edge_2t1g "tcp-edge-2t1g"
-            unix_level_2t1g "unix-level-2t1g"
-            unix_edge_2t1g "unix-edge-2t1g"
-            pipe_level_2t1g "pipe-level-2t1g"
-            pipe_edge_2t1g "pipe-edge-2t1g"
-        }
-        cells! {
-            #[cfg(unix)]
-            poll: "migration/registration-left-behind", 60 seconds;
-            tcp_level_2t1g "tcp-level-2t1g"
-            unix_level_2t1g "unix-level-2t1g"
-            pipe_level_2t1g "pipe-level-2t1g"
-        }
-        cells! {
-            #[cfg(unix)]
-            select: "migration/registration-left-behind", 60 seconds;
-            tcp_level_2t1g "tcp-level-2t1g"
-            unix_level_2t1g "unix-level-2t1g"
-            pipe_level_2t1g "pipe-level-2t1g"
-        }
-    }
-
-    mod migrate_on {
-        cells! {
-            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
-            epoll: "migration/migrate-on", 60 seconds;
-            tcp_level_4t1g "tcp-level-4t1g"
-            tcp_level_4t2g "tcp-level-4t2g"
-            tcp_edge_4t1g "tcp-edge-4t1g"
-            tcp_edge_4t2g "tcp-edge-4t2g"
-            unix_level_4t1g "unix-level-4t1g"
-            unix_level_4t2g "unix-level-4t2g"
-            unix_edge_4t1g "unix-edge-4t1g"
-            unix_edge_4t2g "unix-edge-4t2g"
-            pipe_level_4t1g "pipe-level-4t1g"
-            pipe_level_4t2g "pipe-level-4t2g"
-            pipe_edge_4t1g "pipe-edge-4t1g"
-            pipe_edge_4t2g "pipe-edge-4t2g"
-        }
-        cells! {
-            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
-            kqueue: "migration/migrate-on", 60 seconds;
-            tcp_level_4t1g "tcp-level-4t1g"
-            tcp_level_4t2g "tcp-level-4t2g"
-            tcp_edge_4t1g "tcp-edge-4t1g"
-            tcp_edge_4t2g "tcp-edge-4t2g"
-            unix_level_4t1g "unix-level-4t1g"
-            unix_level_4t2g "unix-level-4t2g"
-            unix_edge_4t1g "unix-edge-4t1g"
-            unix_edge_4t2g "unix-edge-4t2g"
-            pipe_level_4t1g "pipe-level-4t1g"
-            pipe_level_4t2g "pipe-level-4t2g"
-            pipe_edge_4t1g "pipe-edge-4t1g"
-            pipe_edge_4t2g "pipe-edge-4t2g"
-        }
-        cells! {
-            #[cfg(unix)]
-            poll: "migration/migrate-on", 60 seconds;
-            tcp_level_4t1g "tcp-level-4t1g"
-            tcp_level_4t2g "tcp-level-4t2g"
-            unix_level_4t1g "unix-level-4t1g"
-            unix_level_4t2g "unix-level-4t2g"
-            pipe_level_4t1g "pipe-level-4t1g"
-            pipe_level_4t2g "pipe-level-4t2g"
-        }
-        cells! {
-            #[cfg(unix)]
-            select: "migration/migrate-on", 60 seconds;
-            tcp_level_4t1g "tcp-level-4t1g"
-            tcp_level_4t2g "tcp-level-4t2g"
-            unix_level_4t1g "unix-level-4t1g"
-            unix_level_4t2g "unix-level-4t2g"
-            pipe_level_4t1g "pipe-level-4t1g"
-            pipe_level_4t2g "pipe-level-4t2g"
-        }
-    }
-
-    mod late_report_of_old_owner {
-        cells! {
-            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
-            epoll: "migration/late-report-of-old-owner", 60 seconds;
-            tcp_level_4t1g "tcp-level-4t1g"
-            tcp_level_4t2g "tcp-level-4t2g"
-            tcp_edge_4t1g "tcp-edge-4t1g"
-            tcp_edge_4t2g "tcp-edge-4t2g"
-            unix_level_4t1g "unix-level-4t1g"
-            unix_level_4t2g "unix-level-4t2g"
-            unix_edge_4t1g "unix-edge-4t1g"
-            unix_edge_4t2g "unix-edge-4t2g"
-            pipe_level_4t1g "pipe-level-4t1g"
-            pipe_level_4t2g "pipe-level-4t2g"
-            pipe_edge_4t1g "pipe-edge-4t1g"
-            pipe_edge_4t2g "pipe-edge-4t2g"
-        }
-        cells! {
-            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
-            kqueue: "migration/late-report-of-old-owner", 60 seconds;
-            tcp_level_4t1g "tcp-level-4t1g"
-            tcp_level_4t2g "tcp-level-4t2g"
-            tcp_edge_4t1g "tcp-edge-4t1g"
-            tcp_edge_4t2g "tcp-edge-4t2g"
-            unix_level_4t1g "unix-level-4t1g"
-            unix_level_4t2g "unix-level-4t2g"
-            unix_edge_4t1g "unix-edge-4t1g"
-            unix_edge_4t2g "unix-edge-4t2g"
-            pipe_level_4t1g "pipe-level-4t1g"
-            pipe_level_4t2g "pipe-level-4t2g"
-            pipe_edge_4t1g "pipe-edge-4t1g"
-            pipe_edge_4t2g "pipe-edge-4t2g"
-        }
-        cells! {
-            #[cfg(unix)]
-            poll: "migration/late-report-of-old-owner", 60 seconds;
-            tcp_level_4t1g "tcp-level-4t1g"
-            tcp_level_4t2g "tcp-level-4t2g"
-            unix_level_4t1g "unix-level-4t1g"
-            unix_level_4t2g "unix-level-4t2g"
-            pipe_level_4t1g "pipe-level-4t1g"
-            pipe_level_4t2g "pipe-level-4t2g"
-        }
-        cells! {
-            #[cfg(unix)]
-            select: "migration/late-report-of-old-owner", 60 seconds;
-            tcp_level_4t1g "tcp-level-4t1g"
-            tcp_level_4t2g "tcp-level-4t2g"
-            unix_level_4t1g "unix-level-4t1g"
-            unix_level_4t2g "unix-level-4t2g"
-            pipe_level_4t1g "pipe-level-4t1g"
-            pipe_level_4t2g "pipe-level-4t2g"
-        }
-    }
-
-    mod takeover_during_delete {
-        cells! {
-            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
-            epoll: "migration/takeover-during-delete", 60 seconds;
-            tcp_level_4t1g "tcp-level-4t1g"
-            tcp_level_4t2g "tcp-level-4t2g"
-            tcp_edge_4t1g "tcp-edge-4t1g"
-            tcp_edge_4t2g "tcp-edge-4t2g"
-            unix_level_4t1g "unix-level-4t1g"
-            unix_level_4t2g "unix-level-4t2g"
-            unix_edge_4t1g "unix-edge-4t1g"
-            unix_edge_4t2g "unix-edge-4t2g"
-            pipe_level_4t1g "pipe-level-4t1g"
-            pipe_level_4t2g "pipe-level-4t2g"
-            pipe_edge_4t1g "pipe-edge-4t1g"
-            pipe_edge_4t2g "pipe-edge-4t2g"
-        }
-        cells! {
-            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
-            kqueue: "migration/takeover-during-delete", 60 seconds;
-            tcp_level_4t1g "tcp-level-4t1g"
-            tcp_level_4t2g "tcp-level-4t2g"
-            tcp_edge_4t1g "tcp-edge-4t1g"
-            tcp_edge_4t2g "tcp-edge-4t2g"
-            unix_level_4t1g "unix-level-4t1g"
-            unix_level_4t2g "unix-level-4t2g"
-            unix_edge_4t1g "unix-edge-4t1g"
-            unix_edge_4t2g "unix-edge-4t2g"
-            pipe_level_4t1g "pipe-level-4t1g"
-            pipe_level_4t2g "pipe-level-4t2g"
-            pipe_edge_4t1g "pipe-edge-4t1g"
-            pipe_edge_4t2g "pipe-edge-4t2g"
-        }
-        cells! {
-            #[cfg(unix)]
-            poll: "migration/takeover-during-delete", 60 seconds;
-            tcp_level_4t1g "tcp-level-4t1g"
-            tcp_level_4t2g "tcp-level-4t2g"
-            unix_level_4t1g "unix-level-4t1g"
-            unix_level_4t2g "unix-level-4t2g"
-            pipe_level_4t1g "pipe-level-4t1g"
-            pipe_level_4t2g "pipe-level-4t2g"
-        }
-        cells! {
-            #[cfg(unix)]
-            select: "migration/takeover-during-delete", 60 seconds;
-            tcp_level_4t1g "tcp-level-4t1g"
-            tcp_level_4t2g "tcp-level-4t2g"
-            unix_level_4t1g "unix-level-4t1g"
-            unix_level_4t2g "unix-level-4t2g"
-            pipe_level_4t1g "pipe-level-4t1g"
-            pipe_level_4t2g "pipe-level-4t2g"
-        }
-    }
-
-    mod update_overtaken {
-        cells! {
-            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
-            epoll: "migration/update-overtaken", 60 seconds;
-            tcp_level_2t1g "tcp-level-2t1g"
-            tcp_edge_2t1g "tcp-edge-2t1g"
-            unix_level_2t1g "unix-level-2t1g"
-            unix_edge_2t1g "unix-edge-2t1g"
-            pipe_level_2t1g "pipe-level-2t1g"
-            pipe_edge_2t1g "pipe-edge-2t1g"
-        }
-        cells! {
-            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
-            kqueue: "migration/update-overtaken", 60 seconds;
-            tcp_level_2t1g "tcp-level-2t1g"
-            tcp_edge_2t1g "tcp-edge-2t1g"
-            unix_level_2t1g "unix-level-2t1g"
-            unix_edge_2t1g "unix-edge-2t1g"
-            pipe_level_2t1g "pipe-level-2t1g"
-            pipe_edge_2t1g "pipe-edge-2t1g"
-        }
-        cells! {
-            #[cfg(unix)]
-            poll: "migration/update-overtaken", 60 seconds;
-            tcp_level_2t1g "tcp-level-2t1g"
-            unix_level_2t1g "unix-level-2t1g"
-            pipe_level_2t1g "pipe-level-2t1g"
-        }
-        cells! {
-            #[cfg(unix)]
-            select: "migration/update-overtaken", 60 seconds;
-            tcp_level_2t1g "tcp-level-2t1g"
-            unix_level_2t1g "unix-level-2t1g"
-            pipe_level_2t1g "pipe-level-2t1g"
         }
     }
 
@@ -1028,9 +900,180 @@ mod migration {
             pipe_level_8t2g "pipe-level-8t2g"
         }
     }
+
+    mod takeover_unread_data {
+        cells! {
+            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+            epoll: "migration/takeover-unread-data", 60 seconds;
+            tcp_level_2t1g "tcp-level-2t1g"
+            tcp_level_2t2g "tcp-level-2t2g"
+            tcp_level_4t1g "tcp-level-4t1g"
+            tcp_level_4t2g "tcp-level-4t2g"
+            tcp_edge_2t1g "tcp-edge-2t1g"
+            tcp_edge_2t2g "tcp-edge-2t2g"
+            tcp_edge_4t1g "tcp-edge-4t1g"
+            tcp_edge_4t2g "tcp-edge-4t2g"
+            unix_level_2t1g "unix-level-2t1g"
+            unix_level_2t2g "unix-level-2t2g"
+            unix_level_4t1g "unix-level-4t1g"
+            unix_level_4t2g "unix-level-4t2g"
+            unix_edge_2t1g "unix-edge-2t1g"
+            unix_edge_2t2g "unix-edge-2t2g"
+            unix_edge_4t1g "unix-edge-4t1g"
+            unix_edge_4t2g "unix-edge-4t2g"
+            pipe_level_2t1g "pipe-level-2t1g"
+            pipe_level_2t2g "pipe-level-2t2g"
+            pipe_level_4t1g "pipe-level-4t1g"
+            pipe_level_4t2g "pipe-level-4t2g"
+            pipe_edge_2t1g "pipe-edge-2t1g"
+            pipe_edge_2t2g "pipe-edge-2t2g"
+            pipe_edge_4t1g "pipe-edge-4t1g"
+            pipe_edge_4t2g "pipe-edge-4t2g"
+        }
+        cells! {
+            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+            kqueue: "migration/takeover-unread-data", 60 seconds;
+            tcp_level_2t1g "tcp-level-2t1g"
+            tcp_level_2t2g "tcp-level-2t2g"
+            tcp_level_4t1g "tcp-level-4t1g"
+            tcp_level_4t2g "tcp-level-4t2g"
+            tcp_edge_2t1g "tcp-edge-2t1g"
+            tcp_edge_2t2g "tcp-edge-2t2g"
+            tcp_edge_4t1g "tcp-edge-4t1g"
+            tcp_edge_4t2g "tcp-edge-4t2g"
+            unix_level_2t1g "unix-level-2t1g"
+            unix_level_2t2g "unix-level-2t2g"
+            unix_level_4t1g "unix-level-4t1g"
+            unix_level_4t2g "unix-level-4t2g"
+            unix_edge_2t1g "unix-edge-2t1g"
+            unix_edge_2t2g "unix-edge-2t2g"
+            unix_edge_4t1g "unix-edge-4t1g"
+            unix_edge_4t2g "unix-edge-4t2g"
+            pipe_level_2t1g "pipe-level-2t1g"
+            pipe_level_2t2g "pipe-level-2t2g"
+            pipe_level_4t1g "pipe-level-4t1g"
+            pipe_level_4t2g "pipe-level-4t2g"
+            pipe_edge_2t1g "pipe-edge-2t1g"
+            pipe_edge_2t2g "pipe-edge-2t2g"
+            pipe_edge_4t1g "pipe-edge-4t1g"
+            pipe_edge_4t2g "pipe-edge-4t2g"
+        }
+        cells! {
+            #[cfg(unix)]
+            poll: "migration/takeover-unread-data", 60 seconds;
+            tcp_level_2t1g "tcp-level-2t1g"
+            tcp_level_2t2g "tcp-level-2t2g"
+            tcp_level_4t1g "tcp-level-4t1g"
+            tcp_level_4t2g "tcp-level-4t2g"
+            unix_level_2t1g "unix-level-2t1g"
+            unix_level_2t2g "unix-level-2t2g"
+            unix_level_4t1g "unix-level-4t1g"
+            unix_level_4t2g "unix-level-4t2g"
+            pipe_level_2t1g "pipe-level-2t1g"
+            pipe_level_2t2g "pipe-level-2t2g"
+            pipe_level_4t1g "pipe-level-4t1g"
+            pipe_level_4t2g "pipe-level-4t2g"
+        }
+        cells! {
+            #[cfg(unix)]
+            select: "migration/takeover-unread-data", 60 seconds;
+            tcp_level_2t1g "tcp-level-2t1g"
+            tcp_level_2t2g "tcp-level-2t2g"
+            tcp_level_4t1g "tcp-level-4t1g"
+            tcp_level_4t2g "tcp-level-4t2g"
+            unix_level_2t1g "unix-level-2t1g"
+            unix_level_2t2g "unix-level-2t2g"
+            unix_level_4t1g "unix-level-4t1g"
+            unix_level_4t2g "unix-level-4t2g"
+            pipe_level_2t1g "pipe-level-2t1g"
+            pipe_level_2t2g "pipe-level-2t2g"
+            pipe_level_4t1g "pipe-level-4t1g"
+            pipe_level_4t2g "pipe-level-4t2g"
+        }
+    }
+
+    mod update_overtaken {
+        cells! {
+            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+            epoll: "migration/update-overtaken", 60 seconds;
+            tcp_level_2t1g "tcp-level-2t1g"
+            tcp_edge_2t1g "tcp-edge-2t1g"
+            unix_level_2t1g "unix-level-2t1g"
+            unix_edge_2t1g "unix-edge-2t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+            pipe_edge_2t1g "pipe-edge-2t1g"
+        }
+        cells! {
+            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+            kqueue: "migration/update-overtaken", 60 seconds;
+            tcp_level_2t1g "tcp-level-2t1g"
+            tcp_edge_2t1g "tcp-edge-2t1g"
+            unix_level_2t1g "unix-level-2t1g"
+            unix_edge_2t1g "unix-edge-2t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+            pipe_edge_2t1g "pipe-edge-2t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            poll: "migration/update-overtaken", 60 seconds;
+            tcp_level_2t1g "tcp-level-2t1g"
+            unix_level_2t1g "unix-level-2t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            select: "migration/update-overtaken", 60 seconds;
+            tcp_level_2t1g "tcp-level-2t1g"
+            unix_level_2t1g "unix-level-2t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+    }
 }
 
 mod shared_listener {
+    mod accept_emfile {
+        cells! {
+            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+            epoll: "shared-listener/accept-emfile", 60 seconds;
+            tcp_level_1t1g "tcp-level-1t1g"
+            tcp_level_4t1g "tcp-level-4t1g"
+            tcp_edge_1t1g "tcp-edge-1t1g"
+            tcp_edge_4t1g "tcp-edge-4t1g"
+            unix_level_1t1g "unix-level-1t1g"
+            unix_level_4t1g "unix-level-4t1g"
+            unix_edge_1t1g "unix-edge-1t1g"
+            unix_edge_4t1g "unix-edge-4t1g"
+        }
+        cells! {
+            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+            kqueue: "shared-listener/accept-emfile", 60 seconds;
+            tcp_level_1t1g "tcp-level-1t1g"
+            tcp_level_4t1g "tcp-level-4t1g"
+            tcp_edge_1t1g "tcp-edge-1t1g"
+            tcp_edge_4t1g "tcp-edge-4t1g"
+            unix_level_1t1g "unix-level-1t1g"
+            unix_level_4t1g "unix-level-4t1g"
+            unix_edge_1t1g "unix-edge-1t1g"
+            unix_edge_4t1g "unix-edge-4t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            poll: "shared-listener/accept-emfile", 60 seconds;
+            tcp_level_1t1g "tcp-level-1t1g"
+            tcp_level_4t1g "tcp-level-4t1g"
+            unix_level_1t1g "unix-level-1t1g"
+            unix_level_4t1g "unix-level-4t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            select: "shared-listener/accept-emfile", 60 seconds;
+            tcp_level_1t1g "tcp-level-1t1g"
+            tcp_level_4t1g "tcp-level-4t1g"
+            unix_level_1t1g "unix-level-1t1g"
+            unix_level_4t1g "unix-level-4t1g"
+        }
+    }
+
     mod accept_once {
         cells! {
             #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
@@ -1201,144 +1244,10 @@ mod shared_listener {
         }
     }
 
-    mod stop_start_converge {
+    mod delete_holding_handler_lock {
         cells! {
             #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
-            epoll: "shared-listener/stop-start-converge", 60 seconds;
-            tcp_level_2t1g "tcp-level-2t1g"
-            tcp_level_2t2g "tcp-level-2t2g"
-            tcp_level_4t1g "tcp-level-4t1g"
-            tcp_level_4t2g "tcp-level-4t2g"
-            tcp_level_8t1g "tcp-level-8t1g"
-            tcp_level_8t2g "tcp-level-8t2g"
-            tcp_edge_2t1g "tcp-edge-2t1g"
-            tcp_edge_2t2g "tcp-edge-2t2g"
-            tcp_edge_4t1g "tcp-edge-4t1g"
-            tcp_edge_4t2g "tcp-edge-4t2g"
-            tcp_edge_8t1g "tcp-edge-8t1g"
-            tcp_edge_8t2g "tcp-edge-8t2g"
-            unix_level_2t1g "unix-level-2t1g"
-            unix_level_2t2g "unix-level-2t2g"
-            unix_level_4t1g "unix-level-4t1g"
-            unix_level_4t2g "unix-level-4t2g"
-            unix_level_8t1g "unix-level-8t1g"
-            unix_level_8t2g "unix-level-8t2g"
-            unix_edge_2t1g "unix-edge-2t1g"
-            unix_edge_2t2g "unix-edge-2t2g"
-            unix_edge_4t1g "unix-edge-4t1g"
-            unix_edge_4t2g "unix-edge-4t2g"
-            unix_edge_8t1g "unix-edge-8t1g"
-            unix_edge_8t2g "unix-edge-8t2g"
-        }
-        cells! {
-            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
-            kqueue: "shared-listener/stop-start-converge", 60 seconds;
-            tcp_level_2t1g "tcp-level-2t1g"
-            tcp_level_2t2g "tcp-level-2t2g"
-            tcp_level_4t1g "tcp-level-4t1g"
-            tcp_level_4t2g "tcp-level-4t2g"
-            tcp_level_8t1g "tcp-level-8t1g"
-            tcp_level_8t2g "tcp-level-8t2g"
-            tcp_edge_2t1g "tcp-edge-2t1g"
-            tcp_edge_2t2g "tcp-edge-2t2g"
-            tcp_edge_4t1g "tcp-edge-4t1g"
-            tcp_edge_4t2g "tcp-edge-4t2g"
-            tcp_edge_8t1g "tcp-edge-8t1g"
-            tcp_edge_8t2g "tcp-edge-8t2g"
-            unix_level_2t1g "unix-level-2t1g"
-            unix_level_2t2g "unix-level-2t2g"
-            unix_level_4t1g "unix-level-4t1g"
-            unix_level_4t2g "unix-level-4t2g"
-            unix_level_8t1g "unix-level-8t1g"
-            unix_level_8t2g "unix-level-8t2g"
-            unix_edge_2t1g "unix-edge-2t1g"
-            unix_edge_2t2g "unix-edge-2t2g"
-            unix_edge_4t1g "unix-edge-4t1g"
-            unix_edge_4t2g "unix-edge-4t2g"
-            unix_edge_8t1g "unix-edge-8t1g"
-            unix_edge_8t2g "unix-edge-8t2g"
-        }
-        cells! {
-            #[cfg(unix)]
-            poll: "shared-listener/stop-start-converge", 60 seconds;
-            tcp_level_2t1g "tcp-level-2t1g"
-            tcp_level_2t2g "tcp-level-2t2g"
-            tcp_level_4t1g "tcp-level-4t1g"
-            tcp_level_4t2g "tcp-level-4t2g"
-            tcp_level_8t1g "tcp-level-8t1g"
-            tcp_level_8t2g "tcp-level-8t2g"
-            unix_level_2t1g "unix-level-2t1g"
-            unix_level_2t2g "unix-level-2t2g"
-            unix_level_4t1g "unix-level-4t1g"
-            unix_level_4t2g "unix-level-4t2g"
-            unix_level_8t1g "unix-level-8t1g"
-            unix_level_8t2g "unix-level-8t2g"
-        }
-        cells! {
-            #[cfg(unix)]
-            select: "shared-listener/stop-start-converge", 60 seconds;
-            tcp_level_2t1g "tcp-level-2t1g"
-            tcp_level_2t2g "tcp-level-2t2g"
-            tcp_level_4t1g "tcp-level-4t1g"
-            tcp_level_4t2g "tcp-level-4t2g"
-            tcp_level_8t1g "tcp-level-8t1g"
-            tcp_level_8t2g "tcp-level-8t2g"
-            unix_level_2t1g "unix-level-2t1g"
-            unix_level_2t2g "unix-level-2t2g"
-            unix_level_4t1g "unix-level-4t1g"
-            unix_level_4t2g "unix-level-4t2g"
-            unix_level_8t1g "unix-level-8t1g"
-            unix_level_8t2g "unix-level-8t2g"
-        }
-    }
-
-    mod two_outsiders_start {
-        cells! {
-            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
-            epoll: "shared-listener/two-outsiders-start", 60 seconds;
-            tcp_level_2t1g "tcp-level-2t1g"
-            tcp_level_4t1g "tcp-level-4t1g"
-            tcp_edge_2t1g "tcp-edge-2t1g"
-            tcp_edge_4t1g "tcp-edge-4t1g"
-            unix_level_2t1g "unix-level-2t1g"
-            unix_level_4t1g "unix-level-4t1g"
-            unix_edge_2t1g "unix-edge-2t1g"
-            unix_edge_4t1g "unix-edge-4t1g"
-        }
-        cells! {
-            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
-            kqueue: "shared-listener/two-outsiders-start", 60 seconds;
-            tcp_level_2t1g "tcp-level-2t1g"
-            tcp_level_4t1g "tcp-level-4t1g"
-            tcp_edge_2t1g "tcp-edge-2t1g"
-            tcp_edge_4t1g "tcp-edge-4t1g"
-            unix_level_2t1g "unix-level-2t1g"
-            unix_level_4t1g "unix-level-4t1g"
-            unix_edge_2t1g "unix-edge-2t1g"
-            unix_edge_4t1g "unix-edge-4t1g"
-        }
-        cells! {
-            #[cfg(unix)]
-            poll: "shared-listener/two-outsiders-start", 60 seconds;
-            tcp_level_2t1g "tcp-level-2t1g"
-            tcp_level_4t1g "tcp-level-4t1g"
-            unix_level_2t1g "unix-level-2t1g"
-            unix_level_4t1g "unix-level-4t1g"
-        }
-        cells! {
-            #[cfg(unix)]
-            select: "shared-listener/two-outsiders-start", 60 seconds;
-            tcp_level_2t1g "tcp-level-2t1g"
-            tcp_level_4t1g "tcp-level-4t1g"
-            unix_level_2t1g "unix-level-2t1g"
-            unix_level_4t1g "unix-level-4t1g"
-        }
-    }
-
-    mod thread_starts_late {
-        cells! {
-            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
-            epoll: "shared-listener/thread-starts-late", 60 seconds;
+            epoll: "shared-listener/delete-holding-handler-lock", 60 seconds;
             tcp_level_2t1g "tcp-level-2t1g"
             tcp_level_2t2g "tcp-level-2t2g"
             tcp_level_4t1g "tcp-level-4t1g"
@@ -1358,7 +1267,7 @@ mod shared_listener {
         }
         cells! {
             #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
-            kqueue: "shared-listener/thread-starts-late", 60 seconds;
+            kqueue: "shared-listener/delete-holding-handler-lock", 60 seconds;
             tcp_level_2t1g "tcp-level-2t1g"
             tcp_level_2t2g "tcp-level-2t2g"
             tcp_level_4t1g "tcp-level-4t1g"
@@ -1378,7 +1287,7 @@ mod shared_listener {
         }
         cells! {
             #[cfg(unix)]
-            poll: "shared-listener/thread-starts-late", 60 seconds;
+            poll: "shared-listener/delete-holding-handler-lock", 60 seconds;
             tcp_level_2t1g "tcp-level-2t1g"
             tcp_level_2t2g "tcp-level-2t2g"
             tcp_level_4t1g "tcp-level-4t1g"
@@ -1390,74 +1299,7 @@ mod shared_listener {
         }
         cells! {
             #[cfg(unix)]
-            select: "shared-listener/thread-starts-late", 60 seconds;
-            tcp_level_2t1g "tcp-level-2t1g"
-            tcp_level_2t2g "tcp-level-2t2g"
-            tcp_level_4t1g "tcp-level-4t1g"
-            tcp_level_4t2g "tcp-level-4t2g"
-            unix_level_2t1g "unix-level-2t1g"
-            unix_level_2t2g "unix-level-2t2g"
-            unix_level_4t1g "unix-level-4t1g"
-            unix_level_4t2g "unix-level-4t2g"
-        }
-    }
-
-    mod pause_resume_flap {
-        cells! {
-            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
-            epoll: "shared-listener/pause-resume-flap", 60 seconds;
-            tcp_level_2t1g "tcp-level-2t1g"
-            tcp_level_2t2g "tcp-level-2t2g"
-            tcp_level_4t1g "tcp-level-4t1g"
-            tcp_level_4t2g "tcp-level-4t2g"
-            tcp_edge_2t1g "tcp-edge-2t1g"
-            tcp_edge_2t2g "tcp-edge-2t2g"
-            tcp_edge_4t1g "tcp-edge-4t1g"
-            tcp_edge_4t2g "tcp-edge-4t2g"
-            unix_level_2t1g "unix-level-2t1g"
-            unix_level_2t2g "unix-level-2t2g"
-            unix_level_4t1g "unix-level-4t1g"
-            unix_level_4t2g "unix-level-4t2g"
-            unix_edge_2t1g "unix-edge-2t1g"
-            unix_edge_2t2g "unix-edge-2t2g"
-            unix_edge_4t1g "unix-edge-4t1g"
-            unix_edge_4t2g "unix-edge-4t2g"
-        }
-        cells! {
-            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
-            kqueue: "shared-listener/pause-resume-flap", 60 seconds;
-            tcp_level_2t1g "tcp-level-2t1g"
-            tcp_level_2t2g "tcp-level-2t2g"
-            tcp_level_4t1g "tcp-level-4t1g"
-            tcp_level_4t2g "tcp-level-4t2g"
-            tcp_edge_2t1g "tcp-edge-2t1g"
-            tcp_edge_2t2g "tcp-edge-2t2g"
-            tcp_edge_4t1g "tcp-edge-4t1g"
-            tcp_edge_4t2g "tcp-edge-4t2g"
-            unix_level_2t1g "unix-level-2t1g"
-            unix_level_2t2g "unix-level-2t2g"
-            unix_level_4t1g "unix-level-4t1g"
-            unix_level_4t2g "unix-level-4t2g"
-            unix_edge_2t1g "unix-edge-2t1g"
-            unix_edge_2t2g "unix-edge-2t2g"
-            unix_edge_4t1g "unix-edge-4t1g"
-            unix_edge_4t2g "unix-edge-4t2g"
-        }
-        cells! {
-            #[cfg(unix)]
-            poll: "shared-listener/pause-resume-flap", 60 seconds;
-            tcp_level_2t1g "tcp-level-2t1g"
-            tcp_level_2t2g "tcp-level-2t2g"
-            tcp_level_4t1g "tcp-level-4t1g"
-            tcp_level_4t2g "tcp-level-4t2g"
-            unix_level_2t1g "unix-level-2t1g"
-            unix_level_2t2g "unix-level-2t2g"
-            unix_level_4t1g "unix-level-4t1g"
-            unix_level_4t2g "unix-level-4t2g"
-        }
-        cells! {
-            #[cfg(unix)]
-            select: "shared-listener/pause-resume-flap", 60 seconds;
+            select: "shared-listener/delete-holding-handler-lock", 60 seconds;
             tcp_level_2t1g "tcp-level-2t1g"
             tcp_level_2t2g "tcp-level-2t2g"
             tcp_level_4t1g "tcp-level-4t1g"
@@ -1560,10 +1402,10 @@ mod shared_listener {
         }
     }
 
-    mod delete_holding_handler_lock {
+    mod pause_resume_flap {
         cells! {
             #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
-            epoll: "shared-listener/delete-holding-handler-lock", 60 seconds;
+            epoll: "shared-listener/pause-resume-flap", 60 seconds;
             tcp_level_2t1g "tcp-level-2t1g"
             tcp_level_2t2g "tcp-level-2t2g"
             tcp_level_4t1g "tcp-level-4t1g"
@@ -1583,7 +1425,7 @@ mod shared_listener {
         }
         cells! {
             #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
-            kqueue: "shared-listener/delete-holding-handler-lock", 60 seconds;
+            kqueue: "shared-listener/pause-resume-flap", 60 seconds;
             tcp_level_2t1g "tcp-level-2t1g"
             tcp_level_2t2g "tcp-level-2t2g"
             tcp_level_4t1g "tcp-level-4t1g"
@@ -1603,7 +1445,7 @@ mod shared_listener {
         }
         cells! {
             #[cfg(unix)]
-            poll: "shared-listener/delete-holding-handler-lock", 60 seconds;
+            poll: "shared-listener/pause-resume-flap", 60 seconds;
             tcp_level_2t1g "tcp-level-2t1g"
             tcp_level_2t2g "tcp-level-2t2g"
             tcp_level_4t1g "tcp-level-4t1g"
@@ -1615,7 +1457,7 @@ mod shared_listener {
         }
         cells! {
             #[cfg(unix)]
-            select: "shared-listener/delete-holding-handler-lock", 60 seconds;
+            select: "shared-listener/pause-resume-flap", 60 seconds;
             tcp_level_2t1g "tcp-level-2t1g"
             tcp_level_2t2g "tcp-level-2t2g"
             tcp_level_4t1g "tcp-level-4t1g"
@@ -1627,45 +1469,203 @@ mod shared_listener {
         }
     }
 
-    mod accept_emfile {
+    mod stop_start_converge {
         cells! {
             #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
-            epoll: "shared-listener/accept-emfile", 60 seconds;
-            tcp_level_1t1g "tcp-level-1t1g"
+            epoll: "shared-listener/stop-start-converge", 60 seconds;
+            tcp_level_2t1g "tcp-level-2t1g"
+            tcp_level_2t2g "tcp-level-2t2g"
             tcp_level_4t1g "tcp-level-4t1g"
-            tcp_edge_1t1g "tcp-edge-1t1g"
+            tcp_level_4t2g "tcp-level-4t2g"
+            tcp_level_8t1g "tcp-level-8t1g"
+            tcp_level_8t2g "tcp-level-8t2g"
+            tcp_edge_2t1g "tcp-edge-2t1g"
+            tcp_edge_2t2g "tcp-edge-2t2g"
             tcp_edge_4t1g "tcp-edge-4t1g"
-            unix_level_1t1g "unix-level-1t1g"
+            tcp_edge_4t2g "tcp-edge-4t2g"
+            tcp_edge_8t1g "tcp-edge-8t1g"
+            tcp_edge_8t2g "tcp-edge-8t2g"
+            unix_level_2t1g "unix-level-2t1g"
+            unix_level_2t2g "unix-level-2t2g"
             unix_level_4t1g "unix-level-4t1g"
-            unix_edge_1t1g "unix-edge-1t1g"
+            unix_level_4t2g "unix-level-4t2g"
+            unix_level_8t1g "unix-level-8t1g"
+            unix_level_8t2g "unix-level-8t2g"
+            unix_edge_2t1g "unix-edge-2t1g"
+            unix_edge_2t2g "unix-edge-2t2g"
+            unix_edge_4t1g "unix-edge-4t1g"
+            unix_edge_4t2g "unix-edge-4t2g"
+            unix_edge_8t1g "unix-edge-8t1g"
+            unix_edge_8t2g "unix-edge-8t2g"
+        }
+        cells! {
+            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+            kqueue: "shared-listener/stop-start-converge", 60 seconds;
+            tcp_level_2t1g "tcp-level-2t1g"
+            tcp_level_2t2g "tcp-level-2t2g"
+            tcp_level_4t1g "tcp-level-4t1g"
+            tcp_level_4t2g "tcp-level-4t2g"
+            tcp_level_8t1g "tcp-level-8t1g"
+            tcp_level_8t2g "tcp-level-8t2g"
+            tcp_edge_2t1g "tcp-edge-2t1g"
+            tcp_edge_2t2g "tcp-edge-2t2g"
+            tcp_edge_4t1g "tcp-edge-4t1g"
+            tcp_edge_4t2g "tcp-edge-4t2g"
+            tcp_edge_8t1g "tcp-edge-8t1g"
+            tcp_edge_8t2g "tcp-edge-8t2g"
+            unix_level_2t1g "unix-level-2t1g"
+            unix_level_2t2g "unix-level-2t2g"
+            unix_level_4t1g "unix-level-4t1g"
+            unix_level_4t2g "unix-level-4t2g"
+            unix_level_8t1g "unix-level-8t1g"
+            unix_level_8t2g "unix-level-8t2g"
+            unix_edge_2t1g "unix-edge-2t1g"
+            unix_edge_2t2g "unix-edge-2t2g"
+            unix_edge_4t1g "unix-edge-4t1g"
+            unix_edge_4t2g "unix-edge-4t2g"
+            unix_edge_8t1g "unix-edge-8t1g"
+            unix_edge_8t2g "unix-edge-8t2g"
+        }
+        cells! {
+            #[cfg(unix)]
+            poll: "shared-listener/stop-start-converge", 60 seconds;
+            tcp_level_2t1g "tcp-level-2t1g"
+            tcp_level_2t2g "tcp-level-2t2g"
+            tcp_level_4t1g "tcp-level-4t1g"
+            tcp_level_4t2g "tcp-level-4t2g"
+            tcp_level_8t1g "tcp-level-8t1g"
+            tcp_level_8t2g "tcp-level-8t2g"
+            unix_level_2t1g "unix-level-2t1g"
+            unix_level_2t2g "unix-level-2t2g"
+            unix_level_4t1g "unix-level-4t1g"
+            unix_level_4t2g "unix-level-4t2g"
+            unix_level_8t1g "unix-level-8t1g"
+            unix_level_8t2g "unix-level-8t2g"
+        }
+        cells! {
+            #[cfg(unix)]
+            select: "shared-listener/stop-start-converge", 60 seconds;
+            tcp_level_2t1g "tcp-level-2t1g"
+            tcp_level_2t2g "tcp-level-2t2g"
+            tcp_level_4t1g "tcp-level-4t1g"
+            tcp_level_4t2g "tcp-level-4t2g"
+            tcp_level_8t1g "tcp-level-8t1g"
+            tcp_level_8t2g "tcp-level-8t2g"
+            unix_level_2t1g "unix-level-2t1g"
+            unix_level_2t2g "unix-level-2t2g"
+            unix_level_4t1g "unix-level-4t1g"
+            unix_level_4t2g "unix-level-4t2g"
+            unix_level_8t1g "unix-level-8t1g"
+            unix_level_8t2g "unix-level-8t2g"
+        }
+    }
+
+    mod thread_starts_late {
+        cells! {
+            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+            epoll: "shared-listener/thread-starts-late", 60 seconds;
+            tcp_level_2t1g "tcp-level-2t1g"
+            tcp_level_2t2g "tcp-level-2t2g"
+            tcp_level_4t1g "tcp-level-4t1g"
+            tcp_level_4t2g "tcp-level-4t2g"
+            tcp_edge_2t1g "tcp-edge-2t1g"
+            tcp_edge_2t2g "tcp-edge-2t2g"
+            tcp_edge_4t1g "tcp-edge-4t1g"
+            tcp_edge_4t2g "tcp-edge-4t2g"
+            unix_level_2t1g "unix-level-2t1g"
+            unix_level_2t2g "unix-level-2t2g"
+            unix_level_4t1g "unix-level-4t1g"
+            unix_level_4t2g "unix-level-4t2g"
+            unix_edge_2t1g "unix-edge-2t1g"
+            unix_edge_2t2g "unix-edge-2t2g"
+            unix_edge_4t1g "unix-edge-4t1g"
+            unix_edge_4t2g "unix-edge-4t2g"
+        }
+        cells! {
+            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+            kqueue: "shared-listener/thread-starts-late", 60 seconds;
+            tcp_level_2t1g "tcp-level-2t1g"
+            tcp_level_2t2g "tcp-level-2t2g"
+            tcp_level_4t1g "tcp-level-4t1g"
+            tcp_level_4t2g "tcp-level-4t2g"
+            tcp_edge_2t1g "tcp-edge-2t1g"
+            tcp_edge_2t2g "tcp-edge-2t2g"
+            tcp_edge_4t1g "tcp-edge-4t1g"
+            tcp_edge_4t2g "tcp-edge-4t2g"
+            unix_level_2t1g "unix-level-2t1g"
+            unix_level_2t2g "unix-level-2t2g"
+            unix_level_4t1g "unix-level-4t1g"
+            unix_level_4t2g "unix-level-4t2g"
+            unix_edge_2t1g "unix-edge-2t1g"
+            unix_edge_2t2g "unix-edge-2t2g"
+            unix_edge_4t1g "unix-edge-4t1g"
+            unix_edge_4t2g "unix-edge-4t2g"
+        }
+        cells! {
+            #[cfg(unix)]
+            poll: "shared-listener/thread-starts-late", 60 seconds;
+            tcp_level_2t1g "tcp-level-2t1g"
+            tcp_level_2t2g "tcp-level-2t2g"
+            tcp_level_4t1g "tcp-level-4t1g"
+            tcp_level_4t2g "tcp-level-4t2g"
+            unix_level_2t1g "unix-level-2t1g"
+            unix_level_2t2g "unix-level-2t2g"
+            unix_level_4t1g "unix-level-4t1g"
+            unix_level_4t2g "unix-level-4t2g"
+        }
+        cells! {
+            #[cfg(unix)]
+            select: "shared-listener/thread-starts-late", 60 seconds;
+            tcp_level_2t1g "tcp-level-2t1g"
+            tcp_level_2t2g "tcp-level-2t2g"
+            tcp_level_4t1g "tcp-level-4t1g"
+            tcp_level_4t2g "tcp-level-4t2g"
+            unix_level_2t1g "unix-level-2t1g"
+            unix_level_2t2g "unix-level-2t2g"
+            unix_level_4t1g "unix-level-4t1g"
+            unix_level_4t2g "unix-level-4t2g"
+        }
+    }
+
+    mod two_outsiders_start {
+        cells! {
+            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+            epoll: "shared-listener/two-outsiders-start", 60 seconds;
+            tcp_level_2t1g "tcp-level-2t1g"
+            tcp_level_4t1g "tcp-level-4t1g"
+            tcp_edge_2t1g "tcp-edge-2t1g"
+            tcp_edge_4t1g "tcp-edge-4t1g"
+            unix_level_2t1g "unix-level-2t1g"
+            unix_level_4t1g "unix-level-4t1g"
+            unix_edge_2t1g "unix-edge-2t1g"
             unix_edge_4t1g "unix-edge-4t1g"
         }
         cells! {
             #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
-            kqueue: "shared-listener/accept-emfile", 60 seconds;
-            tcp_level_1t1g "tcp-level-1t1g"
+            kqueue: "shared-listener/two-outsiders-start", 60 seconds;
+            tcp_level_2t1g "tcp-level-2t1g"
             tcp_level_4t1g "tcp-level-4t1g"
-            tcp_edge_1t1g "tcp-edge-1t1g"
+            tcp_edge_2t1g "tcp-edge-2t1g"
             tcp_edge_4t1g "tcp-edge-4t1g"
-            unix_level_1t1g "unix-level-1t1g"
+            unix_level_2t1g "unix-level-2t1g"
             unix_level_4t1g "unix-level-4t1g"
-            unix_edge_1t1g "unix-edge-1t1g"
+            unix_edge_2t1g "unix-edge-2t1g"
             unix_edge_4t1g "unix-edge-4t1g"
         }
         cells! {
             #[cfg(unix)]
-            poll: "shared-listener/accept-emfile", 60 seconds;
-            tcp_level_1t1g "tcp-level-1t1g"
+            poll: "shared-listener/two-outsiders-start", 60 seconds;
+            tcp_level_2t1g "tcp-level-2t1g"
             tcp_level_4t1g "tcp-level-4t1g"
-            unix_level_1t1g "unix-level-1t1g"
+            unix_level_2t1g "unix-level-2t1g"
             unix_level_4t1g "unix-level-4t1g"
         }
         cells! {
             #[cfg(unix)]
-            select: "shared-listener/accept-emfile", 60 seconds;
-            tcp_level_1t1g "tcp-level-1t1g"
+            select: "shared-listener/two-outsiders-start", 60 seconds;
+            tcp_level_2t1g "tcp-level-2t1g"
             tcp_level_4t1g "tcp-level-4t1g"
-            unix_level_1t1g "unix-level-1t1g"
+            unix_level_2t1g "unix-level-2t1g"
             unix_level_4t1g "unix-level-4t1g"
         }
     }
@@ -1696,518 +1696,6 @@ mod shared_listener {
 }
 
 mod deletion {
-    mod own_handler {
-        cells! {
-            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
-            epoll: "deletion/own-handler", 60 seconds;
-            tcp_level_1t1g "tcp-level-1t1g"
-            tcp_level_2t1g "tcp-level-2t1g"
-            tcp_edge_1t1g "tcp-edge-1t1g"
-            tcp_edge_2t1g "tcp-edge-2t1g"
-            unix_level_1t1g "unix-level-1t1g"
-            unix_level_2t1g "unix-level-2t1g"
-            unix_edge_1t1g "unix-edge-1t1g"
-            unix_edge_2t1g "unix-edge-2t1g"
-            pipe_level_1t1g "pipe-level-1t1g"
-            pipe_level_2t1g "pipe-level-2t1g"
-            pipe_edge_1t1g "pipe-edge-1t1g"
-            pipe_edge_2t1g "pipe-edge-2t1g"
-        }
-        cells! {
-            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
-            kqueue: "deletion/own-handler", 60 seconds;
-            tcp_level_1t1g "tcp-level-1t1g"
-            tcp_level_2t1g "tcp-level-2t1g"
-            tcp_edge_1t1g "tcp-edge-1t1g"
-            tcp_edge_2t1g "tcp-edge-2t1g"
-            unix_level_1t1g "unix-level-1t1g"
-            unix_level_2t1g "unix-level-2t1g"
-            unix_edge_1t1g "unix-edge-1t1g"
-            unix_edge_2t1g "unix-edge-2t1g"
-            pipe_level_1t1g "pipe-level-1t1g"
-            pipe_level_2t1g "pipe-level-2t1g"
-            pipe_edge_1t1g "pipe-edge-1t1g"
-            pipe_edge_2t1g "pipe-edge-2t1g"
-        }
-        cells! {
-            #[cfg(unix)]
-            poll: "deletion/own-handler", 60 seconds;
-            tcp_level_1t1g "tcp-level-1t1g"
-            tcp_level_2t1g "tcp-level-2t1g"
-            unix_level_1t1g "unix-level-1t1g"
-            unix_level_2t1g "unix-level-2t1g"
-            pipe_level_1t1g "pipe-level-1t1g"
-            pipe_level_2t1g "pipe-level-2t1g"
-        }
-        cells! {
-            #[cfg(unix)]
-            select: "deletion/own-handler", 60 seconds;
-            tcp_level_1t1g "tcp-level-1t1g"
-            tcp_level_2t1g "tcp-level-2t1g"
-            unix_level_1t1g "unix-level-1t1g"
-            unix_level_2t1g "unix-level-2t1g"
-            pipe_level_1t1g "pipe-level-1t1g"
-            pipe_level_2t1g "pipe-level-2t1g"
-        }
-    }
-
-    mod other_thread_in_handler {
-        cells! {
-            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
-            epoll: "deletion/other-thread-in-handler", 60 seconds;
-            tcp_level_2t1g "tcp-level-2t1g"
-            tcp_level_2t2g "tcp-level-2t2g"
-            tcp_level_4t1g "tcp-level-4t1g"
-            tcp_level_4t2g "tcp-level-4t2g"
-            tcp_edge_2t1g "tcp-edge-2t1g"
-            tcp_edge_2t2g "tcp-edge-2t2g"
-            tcp_edge_4t1g "tcp-edge-4t1g"
-            tcp_edge_4t2g "tcp-edge-4t2g"
-            unix_level_2t1g "unix-level-2t1g"
-            unix_level_2t2g "unix-level-2t2g"
-            unix_level_4t1g "unix-level-4t1g"
-            unix_level_4t2g "unix-level-4t2g"
-            unix_edge_2t1g "unix-edge-2t1g"
-            unix_edge_2t2g "unix-edge-2t2g"
-            unix_edge_4t1g "unix-edge-4t1g"
-            unix_edge_4t2g "unix-edge-4t2g"
-            pipe_level_2t1g "pipe-level-2t1g"
-            pipe_level_2t2g "pipe-level-2t2g"
-            pipe_level_4t1g "pipe-level-4t1g"
-            pipe_level_4t2g "pipe-level-4t2g"
-            pipe_edge_2t1g "pipe-edge-2t1g"
-            pipe_edge_2t2g "pipe-edge-2t2g"
-            pipe_edge_4t1g "pipe-edge-4t1g"
-            pipe_edge_4t2g "pipe-edge-4t2g"
-        }
-        cells! {
-            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
-            kqueue: "deletion/other-thread-in-handler", 60 seconds;
-            tcp_level_2t1g "tcp-level-2t1g"
-            tcp_level_2t2g "tcp-level-2t2g"
-            tcp_level_4t1g "tcp-level-4t1g"
-            tcp_level_4t2g "tcp-level-4t2g"
-            tcp_edge_2t1g "tcp-edge-2t1g"
-            tcp_edge_2t2g "tcp-edge-2t2g"
-            tcp_edge_4t1g "tcp-edge-4t1g"
-            tcp_edge_4t2g "tcp-edge-4t2g"
-            unix_level_2t1g "unix-level-2t1g"
-            unix_level_2t2g "unix-level-2t2g"
-            unix_level_4t1g "unix-level-4t1g"
-            unix_level_4t2g "unix-level-4t2g"
-            unix_edge_2t1g "unix-edge-2t1g"
-            unix_edge_2t2g "unix-edge-2t2g"
-            unix_edge_4t1g "unix-edge-4t1g"
-            unix_edge_4t2g "unix-edge-4t2g"
-            pipe_level_2t1g "pipe-level-2t1g"
-            pipe_level_2t2g "pipe-level-2t2g"
-            pipe_level_4t1g "pipe-level-4t1g"
-            pipe_level_4t2g "pipe-level-4t2g"
-            pipe_edge_2t1g "pipe-edge-2t1g"
-            pipe_edge_2t2g "pipe-edge-2t2g"
-            pipe_edge_4t1g "pipe-edge-4t1g"
-            pipe_edge_4t2g "pipe-edge-4t2g"
-        }
-        cells! {
-            #[cfg(unix)]
-            poll: "deletion/other-thread-in-handler", 60 seconds;
-            tcp_level_2t1g "tcp-level-2t1g"
-            tcp_level_2t2g "tcp-level-2t2g"
-            tcp_level_4t1g "tcp-level-4t1g"
-            tcp_level_4t2g "tcp-level-4t2g"
-            unix_level_2t1g "unix-level-2t1g"
-            unix_level_2t2g "unix-level-2t2g"
-            unix_level_4t1g "unix-level-4t1g"
-            unix_level_4t2g "unix-level-4t2g"
-            pipe_level_2t1g "pipe-level-2t1g"
-            pipe_level_2t2g "pipe-level-2t2g"
-            pipe_level_4t1g "pipe-level-4t1g"
-            pipe_level_4t2g "pipe-level-4t2g"
-        }
-        cells! {
-            #[cfg(unix)]
-            select: "deletion/other-thread-in-handler", 60 seconds;
-            tcp_level_2t1g "tcp-level-2t1g"
-            tcp_level_2t2g "tcp-level-2t2g"
-            tcp_level_4t1g "tcp-level-4t1g"
-            tcp_level_4t2g "tcp-level-4t2g"
-            unix_level_2t1g "unix-level-2t1g"
-            unix_level_2t2g "unix-level-2t2g"
-            unix_level_4t1g "unix-level-4t1g"
-            unix_level_4t2g "unix-level-4t2g"
-            pipe_level_2t1g "pipe-level-2t1g"
-            pipe_level_2t2g "pipe-level-2t2g"
-            pipe_level_4t1g "pipe-level-4t1g"
-            pipe_level_4t2g "pipe-level-4t2g"
-        }
-    }
-
-    mod foreign_group_idle {
-        cells! {
-            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
-            epoll: "deletion/foreign-group-idle", 60 seconds;
-            tcp_level_2t2g "tcp-level-2t2g"
-            tcp_level_4t2g "tcp-level-4t2g"
-            tcp_edge_2t2g "tcp-edge-2t2g"
-            tcp_edge_4t2g "tcp-edge-4t2g"
-            unix_level_2t2g "unix-level-2t2g"
-            unix_level_4t2g "unix-level-4t2g"
-            unix_edge_2t2g "unix-edge-2t2g"
-            unix_edge_4t2g "unix-edge-4t2g"
-            pipe_level_2t2g "pipe-level-2t2g"
-            pipe_level_4t2g "pipe-level-4t2g"
-            pipe_edge_2t2g "pipe-edge-2t2g"
-            pipe_edge_4t2g "pipe-edge-4t2g"
-        }
-        cells! {
-            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
-            kqueue: "deletion/foreign-group-idle", 60 seconds;
-            tcp_level_2t2g "tcp-level-2t2g"
-            tcp_level_4t2g "tcp-level-4t2g"
-            tcp_edge_2t2g "tcp-edge-2t2g"
-            tcp_edge_4t2g "tcp-edge-4t2g"
-            unix_level_2t2g "unix-level-2t2g"
-            unix_level_4t2g "unix-level-4t2g"
-            unix_edge_2t2g "unix-edge-2t2g"
-            unix_edge_4t2g "unix-edge-4t2g"
-            pipe_level_2t2g "pipe-level-2t2g"
-            pipe_level_4t2g "pipe-level-4t2g"
-            pipe_edge_2t2g "pipe-edge-2t2g"
-            pipe_edge_4t2g "pipe-edge-4t2g"
-        }
-        cells! {
-            #[cfg(unix)]
-            poll: "deletion/foreign-group-idle", 60 seconds;
-            tcp_level_2t2g "tcp-level-2t2g"
-            tcp_level_4t2g "tcp-level-4t2g"
-            unix_level_2t2g "unix-level-2t2g"
-            unix_level_4t2g "unix-level-4t2g"
-            pipe_level_2t2g "pipe-level-2t2g"
-            pipe_level_4t2g "pipe-level-4t2g"
-        }
-        cells! {
-            #[cfg(unix)]
-            select: "deletion/foreign-group-idle", 60 seconds;
-            tcp_level_2t2g "tcp-level-2t2g"
-            tcp_level_4t2g "tcp-level-4t2g"
-            unix_level_2t2g "unix-level-2t2g"
-            unix_level_4t2g "unix-level-4t2g"
-            pipe_level_2t2g "pipe-level-2t2g"
-            pipe_level_4t2g "pipe-level-4t2g"
-        }
-    }
-
-    mod foreign_group_running {
-        cells! {
-            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
-            epoll: "deletion/foreign-group-running", 60 seconds;
-            tcp_level_2t2g "tcp-level-2t2g"
-            tcp_level_4t2g "tcp-level-4t2g"
-            tcp_edge_2t2g "tcp-edge-2t2g"
-            tcp_edge_4t2g "tcp-edge-4t2g"
-            unix_level_2t2g "unix-level-2t2g"
-            unix_level_4t2g "unix-level-4t2g"
-            unix_edge_2t2g "unix-edge-2t2g"
-            unix_edge_4t2g "unix-edge-4t2g"
-            pipe_level_2t2g "pipe-level-2t2g"
-            pipe_level_4t2g "pipe-level-4t2g"
-            pipe_edge_2t2g "pipe-edge-2t2g"
-            pipe_edge_4t2g "pipe-edge-4t2g"
-        }
-        cells! {
-            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
-            kqueue: "deletion/foreign-group-running", 60 seconds;
-            tcp_level_2t2g "tcp-level-2t2g"
-            tcp_level_4t2g "tcp-level-4t2g"
-            tcp_edge_2t2g "tcp-edge-2t2g"
-            tcp_edge_4t2g "tcp-edge-4t2g"
-            unix_level_2t2g "unix-level-2t2g"
-            unix_level_4t2g "unix-level-4t2g"
-            unix_edge_2t2g "unix-edge-2t2g"
-            unix_edge_4t2g "unix-edge-4t2g"
-            pipe_level_2t2g "pipe-level-2t2g"
-            pipe_level_4t2g "pipe-level-4t2g"
-            pipe_edge_2t2g "pipe-edge-2t2g"
-            pipe_edge_4t2g "pipe-edge-4t2g"
-        }
-        cells! {
-            #[cfg(unix)]
-            poll: "deletion/foreign-group-running", 60 seconds;
-            tcp_level_2t2g "tcp-level-2t2g"
-            tcp_level_4t2g "tcp-level-4t2g"
-            unix_level_2t2g "unix-level-2t2g"
-            unix_level_4t2g "unix-level-4t2g"
-            pipe_level_2t2g "pipe-level-2t2g"
-            pipe_level_4t2g "pipe-level-4t2g"
-        }
-        cells! {
-            #[cfg(unix)]
-            select: "deletion/foreign-group-running", 60 seconds;
-            tcp_level_2t2g "tcp-level-2t2g"
-            tcp_level_4t2g "tcp-level-4t2g"
-            unix_level_2t2g "unix-level-2t2g"
-            unix_level_4t2g "unix-level-4t2g"
-            pipe_level_2t2g "pipe-level-2t2g"
-            pipe_level_4t2g "pipe-level-4t2g"
-        }
-    }
-
-    mod two_late_wakers {
-        cells! {
-            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
-            epoll: "deletion/two-late-wakers", 60 seconds;
-            tcp_level_2t1g "tcp-level-2t1g"
-            tcp_level_4t1g "tcp-level-4t1g"
-            tcp_edge_2t1g "tcp-edge-2t1g"
-            tcp_edge_4t1g "tcp-edge-4t1g"
-            unix_level_2t1g "unix-level-2t1g"
-            unix_level_4t1g "unix-level-4t1g"
-            unix_edge_2t1g "unix-edge-2t1g"
-            unix_edge_4t1g "unix-edge-4t1g"
-            pipe_level_2t1g "pipe-level-2t1g"
-            pipe_level_4t1g "pipe-level-4t1g"
-            pipe_edge_2t1g "pipe-edge-2t1g"
-            pipe_edge_4t1g "pipe-edge-4t1g"
-        }
-        cells! {
-            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
-            kqueue: "deletion/two-late-wakers", 60 seconds;
-            tcp_level_2t1g "tcp-level-2t1g"
-            tcp_level_4t1g "tcp-level-4t1g"
-            tcp_edge_2t1g "tcp-edge-2t1g"
-            tcp_edge_4t1g "tcp-edge-4t1g"
-            unix_level_2t1g "unix-level-2t1g"
-            unix_level_4t1g "unix-level-4t1g"
-            unix_edge_2t1g "unix-edge-2t1g"
-            unix_edge_4t1g "unix-edge-4t1g"
-            pipe_level_2t1g "pipe-level-2t1g"
-            pipe_level_4t1g "pipe-level-4t1g"
-            pipe_edge_2t1g "pipe-edge-2t1g"
-            pipe_edge_4t1g "pipe-edge-4t1g"
-        }
-        cells! {
-            #[cfg(unix)]
-            poll: "deletion/two-late-wakers", 60 seconds;
-            tcp_level_2t1g "tcp-level-2t1g"
-            tcp_level_4t1g "tcp-level-4t1g"
-            unix_level_2t1g "unix-level-2t1g"
-            unix_level_4t1g "unix-level-4t1g"
-            pipe_level_2t1g "pipe-level-2t1g"
-            pipe_level_4t1g "pipe-level-4t1g"
-        }
-        cells! {
-            #[cfg(unix)]
-            select: "deletion/two-late-wakers", 60 seconds;
-            tcp_level_2t1g "tcp-level-2t1g"
-            tcp_level_4t1g "tcp-level-4t1g"
-            unix_level_2t1g "unix-level-2t1g"
-            unix_level_4t1g "unix-level-4t1g"
-            pipe_level_2t1g "pipe-level-2t1g"
-            pipe_level_4t1g "pipe-level-4t1g"
-        }
-    }
-
-    mod reuse_in_batch {
-        cells! {
-            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
-            epoll: "deletion/reuse-in-batch", 60 seconds;
-            tcp_level_1t1g "tcp-level-1t1g"
-            tcp_level_2t1g "tcp-level-2t1g"
-            tcp_edge_1t1g "tcp-edge-1t1g"
-            tcp_edge_2t1g "tcp-edge-2t1g"
-            unix_level_1t1g "unix-level-1t1g"
-            unix_level_2t1g "unix-level-2t1g"
-            unix_edge_1t1g "unix-edge-1t1g"
-            unix_edge_2t1g "unix-edge-2t1g"
-            pipe_level_1t1g "pipe-level-1t1g"
-            pipe_level_2t1g "pipe-level-2t1g"
-            pipe_edge_1t1g "pipe-edge-1t1g"
-            pipe_edge_2t1g "pipe-edge-2t1g"
-        }
-        cells! {
-            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
-            kqueue: "deletion/reuse-in-batch", 60 seconds;
-            tcp_level_1t1g "tcp-level-1t1g"
-            tcp_level_2t1g "tcp-level-2t1g"
-            tcp_edge_1t1g "tcp-edge-1t1g"
-            tcp_edge_2t1g "tcp-edge-2t1g"
-            unix_level_1t1g "unix-level-1t1g"
-            unix_level_2t1g "unix-level-2t1g"
-            unix_edge_1t1g "unix-edge-1t1g"
-            unix_edge_2t1g "unix-edge-2t1g"
-            pipe_level_1t1g "pipe-level-1t1g"
-            pipe_level_2t1g "pipe-level-2t1g"
-            pipe_edge_1t1g "pipe-edge-1t1g"
-            pipe_edge_2t1g "pipe-edge-2t1g"
-        }
-        cells! {
-            #[cfg(unix)]
-            poll: "deletion/reuse-in-batch", 60 seconds;
-            tcp_level_1t1g "tcp-level-1t1g"
-            tcp_level_2t1g "tcp-level-2t1g"
-            unix_level_1t1g "unix-level-1t1g"
-            unix_level_2t1g "unix-level-2t1g"
-            pipe_level_1t1g "pipe-level-1t1g"
-            pipe_level_2t1g "pipe-level-2t1g"
-        }
-        cells! {
-            #[cfg(unix)]
-            select: "deletion/reuse-in-batch", 60 seconds;
-            tcp_level_1t1g "tcp-level-1t1g"
-            tcp_level_2t1g "tcp-level-2t1g"
-            unix_level_1t1g "unix-level-1t1g"
-            unix_level_2t1g "unix-level-2t1g"
-            pipe_level_1t1g "pipe-level-1t1g"
-            pipe_level_2t1g "pipe-level-2t1g"
-        }
-    }
-
-    mod late_report_then_reuse {
-        cells! {
-            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
-            epoll: "deletion/late-report-then-reuse", 60 seconds;
-            tcp_level_1t1g "tcp-level-1t1g"
-            tcp_level_2t1g "tcp-level-2t1g"
-            tcp_edge_1t1g "tcp-edge-1t1g"
-            tcp_edge_2t1g "tcp-edge-2t1g"
-            unix_level_1t1g "unix-level-1t1g"
-            unix_level_2t1g "unix-level-2t1g"
-            unix_edge_1t1g "unix-edge-1t1g"
-            unix_edge_2t1g "unix-edge-2t1g"
-            pipe_level_1t1g "pipe-level-1t1g"
-            pipe_level_2t1g "pipe-level-2t1g"
-            pipe_edge_1t1g "pipe-edge-1t1g"
-            pipe_edge_2t1g "pipe-edge-2t1g"
-        }
-        cells! {
-            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
-            kqueue: "deletion/late-report-then-reuse", 60 seconds;
-            tcp_level_1t1g "tcp-level-1t1g"
-            tcp_level_2t1g "tcp-level-2t1g"
-            tcp_edge_1t1g "tcp-edge-1t1g"
-            tcp_edge_2t1g "tcp-edge-2t1g"
-            unix_level_1t1g "unix-level-1t1g"
-            unix_level_2t1g "unix-level-2t1g"
-            unix_edge_1t1g "unix-edge-1t1g"
-            unix_edge_2t1g "unix-edge-2t1g"
-            pipe_level_1t1g "pipe-level-1t1g"
-            pipe_level_2t1g "pipe-level-2t1g"
-            pipe_edge_1t1g "pipe-edge-1t1g"
-            pipe_edge_2t1g "pipe-edge-2t1g"
-        }
-        cells! {
-            #[cfg(unix)]
-            poll: "deletion/late-report-then-reuse", 60 seconds;
-            tcp_level_1t1g "tcp-level-1t1g"
-            tcp_level_2t1g "tcp-level-2t1g"
-            unix_level_1t1g "unix-level-1t1g"
-            unix_level_2t1g "unix-level-2t1g"
-            pipe_level_1t1g "pipe-level-1t1g"
-            pipe_level_2t1g "pipe-level-2t1g"
-        }
-        cells! {
-            #[cfg(unix)]
-            select: "deletion/late-report-then-reuse", 60 seconds;
-            tcp_level_1t1g "tcp-level-1t1g"
-            tcp_level_2t1g "tcp-level-2t1g"
-            unix_level_1t1g "unix-level-1t1g"
-            unix_level_2t1g "unix-level-2t1g"
-            pipe_level_1t1g "pipe-level-1t1g"
-            pipe_level_2t1g "pipe-level-2t1g"
-        }
-    }
-
-    mod delete_reinsert_burst {
-        cells! {
-            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
-            epoll: "deletion/delete-reinsert-burst", 60 seconds;
-            tcp_level_1t1g "tcp-level-1t1g"
-            tcp_level_2t1g "tcp-level-2t1g"
-            tcp_level_4t1g "tcp-level-4t1g"
-            tcp_level_8t1g "tcp-level-8t1g"
-            tcp_edge_1t1g "tcp-edge-1t1g"
-            tcp_edge_2t1g "tcp-edge-2t1g"
-            tcp_edge_4t1g "tcp-edge-4t1g"
-            tcp_edge_8t1g "tcp-edge-8t1g"
-            unix_level_1t1g "unix-level-1t1g"
-            unix_level_2t1g "unix-level-2t1g"
-            unix_level_4t1g "unix-level-4t1g"
-            unix_level_8t1g "unix-level-8t1g"
-            unix_edge_1t1g "unix-edge-1t1g"
-            unix_edge_2t1g "unix-edge-2t1g"
-            unix_edge_4t1g "unix-edge-4t1g"
-            unix_edge_8t1g "unix-edge-8t1g"
-            pipe_level_1t1g "pipe-level-1t1g"
-            pipe_level_2t1g "pipe-level-2t1g"
-            pipe_level_4t1g "pipe-level-4t1g"
-            pipe_level_8t1g "pipe-level-8t1g"
-            pipe_edge_1t1g "pipe-edge-1t1g"
-            pipe_edge_2t1g "pipe-edge-2t1g"
-            pipe_edge_4t1g "pipe-edge-4t1g"
-            pipe_edge_8t1g "pipe-edge-8t1g"
-        }
-        cells! {
-            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
-            kqueue: "deletion/delete-reinsert-burst", 60 seconds;
-            tcp_level_1t1g "tcp-level-1t1g"
-            tcp_level_2t1g "tcp-level-2t1g"
-            tcp_level_4t1g "tcp-level-4t1g"
-            tcp_level_8t1g "tcp-level-8t1g"
-            tcp_edge_1t1g "tcp-edge-1t1g"
-            tcp_edge_2t1g "tcp-edge-2t1g"
-            tcp_edge_4t1g "tcp-edge-4t1g"
-            tcp_edge_8t1g "tcp-edge-8t1g"
-            unix_level_1t1g "unix-level-1t1g"
-            unix_level_2t1g "unix-level-2t1g"
-            unix_level_4t1g "unix-level-4t1g"
-            unix_level_8t1g "unix-level-8t1g"
-            unix_edge_1t1g "unix-edge-1t1g"
-            unix_edge_2t1g "unix-edge-2t1g"
-            unix_edge_4t1g "unix-edge-4t1g"
-            unix_edge_8t1g "unix-edge-8t1g"
-            pipe_level_1t1g "pipe-level-1t1g"
-            pipe_level_2t1g "pipe-level-2t1g"
-            pipe_level_4t1g "pipe-level-4t1g"
-            pipe_level_8t1g "pipe-level-8t1g"
-            pipe_edge_1t1g "pipe-edge-1t1g"
-            pipe_edge_2t1g "pipe-edge-2t1g"
-            pipe_edge_4t1g "pipe-edge-4t1g"
-            pipe_edge_8t1g "pipe-edge-8t1g"
-        }
-        cells! {
-            #[cfg(unix)]
-            poll: "deletion/delete-reinsert-burst", 60 seconds;
-            tcp_level_1t1g "tcp-level-1t1g"
-            tcp_level_2t1g "tcp-level-2t1g"
-            tcp_level_4t1g "tcp-level-4t1g"
-            tcp_level_8t1g "tcp-level-8t1g"
-            unix_level_1t1g "unix-level-1t1g"
-            unix_level_2t1g "unix-level-2t1g"
-            unix_level_4t1g "unix-level-4t1g"
-            unix_level_8t1g "unix-level-8t1g"
-            pipe_level_1t1g "pipe-level-1t1g"
-            pipe_level_2t1g "pipe-level-2t1g"
-            pipe_level_4t1g "pipe-level-4t1g"
-            pipe_level_8t1g "pipe-level-8t1g"
-        }
-        cells! {
-            #[cfg(unix)]
-            select: "deletion/delete-reinsert-burst", 60 seconds;
-            tcp_level_1t1g "tcp-level-1t1g"
-            tcp_level_2t1g "tcp-level-2t1g"
-            tcp_level_4t1g "tcp-level-4t1g"
-            tcp_level_8t1g "tcp-level-8t1g"
-            unix_level_1t1g "unix-level-1t1g"
-            unix_level_2t1g "unix-level-2t1g"
-            unix_level_4t1g "unix-level-4t1g"
-            unix_level_8t1g "unix-level-8t1g"
-            pipe_level_1t1g "pipe-level-1t1g"
-            pipe_level_2t1g "pipe-level-2t1g"
-            pipe_level_4t1g "pipe-level-4t1g"
-            pipe_level_8t1g "pipe-level-8t1g"
-        }
-    }
-
     mod cloned_dup {
         cells! {
             #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
@@ -2337,361 +1825,6 @@ mod deletion {
         }
     }
 
-    mod undeclared_copy {
-        cells! {
-            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
-            epoll: "deletion/undeclared-copy", 60 seconds;
-            tcp_level_1t1g "tcp-level-1t1g"
-            tcp_level_2t1g "tcp-level-2t1g"
-            tcp_edge_1t1g "tcp-edge-1t1g"
-            tcp_edge_2t1g "tcp-edge-2t1g"
-            unix_level_1t1g "unix-level-1t1g"
-            unix_level_2t1g "unix-level-2t1g"
-            unix_edge_1t1g "unix-edge-1t1g"
-            unix_edge_2t1g "unix-edge-2t1g"
-            pipe_level_1t1g "pipe-level-1t1g"
-            pipe_level_2t1g "pipe-level-2t1g"
-            pipe_edge_1t1g "pipe-edge-1t1g"
-            pipe_edge_2t1g "pipe-edge-2t1g"
-        }
-        cells! {
-            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
-            kqueue: "deletion/undeclared-copy", 60 seconds;
-            tcp_level_1t1g "tcp-level-1t1g"
-            tcp_level_2t1g "tcp-level-2t1g"
-            tcp_edge_1t1g "tcp-edge-1t1g"
-            tcp_edge_2t1g "tcp-edge-2t1g"
-            unix_level_1t1g "unix-level-1t1g"
-            unix_level_2t1g "unix-level-2t1g"
-            unix_edge_1t1g "unix-edge-1t1g"
-            unix_edge_2t1g "unix-edge-2t1g"
-            pipe_level_1t1g "pipe-level-1t1g"
-            pipe_level_2t1g "pipe-level-2t1g"
-            pipe_edge_1t1g "pipe-edge-1t1g"
-            pipe_edge_2t1g "pipe-edge-2t1g"
-        }
-        cells! {
-            #[cfg(unix)]
-            poll: "deletion/undeclared-copy", 60 seconds;
-            tcp_level_1t1g "tcp-level-1t1g"
-            tcp_level_2t1g "tcp-level-2t1g"
-            unix_level_1t1g "unix-level-1t1g"
-            unix_level_2t1g "unix-level-2t1g"
-            pipe_level_1t1g "pipe-level-1t1g"
-            pipe_level_2t1g "pipe-level-2t1g"
-        }
-        cells! {
-            #[cfg(unix)]
-            select: "deletion/undeclared-copy", 60 seconds;
-            tcp_level_1t1g "tcp-level-1t1g"
-            tcp_level_2t1g "tcp-level-2t1g"
-            unix_level_1t1g "unix-level-1t1g"
-            unix_level_2t1g "unix-level-2t1g"
-            pipe_level_1t1g "pipe-level-1t1g"
-            pipe_level_2t1g "pipe-level-2t1g"
-        }
-    }
-
-    mod closes_beside_children {
-        cells! {
-            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
-            epoll: "deletion/closes-beside-children", 60 seconds;
-            unix_level_2t1g "unix-level-2t1g"
-            unix_edge_2t1g "unix-edge-2t1g"
-            pipe_level_2t1g "pipe-level-2t1g"
-            pipe_edge_2t1g "pipe-edge-2t1g"
-        }
-        cells! {
-            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
-            kqueue: "deletion/closes-beside-children", 60 seconds;
-            unix_level_2t1g "unix-level-2t1g"
-            unix_edge_2t1g "unix-edge-2t1g"
-            pipe_level_2t1g "pipe-level-2t1g"
-            pipe_edge_2t1g "pipe-edge-2t1g"
-        }
-        cells! {
-            #[cfg(unix)]
-            poll: "deletion/closes-beside-children", 60 seconds;
-            unix_level_2t1g "unix-level-2t1g"
-            pipe_level_2t1g "pipe-level-2t1g"
-        }
-        cells! {
-            #[cfg(unix)]
-            select: "deletion/closes-beside-children", 60 seconds;
-            unix_level_2t1g "unix-level-2t1g"
-            pipe_level_2t1g "pipe-level-2t1g"
-        }
-    }
-
-    mod disown {
-        cells! {
-            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
-            epoll: "deletion/disown", 60 seconds;
-            tcp_level_1t1g "tcp-level-1t1g"
-            tcp_level_2t1g "tcp-level-2t1g"
-            tcp_edge_1t1g "tcp-edge-1t1g"
-            tcp_edge_2t1g "tcp-edge-2t1g"
-            unix_level_1t1g "unix-level-1t1g"
-            unix_level_2t1g "unix-level-2t1g"
-            unix_edge_1t1g "unix-edge-1t1g"
-            unix_edge_2t1g "unix-edge-2t1g"
-            pipe_level_1t1g "pipe-level-1t1g"
-            pipe_level_2t1g "pipe-level-2t1g"
-            pipe_edge_1t1g "pipe-edge-1t1g"
-            pipe_edge_2t1g "pipe-edge-2t1g"
-        }
-        cells! {
-            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
-            kqueue: "deletion/disown", 60 seconds;
-            tcp_level_1t1g "tcp-level-1t1g"
-            tcp_level_2t1g "tcp-level-2t1g"
-            tcp_edge_1t1g "tcp-edge-1t1g"
-            tcp_edge_2t1g "tcp-edge-2t1g"
-            unix_level_1t1g "unix-level-1t1g"
-            unix_level_2t1g "unix-level-2t1g"
-            unix_edge_1t1g "unix-edge-1t1g"
-            unix_edge_2t1g "unix-edge-2t1g"
-            pipe_level_1t1g "pipe-level-1t1g"
-            pipe_level_2t1g "pipe-level-2t1g"
-            pipe_edge_1t1g "pipe-edge-1t1g"
-            pipe_edge_2t1g "pipe-edge-2t1g"
-        }
-        cells! {
-            #[cfg(unix)]
-            poll: "deletion/disown", 60 seconds;
-            tcp_level_1t1g "tcp-level-1t1g"
-            tcp_level_2t1g "tcp-level-2t1g"
-            unix_level_1t1g "unix-level-1t1g"
-            unix_level_2t1g "unix-level-2t1g"
-            pipe_level_1t1g "pipe-level-1t1g"
-            pipe_level_2t1g "pipe-level-2t1g"
-        }
-        cells! {
-            #[cfg(unix)]
-            select: "deletion/disown", 60 seconds;
-            tcp_level_1t1g "tcp-level-1t1g"
-            tcp_level_2t1g "tcp-level-2t1g"
-            unix_level_1t1g "unix-level-1t1g"
-            unix_level_2t1g "unix-level-2t1g"
-            pipe_level_1t1g "pipe-level-1t1g"
-            pipe_level_2t1g "pipe-level-2t1g"
-        }
-    }
-
-    mod delete_twice {
-        cells! {
-            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
-            epoll: "deletion/delete-twice", 60 seconds;
-            tcp_level_1t1g "tcp-level-1t1g"
-            tcp_level_2t1g "tcp-level-2t1g"
-            tcp_edge_1t1g "tcp-edge-1t1g"
-            tcp_edge_2t1g "tcp-edge-2t1g"
-            unix_level_1t1g "unix-level-1t1g"
-            unix_level_2t1g "unix-level-2t1g"
-            unix_edge_1t1g "unix-edge-1t1g"
-            unix_edge_2t1g "unix-edge-2t1g"
-            pipe_level_1t1g "pipe-level-1t1g"
-            pipe_level_2t1g "pipe-level-2t1g"
-            pipe_edge_1t1g "pipe-edge-1t1g"
-            pipe_edge_2t1g "pipe-edge-2t1g"
-        }
-        cells! {
-            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
-            kqueue: "deletion/delete-twice", 60 seconds;
-            tcp_level_1t1g "tcp-level-1t1g"
-            tcp_level_2t1g "tcp-level-2t1g"
-            tcp_edge_1t1g "tcp-edge-1t1g"
-            tcp_edge_2t1g "tcp-edge-2t1g"
-            unix_level_1t1g "unix-level-1t1g"
-            unix_level_2t1g "unix-level-2t1g"
-            unix_edge_1t1g "unix-edge-1t1g"
-            unix_edge_2t1g "unix-edge-2t1g"
-            pipe_level_1t1g "pipe-level-1t1g"
-            pipe_level_2t1g "pipe-level-2t1g"
-            pipe_edge_1t1g "pipe-edge-1t1g"
-            pipe_edge_2t1g "pipe-edge-2t1g"
-        }
-        cells! {
-            #[cfg(unix)]
-            poll: "deletion/delete-twice", 60 seconds;
-            tcp_level_1t1g "tcp-level-1t1g"
-            tcp_level_2t1g "tcp-level-2t1g"
-            unix_level_1t1g "unix-level-1t1g"
-            unix_level_2t1g "unix-level-2t1g"
-            pipe_level_1t1g "pipe-level-1t1g"
-            pipe_level_2t1g "pipe-level-2t1g"
-        }
-        cells! {
-            #[cfg(unix)]
-            select: "deletion/delete-twice", 60 seconds;
-            tcp_level_1t1g "tcp-level-1t1g"
-            tcp_level_2t1g "tcp-level-2t1g"
-            unix_level_1t1g "unix-level-1t1g"
-            unix_level_2t1g "unix-level-2t1g"
-            pipe_level_1t1g "pipe-level-1t1g"
-            pipe_level_2t1g "pipe-level-2t1g"
-        }
-    }
-
-    mod handler_dropped_last {
-        cells! {
-            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
-            epoll: "deletion/handler-dropped-last", 60 seconds;
-            tcp_level_2t1g "tcp-level-2t1g"
-            tcp_edge_2t1g "tcp-edge-2t1g"
-            unix_level_2t1g "unix-level-2t1g"
-            unix_edge_2t1g "unix-edge-2t1g"
-            pipe_level_2t1g "pipe-level-2t1g"
-            pipe_edge_2t1g "pipe-edge-2t1g"
-        }
-        cells! {
-            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
-            kqueue: "deletion/handler-dropped-last", 60 seconds;
-            tcp_level_2t1g "tcp-level-2t1g"
-            tcp_edge_2t1g "tcp-edge-2t1g"
-            unix_level_2t1g "unix-level-2t1g"
-            unix_edge_2t1g "unix-edge-2t1g"
-            pipe_level_2t1g "pipe-level-2t1g"
-            pipe_edge_2t1g "pipe-edge-2t1g"
-        }
-        cells! {
-            #[cfg(unix)]
-            poll: "deletion/handler-dropped-last", 60 seconds;
-            tcp_level_2t1g "tcp-level-2t1g"
-            unix_level_2t1g "unix-level-2t1g"
-            pipe_level_2t1g "pipe-level-2t1g"
-        }
-        cells! {
-            #[cfg(unix)]
-            select: "deletion/handler-dropped-last", 60 seconds;
-            tcp_level_2t1g "tcp-level-2t1g"
-            unix_level_2t1g "unix-level-2t1g"
-            pipe_level_2t1g "pipe-level-2t1g"
-        }
-    }
-
-    mod peer_sees_the_end {
-        cells! {
-            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
-            epoll: "deletion/peer-sees-the-end", 60 seconds;
-            tcp_level_2t1g "tcp-level-2t1g"
-            tcp_level_2t2g "tcp-level-2t2g"
-            tcp_level_4t1g "tcp-level-4t1g"
-            tcp_level_4t2g "tcp-level-4t2g"
-            tcp_edge_2t1g "tcp-edge-2t1g"
-            tcp_edge_2t2g "tcp-edge-2t2g"
-            tcp_edge_4t1g "tcp-edge-4t1g"
-            tcp_edge_4t2g "tcp-edge-4t2g"
-            unix_level_2t1g "unix-level-2t1g"
-            unix_level_2t2g "unix-level-2t2g"
-            unix_level_4t1g "unix-level-4t1g"
-            unix_level_4t2g "unix-level-4t2g"
-            unix_edge_2t1g "unix-edge-2t1g"
-            unix_edge_2t2g "unix-edge-2t2g"
-            unix_edge_4t1g "unix-edge-4t1g"
-            unix_edge_4t2g "unix-edge-4t2g"
-            pipe_level_2t1g "pipe-level-2t1g"
-            pipe_level_2t2g "pipe-level-2t2g"
-            pipe_level_4t1g "pipe-level-4t1g"
-            pipe_level_4t2g "pipe-level-4t2g"
-            pipe_edge_2t1g "pipe-edge-2t1g"
-            pipe_edge_2t2g "pipe-edge-2t2g"
-            pipe_edge_4t1g "pipe-edge-4t1g"
-            pipe_edge_4t2g "pipe-edge-4t2g"
-        }
-        cells! {
-            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
-            kqueue: "deletion/peer-sees-the-end", 60 seconds;
-            tcp_level_2t1g "tcp-level-2t1g"
-            tcp_level_2t2g "tcp-level-2t2g"
-            tcp_level_4t1g "tcp-level-4t1g"
-            tcp_level_4t2g "tcp-level-4t2g"
-            tcp_edge_2t1g "tcp-edge-2t1g"
-            tcp_edge_2t2g "tcp-edge-2t2g"
-            tcp_edge_4t1g "tcp-edge-4t1g"
-            tcp_edge_4t2g "tcp-edge-4t2g"
-            unix_level_2t1g "unix-level-2t1g"
-            unix_level_2t2g "unix-level-2t2g"
-            unix_level_4t1g "unix-level-4t1g"
-            unix_level_4t2g "unix-level-4t2g"
-            unix_edge_2t1g "unix-edge-2t1g"
-            unix_edge_2t2g "unix-edge-2t2g"
-            unix_edge_4t1g "unix-edge-4t1g"
-            unix_edge_4t2g "unix-edge-4t2g"
-            pipe_level_2t1g "pipe-level-2t1g"
-            pipe_level_2t2g "pipe-level-2t2g"
-            pipe_level_4t1g "pipe-level-4t1g"
-            pipe_level_4t2g "pipe-level-4t2g"
-            pipe_edge_2t1g "pipe-edge-2t1g"
-            pipe_edge_2t2g "pipe-edge-2t2g"
-            pipe_edge_4t1g "pipe-edge-4t1g"
-            pipe_edge_4t2g "pipe-edge-4t2g"
-        }
-        cells! {
-            #[cfg(unix)]
-            poll: "deletion/peer-sees-the-end", 60 seconds;
-            tcp_level_2t1g "tcp-level-2t1g"
-            tcp_level_2t2g "tcp-level-2t2g"
-            tcp_level_4t1g "tcp-level-4t1g"
-            tcp_level_4t2g "tcp-level-4t2g"
-            unix_level_2t1g "unix-level-2t1g"
-            unix_level_2t2g "unix-level-2t2g"
-            unix_level_4t1g "unix-level-4t1g"
-            unix_level_4t2g "unix-level-4t2g"
-            pipe_level_2t1g "pipe-level-2t1g"
-            pipe_level_2t2g "pipe-level-2t2g"
-            pipe_level_4t1g "pipe-level-4t1g"
-            pipe_level_4t2g "pipe-level-4t2g"
-        }
-        cells! {
-            #[cfg(unix)]
-            select: "deletion/peer-sees-the-end", 60 seconds;
-            tcp_level_2t1g "tcp-level-2t1g"
-            tcp_level_2t2g "tcp-level-2t2g"
-            tcp_level_4t1g "tcp-level-4t1g"
-            tcp_level_4t2g "tcp-level-4t2g"
-            unix_level_2t1g "unix-level-2t1g"
-            unix_level_2t2g "unix-level-2t2g"
-            unix_level_4t1g "unix-level-4t1g"
-            unix_level_4t2g "unix-level-4t2g"
-            pipe_level_2t1g "pipe-level-2t1g"
-            pipe_level_2t2g "pipe-level-2t2g"
-            pipe_level_4t1g "pipe-level-4t1g"
-            pipe_level_4t2g "pipe-level-4t2g"
-        }
-    }
-
-    mod stale_call_beside_insert {
-        cells! {
-            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
-            epoll: "deletion/stale-call-beside-insert", 60 seconds;
-            unix_level_2t1g "unix-level-2t1g"
-            unix_edge_2t1g "unix-edge-2t1g"
-            pipe_level_2t1g "pipe-level-2t1g"
-            pipe_edge_2t1g "pipe-edge-2t1g"
-        }
-        cells! {
-            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
-            kqueue: "deletion/stale-call-beside-insert", 60 seconds;
-            unix_level_2t1g "unix-level-2t1g"
-            unix_edge_2t1g "unix-edge-2t1g"
-            pipe_level_2t1g "pipe-level-2t1g"
-            pipe_edge_2t1g "pipe-edge-2t1g"
-        }
-        cells! {
-            #[cfg(unix)]
-            poll: "deletion/stale-call-beside-insert", 60 seconds;
-            unix_level_2t1g "unix-level-2t1g"
-            pipe_level_2t1g "pipe-level-2t1g"
-        }
-        cells! {
-            #[cfg(unix)]
-            select: "deletion/stale-call-beside-insert", 60 seconds;
-            unix_level_2t1g "unix-level-2t1g"
-            pipe_level_2t1g "pipe-level-2t1g"
-        }
-    }
-
     mod close_beside_a_wait {
         cells! {
             #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
@@ -2720,116 +1853,6 @@ mod deletion {
         cells! {
             #[cfg(unix)]
             select: "deletion/close-beside-a-wait", 60 seconds;
-            unix_level_1t1g "unix-level-1t1g"
-            unix_level_2t1g "unix-level-2t1g"
-            pipe_level_1t1g "pipe-level-1t1g"
-            pipe_level_2t1g "pipe-level-2t1g"
-        }
-    }
-
-    mod slow_close {
-        cells! {
-            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
-            epoll: "deletion/slow-close", 60 seconds;
-            tcp_level_1t1g "tcp-level-1t1g"
-            tcp_level_2t1g "tcp-level-2t1g"
-            tcp_edge_1t1g "tcp-edge-1t1g"
-            tcp_edge_2t1g "tcp-edge-2t1g"
-            unix_level_1t1g "unix-level-1t1g"
-            unix_level_2t1g "unix-level-2t1g"
-            unix_edge_1t1g "unix-edge-1t1g"
-            unix_edge_2t1g "unix-edge-2t1g"
-            pipe_level_1t1g "pipe-level-1t1g"
-            pipe_level_2t1g "pipe-level-2t1g"
-            pipe_edge_1t1g "pipe-edge-1t1g"
-            pipe_edge_2t1g "pipe-edge-2t1g"
-        }
-        cells! {
-            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
-            kqueue: "deletion/slow-close", 60 seconds;
-            tcp_level_1t1g "tcp-level-1t1g"
-            tcp_level_2t1g "tcp-level-2t1g"
-            tcp_edge_1t1g "tcp-edge-1t1g"
-            tcp_edge_2t1g "tcp-edge-2t1g"
-            unix_level_1t1g "unix-level-1t1g"
-            unix_level_2t1g "unix-level-2t1g"
-            unix_edge_1t1g "unix-edge-1t1g"
-            unix_edge_2t1g "unix-edge-2t1g"
-            pipe_level_1t1g "pipe-level-1t1g"
-            pipe_level_2t1g "pipe-level-2t1g"
-            pipe_edge_1t1g "pipe-edge-1t1g"
-            pipe_edge_2t1g "pipe-edge-2t1g"
-        }
-        cells! {
-            #[cfg(unix)]
-            poll: "deletion/slow-close", 60 seconds;
-            tcp_level_1t1g "tcp-level-1t1g"
-            tcp_level_2t1g "tcp-level-2t1g"
-            unix_level_1t1g "unix-level-1t1g"
-            unix_level_2t1g "unix-level-2t1g"
-            pipe_level_1t1g "pipe-level-1t1g"
-            pipe_level_2t1g "pipe-level-2t1g"
-        }
-        cells! {
-            #[cfg(unix)]
-            select: "deletion/slow-close", 60 seconds;
-            tcp_level_1t1g "tcp-level-1t1g"
-            tcp_level_2t1g "tcp-level-2t1g"
-            unix_level_1t1g "unix-level-1t1g"
-            unix_level_2t1g "unix-level-2t1g"
-            pipe_level_1t1g "pipe-level-1t1g"
-            pipe_level_2t1g "pipe-level-2t1g"
-        }
-    }
-
-    mod raw_close_diagnosed {
-        cells! {
-            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
-            epoll: "deletion/raw-close-diagnosed", 60 seconds;
-            tcp_level_1t1g "tcp-level-1t1g"
-            tcp_level_2t1g "tcp-level-2t1g"
-            tcp_edge_1t1g "tcp-edge-1t1g"
-            tcp_edge_2t1g "tcp-edge-2t1g"
-            unix_level_1t1g "unix-level-1t1g"
-            unix_level_2t1g "unix-level-2t1g"
-            unix_edge_1t1g "unix-edge-1t1g"
-            unix_edge_2t1g "unix-edge-2t1g"
-            pipe_level_1t1g "pipe-level-1t1g"
-            pipe_level_2t1g "pipe-level-2t1g"
-            pipe_edge_1t1g "pipe-edge-1t1g"
-            pipe_edge_2t1g "pipe-edge-2t1g"
-        }
-        cells! {
-            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
-            kqueue: "deletion/raw-close-diagnosed", 60 seconds;
-            tcp_level_1t1g "tcp-level-1t1g"
-            tcp_level_2t1g "tcp-level-2t1g"
-            tcp_edge_1t1g "tcp-edge-1t1g"
-            tcp_edge_2t1g "tcp-edge-2t1g"
-            unix_level_1t1g "unix-level-1t1g"
-            unix_level_2t1g "unix-level-2t1g"
-            unix_edge_1t1g "unix-edge-1t1g"
-            unix_edge_2t1g "unix-edge-2t1g"
-            pipe_level_1t1g "pipe-level-1t1g"
-            pipe_level_2t1g "pipe-level-2t1g"
-            pipe_edge_1t1g "pipe-edge-1t1g"
-            pipe_edge_2t1g "pipe-edge-2t1g"
-        }
-        cells! {
-            #[cfg(unix)]
-            poll: "deletion/raw-close-diagnosed", 60 seconds;
-            tcp_level_1t1g "tcp-level-1t1g"
-            tcp_level_2t1g "tcp-level-2t1g"
-            unix_level_1t1g "unix-level-1t1g"
-            unix_level_2t1g "unix-level-2t1g"
-            pipe_level_1t1g "pipe-level-1t1g"
-            pipe_level_2t1g "pipe-level-2t1g"
-        }
-        cells! {
-            #[cfg(unix)]
-            select: "deletion/raw-close-diagnosed", 60 seconds;
-            tcp_level_1t1g "tcp-level-1t1g"
-            tcp_level_2t1g "tcp-level-2t1g"
             unix_level_1t1g "unix-level-1t1g"
             unix_level_2t1g "unix-level-2t1g"
             pipe_level_1t1g "pipe-level-1t1g"
@@ -2963,558 +1986,986 @@ mod deletion {
             pipe_level_8t2g "pipe-level-8t2g"
         }
     }
+
+    mod closes_beside_children {
+        cells! {
+            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+            epoll: "deletion/closes-beside-children", 60 seconds;
+            unix_level_2t1g "unix-level-2t1g"
+            unix_edge_2t1g "unix-edge-2t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+            pipe_edge_2t1g "pipe-edge-2t1g"
+        }
+        cells! {
+            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+            kqueue: "deletion/closes-beside-children", 60 seconds;
+            unix_level_2t1g "unix-level-2t1g"
+            unix_edge_2t1g "unix-edge-2t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+            pipe_edge_2t1g "pipe-edge-2t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            poll: "deletion/closes-beside-children", 60 seconds;
+            unix_level_2t1g "unix-level-2t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            select: "deletion/closes-beside-children", 60 seconds;
+            unix_level_2t1g "unix-level-2t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+    }
+
+    mod delete_reinsert_burst {
+        cells! {
+            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+            epoll: "deletion/delete-reinsert-burst", 60 seconds;
+            tcp_level_1t1g "tcp-level-1t1g"
+            tcp_level_2t1g "tcp-level-2t1g"
+            tcp_level_4t1g "tcp-level-4t1g"
+            tcp_level_8t1g "tcp-level-8t1g"
+            tcp_edge_1t1g "tcp-edge-1t1g"
+            tcp_edge_2t1g "tcp-edge-2t1g"
+            tcp_edge_4t1g "tcp-edge-4t1g"
+            tcp_edge_8t1g "tcp-edge-8t1g"
+            unix_level_1t1g "unix-level-1t1g"
+            unix_level_2t1g "unix-level-2t1g"
+            unix_level_4t1g "unix-level-4t1g"
+            unix_level_8t1g "unix-level-8t1g"
+            unix_edge_1t1g "unix-edge-1t1g"
+            unix_edge_2t1g "unix-edge-2t1g"
+            unix_edge_4t1g "unix-edge-4t1g"
+            unix_edge_8t1g "unix-edge-8t1g"
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+            pipe_level_4t1g "pipe-level-4t1g"
+            pipe_level_8t1g "pipe-level-8t1g"
+            pipe_edge_1t1g "pipe-edge-1t1g"
+            pipe_edge_2t1g "pipe-edge-2t1g"
+            pipe_edge_4t1g "pipe-edge-4t1g"
+            pipe_edge_8t1g "pipe-edge-8t1g"
+        }
+        cells! {
+            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+            kqueue: "deletion/delete-reinsert-burst", 60 seconds;
+            tcp_level_1t1g "tcp-level-1t1g"
+            tcp_level_2t1g "tcp-level-2t1g"
+            tcp_level_4t1g "tcp-level-4t1g"
+            tcp_level_8t1g "tcp-level-8t1g"
+            tcp_edge_1t1g "tcp-edge-1t1g"
+            tcp_edge_2t1g "tcp-edge-2t1g"
+            tcp_edge_4t1g "tcp-edge-4t1g"
+            tcp_edge_8t1g "tcp-edge-8t1g"
+            unix_level_1t1g "unix-level-1t1g"
+            unix_level_2t1g "unix-level-2t1g"
+            unix_level_4t1g "unix-level-4t1g"
+            unix_level_8t1g "unix-level-8t1g"
+            unix_edge_1t1g "unix-edge-1t1g"
+            unix_edge_2t1g "unix-edge-2t1g"
+            unix_edge_4t1g "unix-edge-4t1g"
+            unix_edge_8t1g "unix-edge-8t1g"
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+            pipe_level_4t1g "pipe-level-4t1g"
+            pipe_level_8t1g "pipe-level-8t1g"
+            pipe_edge_1t1g "pipe-edge-1t1g"
+            pipe_edge_2t1g "pipe-edge-2t1g"
+            pipe_edge_4t1g "pipe-edge-4t1g"
+            pipe_edge_8t1g "pipe-edge-8t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            poll: "deletion/delete-reinsert-burst", 60 seconds;
+            tcp_level_1t1g "tcp-level-1t1g"
+            tcp_level_2t1g "tcp-level-2t1g"
+            tcp_level_4t1g "tcp-level-4t1g"
+            tcp_level_8t1g "tcp-level-8t1g"
+            unix_level_1t1g "unix-level-1t1g"
+            unix_level_2t1g "unix-level-2t1g"
+            unix_level_4t1g "unix-level-4t1g"
+            unix_level_8t1g "unix-level-8t1g"
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+            pipe_level_4t1g "pipe-level-4t1g"
+            pipe_level_8t1g "pipe-level-8t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            select: "deletion/delete-reinsert-burst", 60 seconds;
+            tcp_level_1t1g "tcp-level-1t1g"
+            tcp_level_2t1g "tcp-level-2t1g"
+            tcp_level_4t1g "tcp-level-4t1g"
+            tcp_level_8t1g "tcp-level-8t1g"
+            unix_level_1t1g "unix-level-1t1g"
+            unix_level_2t1g "unix-level-2t1g"
+            unix_level_4t1g "unix-level-4t1g"
+            unix_level_8t1g "unix-level-8t1g"
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+            pipe_level_4t1g "pipe-level-4t1g"
+            pipe_level_8t1g "pipe-level-8t1g"
+        }
+    }
+
+    mod delete_twice {
+        cells! {
+            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+            epoll: "deletion/delete-twice", 60 seconds;
+            tcp_level_1t1g "tcp-level-1t1g"
+            tcp_level_2t1g "tcp-level-2t1g"
+            tcp_edge_1t1g "tcp-edge-1t1g"
+            tcp_edge_2t1g "tcp-edge-2t1g"
+            unix_level_1t1g "unix-level-1t1g"
+            unix_level_2t1g "unix-level-2t1g"
+            unix_edge_1t1g "unix-edge-1t1g"
+            unix_edge_2t1g "unix-edge-2t1g"
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+            pipe_edge_1t1g "pipe-edge-1t1g"
+            pipe_edge_2t1g "pipe-edge-2t1g"
+        }
+        cells! {
+            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+            kqueue: "deletion/delete-twice", 60 seconds;
+            tcp_level_1t1g "tcp-level-1t1g"
+            tcp_level_2t1g "tcp-level-2t1g"
+            tcp_edge_1t1g "tcp-edge-1t1g"
+            tcp_edge_2t1g "tcp-edge-2t1g"
+            unix_level_1t1g "unix-level-1t1g"
+            unix_level_2t1g "unix-level-2t1g"
+            unix_edge_1t1g "unix-edge-1t1g"
+            unix_edge_2t1g "unix-edge-2t1g"
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+            pipe_edge_1t1g "pipe-edge-1t1g"
+            pipe_edge_2t1g "pipe-edge-2t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            poll: "deletion/delete-twice", 60 seconds;
+            tcp_level_1t1g "tcp-level-1t1g"
+            tcp_level_2t1g "tcp-level-2t1g"
+            unix_level_1t1g "unix-level-1t1g"
+            unix_level_2t1g "unix-level-2t1g"
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            select: "deletion/delete-twice", 60 seconds;
+            tcp_level_1t1g "tcp-level-1t1g"
+            tcp_level_2t1g "tcp-level-2t1g"
+            unix_level_1t1g "unix-level-1t1g"
+            unix_level_2t1g "unix-level-2t1g"
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+    }
+
+    mod disown {
+        cells! {
+            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+            epoll: "deletion/disown", 60 seconds;
+            tcp_level_1t1g "tcp-level-1t1g"
+            tcp_level_2t1g "tcp-level-2t1g"
+            tcp_edge_1t1g "tcp-edge-1t1g"
+            tcp_edge_2t1g "tcp-edge-2t1g"
+            unix_level_1t1g "unix-level-1t1g"
+            unix_level_2t1g "unix-level-2t1g"
+            unix_edge_1t1g "unix-edge-1t1g"
+            unix_edge_2t1g "unix-edge-2t1g"
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+            pipe_edge_1t1g "pipe-edge-1t1g"
+            pipe_edge_2t1g "pipe-edge-2t1g"
+        }
+        cells! {
+            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+            kqueue: "deletion/disown", 60 seconds;
+            tcp_level_1t1g "tcp-level-1t1g"
+            tcp_level_2t1g "tcp-level-2t1g"
+            tcp_edge_1t1g "tcp-edge-1t1g"
+            tcp_edge_2t1g "tcp-edge-2t1g"
+            unix_level_1t1g "unix-level-1t1g"
+            unix_level_2t1g "unix-level-2t1g"
+            unix_edge_1t1g "unix-edge-1t1g"
+            unix_edge_2t1g "unix-edge-2t1g"
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+            pipe_edge_1t1g "pipe-edge-1t1g"
+            pipe_edge_2t1g "pipe-edge-2t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            poll: "deletion/disown", 60 seconds;
+            tcp_level_1t1g "tcp-level-1t1g"
+            tcp_level_2t1g "tcp-level-2t1g"
+            unix_level_1t1g "unix-level-1t1g"
+            unix_level_2t1g "unix-level-2t1g"
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            select: "deletion/disown", 60 seconds;
+            tcp_level_1t1g "tcp-level-1t1g"
+            tcp_level_2t1g "tcp-level-2t1g"
+            unix_level_1t1g "unix-level-1t1g"
+            unix_level_2t1g "unix-level-2t1g"
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+    }
+
+    mod foreign_group_idle {
+        cells! {
+            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+            epoll: "deletion/foreign-group-idle", 60 seconds;
+            tcp_level_2t2g "tcp-level-2t2g"
+            tcp_level_4t2g "tcp-level-4t2g"
+            tcp_edge_2t2g "tcp-edge-2t2g"
+            tcp_edge_4t2g "tcp-edge-4t2g"
+            unix_level_2t2g "unix-level-2t2g"
+            unix_level_4t2g "unix-level-4t2g"
+            unix_edge_2t2g "unix-edge-2t2g"
+            unix_edge_4t2g "unix-edge-4t2g"
+            pipe_level_2t2g "pipe-level-2t2g"
+            pipe_level_4t2g "pipe-level-4t2g"
+            pipe_edge_2t2g "pipe-edge-2t2g"
+            pipe_edge_4t2g "pipe-edge-4t2g"
+        }
+        cells! {
+            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+            kqueue: "deletion/foreign-group-idle", 60 seconds;
+            tcp_level_2t2g "tcp-level-2t2g"
+            tcp_level_4t2g "tcp-level-4t2g"
+            tcp_edge_2t2g "tcp-edge-2t2g"
+            tcp_edge_4t2g "tcp-edge-4t2g"
+            unix_level_2t2g "unix-level-2t2g"
+            unix_level_4t2g "unix-level-4t2g"
+            unix_edge_2t2g "unix-edge-2t2g"
+            unix_edge_4t2g "unix-edge-4t2g"
+            pipe_level_2t2g "pipe-level-2t2g"
+            pipe_level_4t2g "pipe-level-4t2g"
+            pipe_edge_2t2g "pipe-edge-2t2g"
+            pipe_edge_4t2g "pipe-edge-4t2g"
+        }
+        cells! {
+            #[cfg(unix)]
+            poll: "deletion/foreign-group-idle", 60 seconds;
+            tcp_level_2t2g "tcp-level-2t2g"
+            tcp_level_4t2g "tcp-level-4t2g"
+            unix_level_2t2g "unix-level-2t2g"
+            unix_level_4t2g "unix-level-4t2g"
+            pipe_level_2t2g "pipe-level-2t2g"
+            pipe_level_4t2g "pipe-level-4t2g"
+        }
+        cells! {
+            #[cfg(unix)]
+            select: "deletion/foreign-group-idle", 60 seconds;
+            tcp_level_2t2g "tcp-level-2t2g"
+            tcp_level_4t2g "tcp-level-4t2g"
+            unix_level_2t2g "unix-level-2t2g"
+            unix_level_4t2g "unix-level-4t2g"
+            pipe_level_2t2g "pipe-level-2t2g"
+            pipe_level_4t2g "pipe-level-4t2g"
+        }
+    }
+
+    mod foreign_group_running {
+        cells! {
+            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+            epoll: "deletion/foreign-group-running", 60 seconds;
+            tcp_level_2t2g "tcp-level-2t2g"
+            tcp_level_4t2g "tcp-level-4t2g"
+            tcp_edge_2t2g "tcp-edge-2t2g"
+            tcp_edge_4t2g "tcp-edge-4t2g"
+            unix_level_2t2g "unix-level-2t2g"
+            unix_level_4t2g "unix-level-4t2g"
+            unix_edge_2t2g "unix-edge-2t2g"
+            unix_edge_4t2g "unix-edge-4t2g"
+            pipe_level_2t2g "pipe-level-2t2g"
+            pipe_level_4t2g "pipe-level-4t2g"
+            pipe_edge_2t2g "pipe-edge-2t2g"
+            pipe_edge_4t2g "pipe-edge-4t2g"
+        }
+        cells! {
+            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+            kqueue: "deletion/foreign-group-running", 60 seconds;
+            tcp_level_2t2g "tcp-level-2t2g"
+            tcp_level_4t2g "tcp-level-4t2g"
+            tcp_edge_2t2g "tcp-edge-2t2g"
+            tcp_edge_4t2g "tcp-edge-4t2g"
+            unix_level_2t2g "unix-level-2t2g"
+            unix_level_4t2g "unix-level-4t2g"
+            unix_edge_2t2g "unix-edge-2t2g"
+            unix_edge_4t2g "unix-edge-4t2g"
+            pipe_level_2t2g "pipe-level-2t2g"
+            pipe_level_4t2g "pipe-level-4t2g"
+            pipe_edge_2t2g "pipe-edge-2t2g"
+            pipe_edge_4t2g "pipe-edge-4t2g"
+        }
+        cells! {
+            #[cfg(unix)]
+            poll: "deletion/foreign-group-running", 60 seconds;
+            tcp_level_2t2g "tcp-level-2t2g"
+            tcp_level_4t2g "tcp-level-4t2g"
+            unix_level_2t2g "unix-level-2t2g"
+            unix_level_4t2g "unix-level-4t2g"
+            pipe_level_2t2g "pipe-level-2t2g"
+            pipe_level_4t2g "pipe-level-4t2g"
+        }
+        cells! {
+            #[cfg(unix)]
+            select: "deletion/foreign-group-running", 60 seconds;
+            tcp_level_2t2g "tcp-level-2t2g"
+            tcp_level_4t2g "tcp-level-4t2g"
+            unix_level_2t2g "unix-level-2t2g"
+            unix_level_4t2g "unix-level-4t2g"
+            pipe_level_2t2g "pipe-level-2t2g"
+            pipe_level_4t2g "pipe-level-4t2g"
+        }
+    }
+
+    mod handler_dropped_last {
+        cells! {
+            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+            epoll: "deletion/handler-dropped-last", 60 seconds;
+            tcp_level_2t1g "tcp-level-2t1g"
+            tcp_edge_2t1g "tcp-edge-2t1g"
+            unix_level_2t1g "unix-level-2t1g"
+            unix_edge_2t1g "unix-edge-2t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+            pipe_edge_2t1g "pipe-edge-2t1g"
+        }
+        cells! {
+            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+            kqueue: "deletion/handler-dropped-last", 60 seconds;
+            tcp_level_2t1g "tcp-level-2t1g"
+            tcp_edge_2t1g "tcp-edge-2t1g"
+            unix_level_2t1g "unix-level-2t1g"
+            unix_edge_2t1g "unix-edge-2t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+            pipe_edge_2t1g "pipe-edge-2t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            poll: "deletion/handler-dropped-last", 60 seconds;
+            tcp_level_2t1g "tcp-level-2t1g"
+            unix_level_2t1g "unix-level-2t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            select: "deletion/handler-dropped-last", 60 seconds;
+            tcp_level_2t1g "tcp-level-2t1g"
+            unix_level_2t1g "unix-level-2t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+    }
+
+    mod late_report_then_reuse {
+        cells! {
+            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+            epoll: "deletion/late-report-then-reuse", 60 seconds;
+            tcp_level_1t1g "tcp-level-1t1g"
+            tcp_level_2t1g "tcp-level-2t1g"
+            tcp_edge_1t1g "tcp-edge-1t1g"
+            tcp_edge_2t1g "tcp-edge-2t1g"
+            unix_level_1t1g "unix-level-1t1g"
+            unix_level_2t1g "unix-level-2t1g"
+            unix_edge_1t1g "unix-edge-1t1g"
+            unix_edge_2t1g "unix-edge-2t1g"
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+            pipe_edge_1t1g "pipe-edge-1t1g"
+            pipe_edge_2t1g "pipe-edge-2t1g"
+        }
+        cells! {
+            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+            kqueue: "deletion/late-report-then-reuse", 60 seconds;
+            tcp_level_1t1g "tcp-level-1t1g"
+            tcp_level_2t1g "tcp-level-2t1g"
+            tcp_edge_1t1g "tcp-edge-1t1g"
+            tcp_edge_2t1g "tcp-edge-2t1g"
+            unix_level_1t1g "unix-level-1t1g"
+            unix_level_2t1g "unix-level-2t1g"
+            unix_edge_1t1g "unix-edge-1t1g"
+            unix_edge_2t1g "unix-edge-2t1g"
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+            pipe_edge_1t1g "pipe-edge-1t1g"
+            pipe_edge_2t1g "pipe-edge-2t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            poll: "deletion/late-report-then-reuse", 60 seconds;
+            tcp_level_1t1g "tcp-level-1t1g"
+            tcp_level_2t1g "tcp-level-2t1g"
+            unix_level_1t1g "unix-level-1t1g"
+            unix_level_2t1g "unix-level-2t1g"
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            select: "deletion/late-report-then-reuse", 60 seconds;
+            tcp_level_1t1g "tcp-level-1t1g"
+            tcp_level_2t1g "tcp-level-2t1g"
+            unix_level_1t1g "unix-level-1t1g"
+            unix_level_2t1g "unix-level-2t1g"
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+    }
+
+    mod other_thread_in_handler {
+        cells! {
+            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+            epoll: "deletion/other-thread-in-handler", 60 seconds;
+            tcp_level_2t1g "tcp-level-2t1g"
+            tcp_level_2t2g "tcp-level-2t2g"
+            tcp_level_4t1g "tcp-level-4t1g"
+            tcp_level_4t2g "tcp-level-4t2g"
+            tcp_edge_2t1g "tcp-edge-2t1g"
+            tcp_edge_2t2g "tcp-edge-2t2g"
+            tcp_edge_4t1g "tcp-edge-4t1g"
+            tcp_edge_4t2g "tcp-edge-4t2g"
+            unix_level_2t1g "unix-level-2t1g"
+            unix_level_2t2g "unix-level-2t2g"
+            unix_level_4t1g "unix-level-4t1g"
+            unix_level_4t2g "unix-level-4t2g"
+            unix_edge_2t1g "unix-edge-2t1g"
+            unix_edge_2t2g "unix-edge-2t2g"
+            unix_edge_4t1g "unix-edge-4t1g"
+            unix_edge_4t2g "unix-edge-4t2g"
+            pipe_level_2t1g "pipe-level-2t1g"
+            pipe_level_2t2g "pipe-level-2t2g"
+            pipe_level_4t1g "pipe-level-4t1g"
+            pipe_level_4t2g "pipe-level-4t2g"
+            pipe_edge_2t1g "pipe-edge-2t1g"
+            pipe_edge_2t2g "pipe-edge-2t2g"
+            pipe_edge_4t1g "pipe-edge-4t1g"
+            pipe_edge_4t2g "pipe-edge-4t2g"
+        }
+        cells! {
+            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+            kqueue: "deletion/other-thread-in-handler", 60 seconds;
+            tcp_level_2t1g "tcp-level-2t1g"
+            tcp_level_2t2g "tcp-level-2t2g"
+            tcp_level_4t1g "tcp-level-4t1g"
+            tcp_level_4t2g "tcp-level-4t2g"
+            tcp_edge_2t1g "tcp-edge-2t1g"
+            tcp_edge_2t2g "tcp-edge-2t2g"
+            tcp_edge_4t1g "tcp-edge-4t1g"
+            tcp_edge_4t2g "tcp-edge-4t2g"
+            unix_level_2t1g "unix-level-2t1g"
+            unix_level_2t2g "unix-level-2t2g"
+            unix_level_4t1g "unix-level-4t1g"
+            unix_level_4t2g "unix-level-4t2g"
+            unix_edge_2t1g "unix-edge-2t1g"
+            unix_edge_2t2g "unix-edge-2t2g"
+            unix_edge_4t1g "unix-edge-4t1g"
+            unix_edge_4t2g "unix-edge-4t2g"
+            pipe_level_2t1g "pipe-level-2t1g"
+            pipe_level_2t2g "pipe-level-2t2g"
+            pipe_level_4t1g "pipe-level-4t1g"
+            pipe_level_4t2g "pipe-level-4t2g"
+            pipe_edge_2t1g "pipe-edge-2t1g"
+            pipe_edge_2t2g "pipe-edge-2t2g"
+            pipe_edge_4t1g "pipe-edge-4t1g"
+            pipe_edge_4t2g "pipe-edge-4t2g"
+        }
+        cells! {
+            #[cfg(unix)]
+            poll: "deletion/other-thread-in-handler", 60 seconds;
+            tcp_level_2t1g "tcp-level-2t1g"
+            tcp_level_2t2g "tcp-level-2t2g"
+            tcp_level_4t1g "tcp-level-4t1g"
+            tcp_level_4t2g "tcp-level-4t2g"
+            unix_level_2t1g "unix-level-2t1g"
+            unix_level_2t2g "unix-level-2t2g"
+            unix_level_4t1g "unix-level-4t1g"
+            unix_level_4t2g "unix-level-4t2g"
+            pipe_level_2t1g "pipe-level-2t1g"
+            pipe_level_2t2g "pipe-level-2t2g"
+            pipe_level_4t1g "pipe-level-4t1g"
+            pipe_level_4t2g "pipe-level-4t2g"
+        }
+        cells! {
+            #[cfg(unix)]
+            select: "deletion/other-thread-in-handler", 60 seconds;
+            tcp_level_2t1g "tcp-level-2t1g"
+            tcp_level_2t2g "tcp-level-2t2g"
+            tcp_level_4t1g "tcp-level-4t1g"
+            tcp_level_4t2g "tcp-level-4t2g"
+            unix_level_2t1g "unix-level-2t1g"
+            unix_level_2t2g "unix-level-2t2g"
+            unix_level_4t1g "unix-level-4t1g"
+            unix_level_4t2g "unix-level-4t2g"
+            pipe_level_2t1g "pipe-level-2t1g"
+            pipe_level_2t2g "pipe-level-2t2g"
+            pipe_level_4t1g "pipe-level-4t1g"
+            pipe_level_4t2g "pipe-level-4t2g"
+        }
+    }
+
+    mod own_handler {
+        cells! {
+            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+            epoll: "deletion/own-handler", 60 seconds;
+            tcp_level_1t1g "tcp-level-1t1g"
+            tcp_level_2t1g "tcp-level-2t1g"
+            tcp_edge_1t1g "tcp-edge-1t1g"
+            tcp_edge_2t1g "tcp-edge-2t1g"
+            unix_level_1t1g "unix-level-1t1g"
+            unix_level_2t1g "unix-level-2t1g"
+            unix_edge_1t1g "unix-edge-1t1g"
+            unix_edge_2t1g "unix-edge-2t1g"
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+            pipe_edge_1t1g "pipe-edge-1t1g"
+            pipe_edge_2t1g "pipe-edge-2t1g"
+        }
+        cells! {
+            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+            kqueue: "deletion/own-handler", 60 seconds;
+            tcp_level_1t1g "tcp-level-1t1g"
+            tcp_level_2t1g "tcp-level-2t1g"
+            tcp_edge_1t1g "tcp-edge-1t1g"
+            tcp_edge_2t1g "tcp-edge-2t1g"
+            unix_level_1t1g "unix-level-1t1g"
+            unix_level_2t1g "unix-level-2t1g"
+            unix_edge_1t1g "unix-edge-1t1g"
+            unix_edge_2t1g "unix-edge-2t1g"
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+            pipe_edge_1t1g "pipe-edge-1t1g"
+            pipe_edge_2t1g "pipe-edge-2t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            poll: "deletion/own-handler", 60 seconds;
+            tcp_level_1t1g "tcp-level-1t1g"
+            tcp_level_2t1g "tcp-level-2t1g"
+            unix_level_1t1g "unix-level-1t1g"
+            unix_level_2t1g "unix-level-2t1g"
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            select: "deletion/own-handler", 60 seconds;
+            tcp_level_1t1g "tcp-level-1t1g"
+            tcp_level_2t1g "tcp-level-2t1g"
+            unix_level_1t1g "unix-level-1t1g"
+            unix_level_2t1g "unix-level-2t1g"
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+    }
+
+    mod peer_sees_the_end {
+        cells! {
+            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+            epoll: "deletion/peer-sees-the-end", 60 seconds;
+            tcp_level_2t1g "tcp-level-2t1g"
+            tcp_level_2t2g "tcp-level-2t2g"
+            tcp_level_4t1g "tcp-level-4t1g"
+            tcp_level_4t2g "tcp-level-4t2g"
+            tcp_edge_2t1g "tcp-edge-2t1g"
+            tcp_edge_2t2g "tcp-edge-2t2g"
+            tcp_edge_4t1g "tcp-edge-4t1g"
+            tcp_edge_4t2g "tcp-edge-4t2g"
+            unix_level_2t1g "unix-level-2t1g"
+            unix_level_2t2g "unix-level-2t2g"
+            unix_level_4t1g "unix-level-4t1g"
+            unix_level_4t2g "unix-level-4t2g"
+            unix_edge_2t1g "unix-edge-2t1g"
+            unix_edge_2t2g "unix-edge-2t2g"
+            unix_edge_4t1g "unix-edge-4t1g"
+            unix_edge_4t2g "unix-edge-4t2g"
+            pipe_level_2t1g "pipe-level-2t1g"
+            pipe_level_2t2g "pipe-level-2t2g"
+            pipe_level_4t1g "pipe-level-4t1g"
+            pipe_level_4t2g "pipe-level-4t2g"
+            pipe_edge_2t1g "pipe-edge-2t1g"
+            pipe_edge_2t2g "pipe-edge-2t2g"
+            pipe_edge_4t1g "pipe-edge-4t1g"
+            pipe_edge_4t2g "pipe-edge-4t2g"
+        }
+        cells! {
+            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+            kqueue: "deletion/peer-sees-the-end", 60 seconds;
+            tcp_level_2t1g "tcp-level-2t1g"
+            tcp_level_2t2g "tcp-level-2t2g"
+            tcp_level_4t1g "tcp-level-4t1g"
+            tcp_level_4t2g "tcp-level-4t2g"
+            tcp_edge_2t1g "tcp-edge-2t1g"
+            tcp_edge_2t2g "tcp-edge-2t2g"
+            tcp_edge_4t1g "tcp-edge-4t1g"
+            tcp_edge_4t2g "tcp-edge-4t2g"
+            unix_level_2t1g "unix-level-2t1g"
+            unix_level_2t2g "unix-level-2t2g"
+            unix_level_4t1g "unix-level-4t1g"
+            unix_level_4t2g "unix-level-4t2g"
+            unix_edge_2t1g "unix-edge-2t1g"
+            unix_edge_2t2g "unix-edge-2t2g"
+            unix_edge_4t1g "unix-edge-4t1g"
+            unix_edge_4t2g "unix-edge-4t2g"
+            pipe_level_2t1g "pipe-level-2t1g"
+            pipe_level_2t2g "pipe-level-2t2g"
+            pipe_level_4t1g "pipe-level-4t1g"
+            pipe_level_4t2g "pipe-level-4t2g"
+            pipe_edge_2t1g "pipe-edge-2t1g"
+            pipe_edge_2t2g "pipe-edge-2t2g"
+            pipe_edge_4t1g "pipe-edge-4t1g"
+            pipe_edge_4t2g "pipe-edge-4t2g"
+        }
+        cells! {
+            #[cfg(unix)]
+            poll: "deletion/peer-sees-the-end", 60 seconds;
+            tcp_level_2t1g "tcp-level-2t1g"
+            tcp_level_2t2g "tcp-level-2t2g"
+            tcp_level_4t1g "tcp-level-4t1g"
+            tcp_level_4t2g "tcp-level-4t2g"
+            unix_level_2t1g "unix-level-2t1g"
+            unix_level_2t2g "unix-level-2t2g"
+            unix_level_4t1g "unix-level-4t1g"
+            unix_level_4t2g "unix-level-4t2g"
+            pipe_level_2t1g "pipe-level-2t1g"
+            pipe_level_2t2g "pipe-level-2t2g"
+            pipe_level_4t1g "pipe-level-4t1g"
+            pipe_level_4t2g "pipe-level-4t2g"
+        }
+        cells! {
+            #[cfg(unix)]
+            select: "deletion/peer-sees-the-end", 60 seconds;
+            tcp_level_2t1g "tcp-level-2t1g"
+            tcp_level_2t2g "tcp-level-2t2g"
+            tcp_level_4t1g "tcp-level-4t1g"
+            tcp_level_4t2g "tcp-level-4t2g"
+            unix_level_2t1g "unix-level-2t1g"
+            unix_level_2t2g "unix-level-2t2g"
+            unix_level_4t1g "unix-level-4t1g"
+            unix_level_4t2g "unix-level-4t2g"
+            pipe_level_2t1g "pipe-level-2t1g"
+            pipe_level_2t2g "pipe-level-2t2g"
+            pipe_level_4t1g "pipe-level-4t1g"
+            pipe_level_4t2g "pipe-level-4t2g"
+        }
+    }
+
+    mod raw_close_diagnosed {
+        cells! {
+            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+            epoll: "deletion/raw-close-diagnosed", 60 seconds;
+            tcp_level_1t1g "tcp-level-1t1g"
+            tcp_level_2t1g "tcp-level-2t1g"
+            tcp_edge_1t1g "tcp-edge-1t1g"
+            tcp_edge_2t1g "tcp-edge-2t1g"
+            unix_level_1t1g "unix-level-1t1g"
+            unix_level_2t1g "unix-level-2t1g"
+            unix_edge_1t1g "unix-edge-1t1g"
+            unix_edge_2t1g "unix-edge-2t1g"
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+            pipe_edge_1t1g "pipe-edge-1t1g"
+            pipe_edge_2t1g "pipe-edge-2t1g"
+        }
+        cells! {
+            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+            kqueue: "deletion/raw-close-diagnosed", 60 seconds;
+            tcp_level_1t1g "tcp-level-1t1g"
+            tcp_level_2t1g "tcp-level-2t1g"
+            tcp_edge_1t1g "tcp-edge-1t1g"
+            tcp_edge_2t1g "tcp-edge-2t1g"
+            unix_level_1t1g "unix-level-1t1g"
+            unix_level_2t1g "unix-level-2t1g"
+            unix_edge_1t1g "unix-edge-1t1g"
+            unix_edge_2t1g "unix-edge-2t1g"
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+            pipe_edge_1t1g "pipe-edge-1t1g"
+            pipe_edge_2t1g "pipe-edge-2t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            poll: "deletion/raw-close-diagnosed", 60 seconds;
+            tcp_level_1t1g "tcp-level-1t1g"
+            tcp_level_2t1g "tcp-level-2t1g"
+            unix_level_1t1g "unix-level-1t1g"
+            unix_level_2t1g "unix-level-2t1g"
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            select: "deletion/raw-close-diagnosed", 60 seconds;
+            tcp_level_1t1g "tcp-level-1t1g"
+            tcp_level_2t1g "tcp-level-2t1g"
+            unix_level_1t1g "unix-level-1t1g"
+            unix_level_2t1g "unix-level-2t1g"
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+    }
+
+    mod reuse_in_batch {
+        cells! {
+            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+            epoll: "deletion/reuse-in-batch", 60 seconds;
+            tcp_level_1t1g "tcp-level-1t1g"
+            tcp_level_2t1g "tcp-level-2t1g"
+            tcp_edge_1t1g "tcp-edge-1t1g"
+            tcp_edge_2t1g "tcp-edge-2t1g"
+            unix_level_1t1g "unix-level-1t1g"
+            unix_level_2t1g "unix-level-2t1g"
+            unix_edge_1t1g "unix-edge-1t1g"
+            unix_edge_2t1g "unix-edge-2t1g"
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+            pipe_edge_1t1g "pipe-edge-1t1g"
+            pipe_edge_2t1g "pipe-edge-2t1g"
+        }
+        cells! {
+            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+            kqueue: "deletion/reuse-in-batch", 60 seconds;
+            tcp_level_1t1g "tcp-level-1t1g"
+            tcp_level_2t1g "tcp-level-2t1g"
+            tcp_edge_1t1g "tcp-edge-1t1g"
+            tcp_edge_2t1g "tcp-edge-2t1g"
+            unix_level_1t1g "unix-level-1t1g"
+            unix_level_2t1g "unix-level-2t1g"
+            unix_edge_1t1g "unix-edge-1t1g"
+            unix_edge_2t1g "unix-edge-2t1g"
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+            pipe_edge_1t1g "pipe-edge-1t1g"
+            pipe_edge_2t1g "pipe-edge-2t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            poll: "deletion/reuse-in-batch", 60 seconds;
+            tcp_level_1t1g "tcp-level-1t1g"
+            tcp_level_2t1g "tcp-level-2t1g"
+            unix_level_1t1g "unix-level-1t1g"
+            unix_level_2t1g "unix-level-2t1g"
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            select: "deletion/reuse-in-batch", 60 seconds;
+            tcp_level_1t1g "tcp-level-1t1g"
+            tcp_level_2t1g "tcp-level-2t1g"
+            unix_level_1t1g "unix-level-1t1g"
+            unix_level_2t1g "unix-level-2t1g"
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+    }
+
+    mod slow_close {
+        cells! {
+            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+            epoll: "deletion/slow-close", 60 seconds;
+            tcp_level_1t1g "tcp-level-1t1g"
+            tcp_level_2t1g "tcp-level-2t1g"
+            tcp_edge_1t1g "tcp-edge-1t1g"
+            tcp_edge_2t1g "tcp-edge-2t1g"
+            unix_level_1t1g "unix-level-1t1g"
+            unix_level_2t1g "unix-level-2t1g"
+            unix_edge_1t1g "unix-edge-1t1g"
+            unix_edge_2t1g "unix-edge-2t1g"
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+            pipe_edge_1t1g "pipe-edge-1t1g"
+            pipe_edge_2t1g "pipe-edge-2t1g"
+        }
+        cells! {
+            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+            kqueue: "deletion/slow-close", 60 seconds;
+            tcp_level_1t1g "tcp-level-1t1g"
+            tcp_level_2t1g "tcp-level-2t1g"
+            tcp_edge_1t1g "tcp-edge-1t1g"
+            tcp_edge_2t1g "tcp-edge-2t1g"
+            unix_level_1t1g "unix-level-1t1g"
+            unix_level_2t1g "unix-level-2t1g"
+            unix_edge_1t1g "unix-edge-1t1g"
+            unix_edge_2t1g "unix-edge-2t1g"
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+            pipe_edge_1t1g "pipe-edge-1t1g"
+            pipe_edge_2t1g "pipe-edge-2t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            poll: "deletion/slow-close", 60 seconds;
+            tcp_level_1t1g "tcp-level-1t1g"
+            tcp_level_2t1g "tcp-level-2t1g"
+            unix_level_1t1g "unix-level-1t1g"
+            unix_level_2t1g "unix-level-2t1g"
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            select: "deletion/slow-close", 60 seconds;
+            tcp_level_1t1g "tcp-level-1t1g"
+            tcp_level_2t1g "tcp-level-2t1g"
+            unix_level_1t1g "unix-level-1t1g"
+            unix_level_2t1g "unix-level-2t1g"
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+    }
+
+    mod stale_call_beside_insert {
+        cells! {
+            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+            epoll: "deletion/stale-call-beside-insert", 60 seconds;
+            unix_level_2t1g "unix-level-2t1g"
+            unix_edge_2t1g "unix-edge-2t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+            pipe_edge_2t1g "pipe-edge-2t1g"
+        }
+        cells! {
+            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+            kqueue: "deletion/stale-call-beside-insert", 60 seconds;
+            unix_level_2t1g "unix-level-2t1g"
+            unix_edge_2t1g "unix-edge-2t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+            pipe_edge_2t1g "pipe-edge-2t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            poll: "deletion/stale-call-beside-insert", 60 seconds;
+            unix_level_2t1g "unix-level-2t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            select: "deletion/stale-call-beside-insert", 60 seconds;
+            unix_level_2t1g "unix-level-2t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+    }
+
+    mod two_late_wakers {
+        cells! {
+            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+            epoll: "deletion/two-late-wakers", 60 seconds;
+            tcp_level_2t1g "tcp-level-2t1g"
+            tcp_level_4t1g "tcp-level-4t1g"
+            tcp_edge_2t1g "tcp-edge-2t1g"
+            tcp_edge_4t1g "tcp-edge-4t1g"
+            unix_level_2t1g "unix-level-2t1g"
+            unix_level_4t1g "unix-level-4t1g"
+            unix_edge_2t1g "unix-edge-2t1g"
+            unix_edge_4t1g "unix-edge-4t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+            pipe_level_4t1g "pipe-level-4t1g"
+            pipe_edge_2t1g "pipe-edge-2t1g"
+            pipe_edge_4t1g "pipe-edge-4t1g"
+        }
+        cells! {
+            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+            kqueue: "deletion/two-late-wakers", 60 seconds;
+            tcp_level_2t1g "tcp-level-2t1g"
+            tcp_level_4t1g "tcp-level-4t1g"
+            tcp_edge_2t1g "tcp-edge-2t1g"
+            tcp_edge_4t1g "tcp-edge-4t1g"
+            unix_level_2t1g "unix-level-2t1g"
+            unix_level_4t1g "unix-level-4t1g"
+            unix_edge_2t1g "unix-edge-2t1g"
+            unix_edge_4t1g "unix-edge-4t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+            pipe_level_4t1g "pipe-level-4t1g"
+            pipe_edge_2t1g "pipe-edge-2t1g"
+            pipe_edge_4t1g "pipe-edge-4t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            poll: "deletion/two-late-wakers", 60 seconds;
+            tcp_level_2t1g "tcp-level-2t1g"
+            tcp_level_4t1g "tcp-level-4t1g"
+            unix_level_2t1g "unix-level-2t1g"
+            unix_level_4t1g "unix-level-4t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+            pipe_level_4t1g "pipe-level-4t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            select: "deletion/two-late-wakers", 60 seconds;
+            tcp_level_2t1g "tcp-level-2t1g"
+            tcp_level_4t1g "tcp-level-4t1g"
+            unix_level_2t1g "unix-level-2t1g"
+            unix_level_4t1g "unix-level-4t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+            pipe_level_4t1g "pipe-level-4t1g"
+        }
+    }
+
+    mod undeclared_copy {
+        cells! {
+            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+            epoll: "deletion/undeclared-copy", 60 seconds;
+            tcp_level_1t1g "tcp-level-1t1g"
+            tcp_level_2t1g "tcp-level-2t1g"
+            tcp_edge_1t1g "tcp-edge-1t1g"
+            tcp_edge_2t1g "tcp-edge-2t1g"
+            unix_level_1t1g "unix-level-1t1g"
+            unix_level_2t1g "unix-level-2t1g"
+            unix_edge_1t1g "unix-edge-1t1g"
+            unix_edge_2t1g "unix-edge-2t1g"
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+            pipe_edge_1t1g "pipe-edge-1t1g"
+            pipe_edge_2t1g "pipe-edge-2t1g"
+        }
+        cells! {
+            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+            kqueue: "deletion/undeclared-copy", 60 seconds;
+            tcp_level_1t1g "tcp-level-1t1g"
+            tcp_level_2t1g "tcp-level-2t1g"
+            tcp_edge_1t1g "tcp-edge-1t1g"
+            tcp_edge_2t1g "tcp-edge-2t1g"
+            unix_level_1t1g "unix-level-1t1g"
+            unix_level_2t1g "unix-level-2t1g"
+            unix_edge_1t1g "unix-edge-1t1g"
+            unix_edge_2t1g "unix-edge-2t1g"
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+            pipe_edge_1t1g "pipe-edge-1t1g"
+            pipe_edge_2t1g "pipe-edge-2t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            poll: "deletion/undeclared-copy", 60 seconds;
+            tcp_level_1t1g "tcp-level-1t1g"
+            tcp_level_2t1g "tcp-level-2t1g"
+            unix_level_1t1g "unix-level-1t1g"
+            unix_level_2t1g "unix-level-2t1g"
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            select: "deletion/undeclared-copy", 60 seconds;
+            tcp_level_1t1g "tcp-level-1t1g"
+            tcp_level_2t1g "tcp-level-2t1g"
+            unix_level_1t1g "unix-level-1t1g"
+            unix_level_2t1g "unix-level-2t1g"
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+    }
 }
 
 mod regression {
-    mod number_beyond_fd_setsize {
-        cells! {
-            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
-            epoll: "regression/number-beyond-fd-setsize", 60 seconds;
-            pipe_level_1t1g "pipe-level-1t1g"
-        }
-        cells! {
-            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
-            kqueue: "regression/number-beyond-fd-setsize", 60 seconds;
-            pipe_level_1t1g "pipe-level-1t1g"
-        }
-        cells! {
-            #[cfg(unix)]
-            poll: "regression/number-beyond-fd-setsize", 60 seconds;
-            pipe_level_1t1g "pipe-level-1t1g"
-        }
-        cells! {
-            #[cfg(unix)]
-            select: "regression/number-beyond-fd-setsize", 60 seconds;
-            pipe_level_1t1g "pipe-level-1t1g"
-        }
-    }
-
-    mod hangup_forgotten {
-        cells! {
-            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
-            epoll: "regression/hangup-forgotten", 60 seconds;
-            tcp_level_1t1g "tcp-level-1t1g"
-            tcp_edge_1t1g "tcp-edge-1t1g"
-            unix_level_1t1g "unix-level-1t1g"
-            unix_edge_1t1g "unix-edge-1t1g"
-        }
-        cells! {
-            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
-            kqueue: "regression/hangup-forgotten", 60 seconds;
-            tcp_level_1t1g "tcp-level-1t1g"
-            tcp_edge_1t1g "tcp-edge-1t1g"
-            unix_level_1t1g "unix-level-1t1g"
-            unix_edge_1t1g "unix-edge-1t1g"
-        }
-        cells! {
-            #[cfg(unix)]
-            poll: "regression/hangup-forgotten", 60 seconds;
-            tcp_level_1t1g "tcp-level-1t1g"
-            unix_level_1t1g "unix-level-1t1g"
-        }
-        cells! {
-            #[cfg(unix)]
-            select: "regression/hangup-forgotten", 60 seconds;
-            tcp_level_1t1g "tcp-level-1t1g"
-            unix_level_1t1g "unix-level-1t1g"
-        }
-    }
-
-    mod short_timeout_spins {
-        cells! {
-            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
-            epoll: "regression/short-timeout-spins", 60 seconds;
-            pipe_level_1t1g "pipe-level-1t1g"
-        }
-        cells! {
-            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
-            kqueue: "regression/short-timeout-spins", 60 seconds;
-            pipe_level_1t1g "pipe-level-1t1g"
-        }
-        cells! {
-            #[cfg(unix)]
-            poll: "regression/short-timeout-spins", 60 seconds;
-            pipe_level_1t1g "pipe-level-1t1g"
-        }
-        cells! {
-            #[cfg(unix)]
-            select: "regression/short-timeout-spins", 60 seconds;
-            pipe_level_1t1g "pipe-level-1t1g"
-        }
-    }
-
-    mod child_closes_foreign_number {
-        cells! {
-            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
-            epoll: "regression/child-closes-foreign-number", 60 seconds;
-            unix_level_1t1g "unix-level-1t1g"
-            unix_edge_1t1g "unix-edge-1t1g"
-            pipe_level_1t1g "pipe-level-1t1g"
-            pipe_edge_1t1g "pipe-edge-1t1g"
-        }
-        cells! {
-            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
-            kqueue: "regression/child-closes-foreign-number", 60 seconds;
-            unix_level_1t1g "unix-level-1t1g"
-            unix_edge_1t1g "unix-edge-1t1g"
-            pipe_level_1t1g "pipe-level-1t1g"
-            pipe_edge_1t1g "pipe-edge-1t1g"
-        }
-        cells! {
-            #[cfg(unix)]
-            poll: "regression/child-closes-foreign-number", 60 seconds;
-            unix_level_1t1g "unix-level-1t1g"
-            pipe_level_1t1g "pipe-level-1t1g"
-        }
-        cells! {
-            #[cfg(unix)]
-            select: "regression/child-closes-foreign-number", 60 seconds;
-            unix_level_1t1g "unix-level-1t1g"
-            pipe_level_1t1g "pipe-level-1t1g"
-        }
-    }
-
-    mod poller_leaked {
-        cells! {
-            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
-            epoll: "regression/poller-leaked", 60 seconds;
-            pipe_level_1t1g "pipe-level-1t1g"
-            pipe_level_4t1g "pipe-level-4t1g"
-            pipe_level_4t2g "pipe-level-4t2g"
-        }
-        cells! {
-            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
-            kqueue: "regression/poller-leaked", 60 seconds;
-            pipe_level_1t1g "pipe-level-1t1g"
-            pipe_level_4t1g "pipe-level-4t1g"
-            pipe_level_4t2g "pipe-level-4t2g"
-        }
-        cells! {
-            #[cfg(unix)]
-            poll: "regression/poller-leaked", 60 seconds;
-            pipe_level_1t1g "pipe-level-1t1g"
-            pipe_level_4t1g "pipe-level-4t1g"
-            pipe_level_4t2g "pipe-level-4t2g"
-        }
-        cells! {
-            #[cfg(unix)]
-            select: "regression/poller-leaked", 60 seconds;
-            pipe_level_1t1g "pipe-level-1t1g"
-            pipe_level_4t1g "pipe-level-4t1g"
-            pipe_level_4t2g "pipe-level-4t2g"
-        }
-    }
-
-    mod highest_number_unpolled {
-        cells! {
-            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
-            epoll: "regression/highest-number-unpolled", 60 seconds;
-            pipe_level_1t1g "pipe-level-1t1g"
-            pipe_level_2t1g "pipe-level-2t1g"
-        }
-        cells! {
-            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
-            kqueue: "regression/highest-number-unpolled", 60 seconds;
-            pipe_level_1t1g "pipe-level-1t1g"
-            pipe_level_2t1g "pipe-level-2t1g"
-        }
-        cells! {
-            #[cfg(unix)]
-            poll: "regression/highest-number-unpolled", 60 seconds;
-            pipe_level_1t1g "pipe-level-1t1g"
-            pipe_level_2t1g "pipe-level-2t1g"
-        }
-        cells! {
-            #[cfg(unix)]
-            select: "regression/highest-number-unpolled", 60 seconds;
-            pipe_level_1t1g "pipe-level-1t1g"
-            pipe_level_2t1g "pipe-level-2t1g"
-        }
-    }
-
-    mod former_owner_polls_copy {
-        cells! {
-            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
-            epoll: "regression/former-owner-polls-copy", 60 seconds;
-            unix_level_2t1g "unix-level-2t1g"
-            unix_edge_2t1g "unix-edge-2t1g"
-            pipe_level_2t1g "pipe-level-2t1g"
-            pipe_edge_2t1g "pipe-edge-2t1g"
-        }
-        cells! {
-            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
-            kqueue: "regression/former-owner-polls-copy", 60 seconds;
-            unix_level_2t1g "unix-level-2t1g"
-            unix_edge_2t1g "unix-edge-2t1g"
-            pipe_level_2t1g "pipe-level-2t1g"
-            pipe_edge_2t1g "pipe-edge-2t1g"
-        }
-        cells! {
-            #[cfg(unix)]
-            poll: "regression/former-owner-polls-copy", 60 seconds;
-            unix_level_2t1g "unix-level-2t1g"
-            pipe_level_2t1g "pipe-level-2t1g"
-        }
-        cells! {
-            #[cfg(unix)]
-            select: "regression/former-owner-polls-copy", 60 seconds;
-            unix_level_2t1g "unix-level-2t1g"
-            pipe_level_2t1g "pipe-level-2t1g"
-        }
-    }
-
-    mod changes_lost_in_one_pass {
-        cells! {
-            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
-            epoll: "regression/changes-lost-in-one-pass", 60 seconds;
-            unix_level_1t1g "unix-level-1t1g"
-            unix_edge_1t1g "unix-edge-1t1g"
-            pipe_level_1t1g "pipe-level-1t1g"
-            pipe_edge_1t1g "pipe-edge-1t1g"
-        }
-        cells! {
-            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
-            kqueue: "regression/changes-lost-in-one-pass", 60 seconds;
-            unix_level_1t1g "unix-level-1t1g"
-            unix_edge_1t1g "unix-edge-1t1g"
-            pipe_level_1t1g "pipe-level-1t1g"
-            pipe_edge_1t1g "pipe-edge-1t1g"
-        }
-        cells! {
-            #[cfg(unix)]
-            poll: "regression/changes-lost-in-one-pass", 60 seconds;
-            unix_level_1t1g "unix-level-1t1g"
-            pipe_level_1t1g "pipe-level-1t1g"
-        }
-        cells! {
-            #[cfg(unix)]
-            select: "regression/changes-lost-in-one-pass", 60 seconds;
-            unix_level_1t1g "unix-level-1t1g"
-            pipe_level_1t1g "pipe-level-1t1g"
-        }
-    }
-
-    mod event_taken_by_change {
-        cells! {
-            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
-            epoll: "regression/event-taken-by-change", 60 seconds;
-            tcp_level_1t1g "tcp-level-1t1g"
-            tcp_edge_1t1g "tcp-edge-1t1g"
-            unix_level_1t1g "unix-level-1t1g"
-            unix_edge_1t1g "unix-edge-1t1g"
-            pipe_level_1t1g "pipe-level-1t1g"
-            pipe_edge_1t1g "pipe-edge-1t1g"
-        }
-        cells! {
-            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
-            kqueue: "regression/event-taken-by-change", 60 seconds;
-            tcp_level_1t1g "tcp-level-1t1g"
-            tcp_edge_1t1g "tcp-edge-1t1g"
-            unix_level_1t1g "unix-level-1t1g"
-            unix_edge_1t1g "unix-edge-1t1g"
-            pipe_level_1t1g "pipe-level-1t1g"
-            pipe_edge_1t1g "pipe-edge-1t1g"
-        }
-        cells! {
-            #[cfg(unix)]
-            poll: "regression/event-taken-by-change", 60 seconds;
-            tcp_level_1t1g "tcp-level-1t1g"
-            unix_level_1t1g "unix-level-1t1g"
-            pipe_level_1t1g "pipe-level-1t1g"
-        }
-        cells! {
-            #[cfg(unix)]
-            select: "regression/event-taken-by-change", 60 seconds;
-            tcp_level_1t1g "tcp-level-1t1g"
-            unix_level_1t1g "unix-level-1t1g"
-            pipe_level_1t1g "pipe-level-1t1g"
-        }
-    }
-
-    mod deinit_without_init {
-        cells! {
-            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
-            epoll: "regression/deinit-without-init", 60 seconds;
-            pipe_level_1t1g "pipe-level-1t1g"
-        }
-        cells! {
-            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
-            kqueue: "regression/deinit-without-init", 60 seconds;
-            pipe_level_1t1g "pipe-level-1t1g"
-        }
-        cells! {
-            #[cfg(unix)]
-            poll: "regression/deinit-without-init", 60 seconds;
-            pipe_level_1t1g "pipe-level-1t1g"
-        }
-        cells! {
-            #[cfg(unix)]
-            select: "regression/deinit-without-init", 60 seconds;
-            pipe_level_1t1g "pipe-level-1t1g"
-        }
-    }
-
-    mod dump_stops_users {
-        cells! {
-            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
-            epoll: "regression/dump-stops-users", 60 seconds;
-            pipe_level_1t1g "pipe-level-1t1g"
-            pipe_level_2t1g "pipe-level-2t1g"
-        }
-        cells! {
-            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
-            kqueue: "regression/dump-stops-users", 60 seconds;
-            pipe_level_1t1g "pipe-level-1t1g"
-            pipe_level_2t1g "pipe-level-2t1g"
-        }
-        cells! {
-            #[cfg(unix)]
-            poll: "regression/dump-stops-users", 60 seconds;
-            pipe_level_1t1g "pipe-level-1t1g"
-            pipe_level_2t1g "pipe-level-2t1g"
-        }
-        cells! {
-            #[cfg(unix)]
-            select: "regression/dump-stops-users", 60 seconds;
-            pipe_level_1t1g "pipe-level-1t1g"
-            pipe_level_2t1g "pipe-level-2t1g"
-        }
-    }
-
-    mod last_number_refused {
-        cells! {
-            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
-            epoll: "regression/last-number-refused", 60 seconds;
-            pipe_level_1t1g "pipe-level-1t1g"
-            pipe_level_4t1g "pipe-level-4t1g"
-        }
-        cells! {
-            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
-            kqueue: "regression/last-number-refused", 60 seconds;
-            pipe_level_1t1g "pipe-level-1t1g"
-            pipe_level_4t1g "pipe-level-4t1g"
-        }
-        cells! {
-            #[cfg(unix)]
-            poll: "regression/last-number-refused", 60 seconds;
-            pipe_level_1t1g "pipe-level-1t1g"
-            pipe_level_4t1g "pipe-level-4t1g"
-        }
-        cells! {
-            #[cfg(unix)]
-            select: "regression/last-number-refused", 60 seconds;
-            pipe_level_1t1g "pipe-level-1t1g"
-            pipe_level_4t1g "pipe-level-4t1g"
-        }
-    }
-
-    mod send_bit_survives {
-        cells! {
-            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
-            epoll: "regression/send-bit-survives", 60 seconds;
-            tcp_level_1t1g "tcp-level-1t1g"
-            tcp_edge_1t1g "tcp-edge-1t1g"
-            unix_level_1t1g "unix-level-1t1g"
-            unix_edge_1t1g "unix-edge-1t1g"
-        }
-        cells! {
-            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
-            kqueue: "regression/send-bit-survives", 60 seconds;
-            tcp_level_1t1g "tcp-level-1t1g"
-            tcp_edge_1t1g "tcp-edge-1t1g"
-            unix_level_1t1g "unix-level-1t1g"
-            unix_edge_1t1g "unix-edge-1t1g"
-        }
-        cells! {
-            #[cfg(unix)]
-            poll: "regression/send-bit-survives", 60 seconds;
-            tcp_level_1t1g "tcp-level-1t1g"
-            unix_level_1t1g "unix-level-1t1g"
-        }
-        cells! {
-            #[cfg(unix)]
-            select: "regression/send-bit-survives", 60 seconds;
-            tcp_level_1t1g "tcp-level-1t1g"
-            unix_level_1t1g "unix-level-1t1g"
-        }
-    }
-
-    mod hangup_after_own_shutdown {
-        cells! {
-            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
-            epoll: "regression/hangup-after-own-shutdown", 60 seconds;
-            tcp_level_1t1g "tcp-level-1t1g"
-            tcp_edge_1t1g "tcp-edge-1t1g"
-            unix_level_1t1g "unix-level-1t1g"
-            unix_edge_1t1g "unix-edge-1t1g"
-        }
-        cells! {
-            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
-            kqueue: "regression/hangup-after-own-shutdown", 60 seconds;
-            tcp_level_1t1g "tcp-level-1t1g"
-            tcp_edge_1t1g "tcp-edge-1t1g"
-            unix_level_1t1g "unix-level-1t1g"
-            unix_edge_1t1g "unix-edge-1t1g"
-        }
-        cells! {
-            #[cfg(unix)]
-            poll: "regression/hangup-after-own-shutdown", 60 seconds;
-            tcp_level_1t1g "tcp-level-1t1g"
-            unix_level_1t1g "unix-level-1t1g"
-        }
-        cells! {
-            #[cfg(unix)]
-            select: "regression/hangup-after-own-shutdown", 60 seconds;
-            tcp_level_1t1g "tcp-level-1t1g"
-            unix_level_1t1g "unix-level-1t1g"
-        }
-    }
-
-    mod udp_error_spins {
-        cells! {
-            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
-            epoll: "regression/udp-error-spins", 60 seconds;
-            tcp_level_1t1g "tcp-level-1t1g"
-            tcp_edge_1t1g "tcp-edge-1t1g"
-        }
-        cells! {
-            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
-            kqueue: "regression/udp-error-spins", 60 seconds;
-            tcp_level_1t1g "tcp-level-1t1g"
-            tcp_edge_1t1g "tcp-edge-1t1g"
-        }
-        cells! {
-            #[cfg(unix)]
-            poll: "regression/udp-error-spins", 60 seconds;
-            tcp_level_1t1g "tcp-level-1t1g"
-        }
-        cells! {
-            #[cfg(unix)]
-            select: "regression/udp-error-spins", 60 seconds;
-            tcp_level_1t1g "tcp-level-1t1g"
-        }
-    }
-
-    mod failure_without_readiness {
-        cells! {
-            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
-            epoll: "regression/failure-without-readiness", 60 seconds;
-            tcp_level_1t1g "tcp-level-1t1g"
-            tcp_edge_1t1g "tcp-edge-1t1g"
-            unix_level_1t1g "unix-level-1t1g"
-            unix_edge_1t1g "unix-edge-1t1g"
-            pipe_level_1t1g "pipe-level-1t1g"
-            pipe_edge_1t1g "pipe-edge-1t1g"
-        }
-        cells! {
-            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
-            kqueue: "regression/failure-without-readiness", 60 seconds;
-            tcp_level_1t1g "tcp-level-1t1g"
-            tcp_edge_1t1g "tcp-edge-1t1g"
-            unix_level_1t1g "unix-level-1t1g"
-            unix_edge_1t1g "unix-edge-1t1g"
-            pipe_level_1t1g "pipe-level-1t1g"
-            pipe_edge_1t1g "pipe-edge-1t1g"
-        }
-        cells! {
-            #[cfg(unix)]
-            poll: "regression/failure-without-readiness", 60 seconds;
-            tcp_level_1t1g "tcp-level-1t1g"
-            unix_level_1t1g "unix-level-1t1g"
-            pipe_level_1t1g "pipe-level-1t1g"
-        }
-        cells! {
-            #[cfg(unix)]
-            select: "regression/failure-without-readiness", 60 seconds;
-            tcp_level_1t1g "tcp-level-1t1g"
-            unix_level_1t1g "unix-level-1t1g"
-            pipe_level_1t1g "pipe-level-1t1g"
-        }
-    }
-
-    mod insert_flags_lost {
-        cells! {
-            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
-            epoll: "regression/insert-flags-lost", 60 seconds;
-            tcp_level_1t1g "tcp-level-1t1g"
-            tcp_edge_1t1g "tcp-edge-1t1g"
-        }
-        cells! {
-            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
-            kqueue: "regression/insert-flags-lost", 60 seconds;
-            tcp_level_1t1g "tcp-level-1t1g"
-            tcp_edge_1t1g "tcp-edge-1t1g"
-        }
-        cells! {
-            #[cfg(unix)]
-            poll: "regression/insert-flags-lost", 60 seconds;
-            tcp_level_1t1g "tcp-level-1t1g"
-        }
-        cells! {
-            #[cfg(unix)]
-            select: "regression/insert-flags-lost", 60 seconds;
-            tcp_level_1t1g "tcp-level-1t1g"
-        }
-    }
-
-    mod inserted_twice {
-        cells! {
-            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
-            epoll: "regression/inserted-twice", 60 seconds;
-            unix_level_2t1g "unix-level-2t1g"
-            unix_level_2t2g "unix-level-2t2g"
-        }
-        cells! {
-            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
-            kqueue: "regression/inserted-twice", 60 seconds;
-            unix_level_2t1g "unix-level-2t1g"
-            unix_level_2t2g "unix-level-2t2g"
-        }
-        cells! {
-            #[cfg(unix)]
-            poll: "regression/inserted-twice", 60 seconds;
-            unix_level_2t1g "unix-level-2t1g"
-            unix_level_2t2g "unix-level-2t2g"
-        }
-        cells! {
-            #[cfg(unix)]
-            select: "regression/inserted-twice", 60 seconds;
-            unix_level_2t1g "unix-level-2t1g"
-            unix_level_2t2g "unix-level-2t2g"
-        }
-    }
-
-    mod hangup_without_wants_spins {
-        cells! {
-            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
-            epoll: "regression/hangup-without-wants-spins", 60 seconds;
-            tcp_level_1t1g "tcp-level-1t1g"
-            tcp_edge_1t1g "tcp-edge-1t1g"
-            unix_level_1t1g "unix-level-1t1g"
-            unix_edge_1t1g "unix-edge-1t1g"
-        }
-        cells! {
-            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
-            kqueue: "regression/hangup-without-wants-spins", 60 seconds;
-            tcp_level_1t1g "tcp-level-1t1g"
-            tcp_edge_1t1g "tcp-edge-1t1g"
-            unix_level_1t1g "unix-level-1t1g"
-            unix_edge_1t1g "unix-edge-1t1g"
-        }
-        cells! {
-            #[cfg(unix)]
-            poll: "regression/hangup-without-wants-spins", 60 seconds;
-            tcp_level_1t1g "tcp-level-1t1g"
-            unix_level_1t1g "unix-level-1t1g"
-        }
-        cells! {
-            #[cfg(unix)]
-            select: "regression/hangup-without-wants-spins", 60 seconds;
-            tcp_level_1t1g "tcp-level-1t1g"
-            unix_level_1t1g "unix-level-1t1g"
-        }
-    }
-
     mod both_threads_owe_one_update {
         cells! {
             #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
@@ -3596,6 +3047,68 @@ mod regression {
         }
     }
 
+    mod changes_lost_in_one_pass {
+        cells! {
+            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+            epoll: "regression/changes-lost-in-one-pass", 60 seconds;
+            unix_level_1t1g "unix-level-1t1g"
+            unix_edge_1t1g "unix-edge-1t1g"
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_edge_1t1g "pipe-edge-1t1g"
+        }
+        cells! {
+            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+            kqueue: "regression/changes-lost-in-one-pass", 60 seconds;
+            unix_level_1t1g "unix-level-1t1g"
+            unix_edge_1t1g "unix-edge-1t1g"
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_edge_1t1g "pipe-edge-1t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            poll: "regression/changes-lost-in-one-pass", 60 seconds;
+            unix_level_1t1g "unix-level-1t1g"
+            pipe_level_1t1g "pipe-level-1t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            select: "regression/changes-lost-in-one-pass", 60 seconds;
+            unix_level_1t1g "unix-level-1t1g"
+            pipe_level_1t1g "pipe-level-1t1g"
+        }
+    }
+
+    mod child_closes_foreign_number {
+        cells! {
+            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+            epoll: "regression/child-closes-foreign-number", 60 seconds;
+            unix_level_1t1g "unix-level-1t1g"
+            unix_edge_1t1g "unix-edge-1t1g"
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_edge_1t1g "pipe-edge-1t1g"
+        }
+        cells! {
+            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+            kqueue: "regression/child-closes-foreign-number", 60 seconds;
+            unix_level_1t1g "unix-level-1t1g"
+            unix_edge_1t1g "unix-edge-1t1g"
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_edge_1t1g "pipe-edge-1t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            poll: "regression/child-closes-foreign-number", 60 seconds;
+            unix_level_1t1g "unix-level-1t1g"
+            pipe_level_1t1g "pipe-level-1t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            select: "regression/child-closes-foreign-number", 60 seconds;
+            unix_level_1t1g "unix-level-1t1g"
+            pipe_level_1t1g "pipe-level-1t1g"
+        }
+    }
+
     mod closed_number_is_somebody_elses {
         cells! {
             #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
@@ -3623,6 +3136,29 @@ mod regression {
         }
     }
 
+    mod deinit_without_init {
+        cells! {
+            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+            epoll: "regression/deinit-without-init", 60 seconds;
+            pipe_level_1t1g "pipe-level-1t1g"
+        }
+        cells! {
+            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+            kqueue: "regression/deinit-without-init", 60 seconds;
+            pipe_level_1t1g "pipe-level-1t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            poll: "regression/deinit-without-init", 60 seconds;
+            pipe_level_1t1g "pipe-level-1t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            select: "regression/deinit-without-init", 60 seconds;
+            pipe_level_1t1g "pipe-level-1t1g"
+        }
+    }
+
     mod deleted_while_listed {
         cells! {
             #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
@@ -3647,6 +3183,33 @@ mod regression {
             select: "regression/deleted-while-listed", 60 seconds;
             unix_level_2t2g "unix-level-2t2g"
             pipe_level_2t2g "pipe-level-2t2g"
+        }
+    }
+
+    mod dump_stops_users {
+        cells! {
+            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+            epoll: "regression/dump-stops-users", 60 seconds;
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+        cells! {
+            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+            kqueue: "regression/dump-stops-users", 60 seconds;
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            poll: "regression/dump-stops-users", 60 seconds;
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            select: "regression/dump-stops-users", 60 seconds;
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
         }
     }
 
@@ -3687,6 +3250,80 @@ mod regression {
         }
     }
 
+    mod event_taken_by_change {
+        cells! {
+            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+            epoll: "regression/event-taken-by-change", 60 seconds;
+            tcp_level_1t1g "tcp-level-1t1g"
+            tcp_edge_1t1g "tcp-edge-1t1g"
+            unix_level_1t1g "unix-level-1t1g"
+            unix_edge_1t1g "unix-edge-1t1g"
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_edge_1t1g "pipe-edge-1t1g"
+        }
+        cells! {
+            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+            kqueue: "regression/event-taken-by-change", 60 seconds;
+            tcp_level_1t1g "tcp-level-1t1g"
+            tcp_edge_1t1g "tcp-edge-1t1g"
+            unix_level_1t1g "unix-level-1t1g"
+            unix_edge_1t1g "unix-edge-1t1g"
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_edge_1t1g "pipe-edge-1t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            poll: "regression/event-taken-by-change", 60 seconds;
+            tcp_level_1t1g "tcp-level-1t1g"
+            unix_level_1t1g "unix-level-1t1g"
+            pipe_level_1t1g "pipe-level-1t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            select: "regression/event-taken-by-change", 60 seconds;
+            tcp_level_1t1g "tcp-level-1t1g"
+            unix_level_1t1g "unix-level-1t1g"
+            pipe_level_1t1g "pipe-level-1t1g"
+        }
+    }
+
+    mod failure_without_readiness {
+        cells! {
+            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+            epoll: "regression/failure-without-readiness", 60 seconds;
+            tcp_level_1t1g "tcp-level-1t1g"
+            tcp_edge_1t1g "tcp-edge-1t1g"
+            unix_level_1t1g "unix-level-1t1g"
+            unix_edge_1t1g "unix-edge-1t1g"
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_edge_1t1g "pipe-edge-1t1g"
+        }
+        cells! {
+            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+            kqueue: "regression/failure-without-readiness", 60 seconds;
+            tcp_level_1t1g "tcp-level-1t1g"
+            tcp_edge_1t1g "tcp-edge-1t1g"
+            unix_level_1t1g "unix-level-1t1g"
+            unix_edge_1t1g "unix-edge-1t1g"
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_edge_1t1g "pipe-edge-1t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            poll: "regression/failure-without-readiness", 60 seconds;
+            tcp_level_1t1g "tcp-level-1t1g"
+            unix_level_1t1g "unix-level-1t1g"
+            pipe_level_1t1g "pipe-level-1t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            select: "regression/failure-without-readiness", 60 seconds;
+            tcp_level_1t1g "tcp-level-1t1g"
+            unix_level_1t1g "unix-level-1t1g"
+            pipe_level_1t1g "pipe-level-1t1g"
+        }
+    }
+
     mod flag_lost_in_a_report {
         cells! {
             #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
@@ -3709,6 +3346,157 @@ mod regression {
             #[cfg(unix)]
             select: "regression/flag-lost-in-a-report", 60 seconds;
             unix_level_2t1g "unix-level-2t1g"
+        }
+    }
+
+    mod former_owner_polls_copy {
+        cells! {
+            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+            epoll: "regression/former-owner-polls-copy", 60 seconds;
+            unix_level_2t1g "unix-level-2t1g"
+            unix_edge_2t1g "unix-edge-2t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+            pipe_edge_2t1g "pipe-edge-2t1g"
+        }
+        cells! {
+            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+            kqueue: "regression/former-owner-polls-copy", 60 seconds;
+            unix_level_2t1g "unix-level-2t1g"
+            unix_edge_2t1g "unix-edge-2t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+            pipe_edge_2t1g "pipe-edge-2t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            poll: "regression/former-owner-polls-copy", 60 seconds;
+            unix_level_2t1g "unix-level-2t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            select: "regression/former-owner-polls-copy", 60 seconds;
+            unix_level_2t1g "unix-level-2t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+    }
+
+    mod hangup_after_own_shutdown {
+        cells! {
+            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+            epoll: "regression/hangup-after-own-shutdown", 60 seconds;
+            tcp_level_1t1g "tcp-level-1t1g"
+            tcp_edge_1t1g "tcp-edge-1t1g"
+            unix_level_1t1g "unix-level-1t1g"
+            unix_edge_1t1g "unix-edge-1t1g"
+        }
+        cells! {
+            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+            kqueue: "regression/hangup-after-own-shutdown", 60 seconds;
+            tcp_level_1t1g "tcp-level-1t1g"
+            tcp_edge_1t1g "tcp-edge-1t1g"
+            unix_level_1t1g "unix-level-1t1g"
+            unix_edge_1t1g "unix-edge-1t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            poll: "regression/hangup-after-own-shutdown", 60 seconds;
+            tcp_level_1t1g "tcp-level-1t1g"
+            unix_level_1t1g "unix-level-1t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            select: "regression/hangup-after-own-shutdown", 60 seconds;
+            tcp_level_1t1g "tcp-level-1t1g"
+            unix_level_1t1g "unix-level-1t1g"
+        }
+    }
+
+    mod hangup_forgotten {
+        cells! {
+            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+            epoll: "regression/hangup-forgotten", 60 seconds;
+            tcp_level_1t1g "tcp-level-1t1g"
+            tcp_edge_1t1g "tcp-edge-1t1g"
+            unix_level_1t1g "unix-level-1t1g"
+            unix_edge_1t1g "unix-edge-1t1g"
+        }
+        cells! {
+            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+            kqueue: "regression/hangup-forgotten", 60 seconds;
+            tcp_level_1t1g "tcp-level-1t1g"
+            tcp_edge_1t1g "tcp-edge-1t1g"
+            unix_level_1t1g "unix-level-1t1g"
+            unix_edge_1t1g "unix-edge-1t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            poll: "regression/hangup-forgotten", 60 seconds;
+            tcp_level_1t1g "tcp-level-1t1g"
+            unix_level_1t1g "unix-level-1t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            select: "regression/hangup-forgotten", 60 seconds;
+            tcp_level_1t1g "tcp-level-1t1g"
+            unix_level_1t1g "unix-level-1t1g"
+        }
+    }
+
+    mod hangup_without_wants_spins {
+        cells! {
+            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+            epoll: "regression/hangup-without-wants-spins", 60 seconds;
+            tcp_level_1t1g "tcp-level-1t1g"
+            tcp_edge_1t1g "tcp-edge-1t1g"
+            unix_level_1t1g "unix-level-1t1g"
+            unix_edge_1t1g "unix-edge-1t1g"
+        }
+        cells! {
+            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+            kqueue: "regression/hangup-without-wants-spins", 60 seconds;
+            tcp_level_1t1g "tcp-level-1t1g"
+            tcp_edge_1t1g "tcp-edge-1t1g"
+            unix_level_1t1g "unix-level-1t1g"
+            unix_edge_1t1g "unix-edge-1t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            poll: "regression/hangup-without-wants-spins", 60 seconds;
+            tcp_level_1t1g "tcp-level-1t1g"
+            unix_level_1t1g "unix-level-1t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            select: "regression/hangup-without-wants-spins", 60 seconds;
+            tcp_level_1t1g "tcp-level-1t1g"
+            unix_level_1t1g "unix-level-1t1g"
+        }
+    }
+
+    mod highest_number_unpolled {
+        cells! {
+            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+            epoll: "regression/highest-number-unpolled", 60 seconds;
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+        cells! {
+            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+            kqueue: "regression/highest-number-unpolled", 60 seconds;
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            poll: "regression/highest-number-unpolled", 60 seconds;
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            select: "regression/highest-number-unpolled", 60 seconds;
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
         }
     }
 
@@ -3736,6 +3524,85 @@ mod regression {
             select: "regression/insert-asks-the-wrong-group", 60 seconds;
             pipe_level_2t1g "pipe-level-2t1g"
             pipe_level_2t2g "pipe-level-2t2g"
+        }
+    }
+
+    mod insert_flags_lost {
+        cells! {
+            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+            epoll: "regression/insert-flags-lost", 60 seconds;
+            tcp_level_1t1g "tcp-level-1t1g"
+            tcp_edge_1t1g "tcp-edge-1t1g"
+        }
+        cells! {
+            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+            kqueue: "regression/insert-flags-lost", 60 seconds;
+            tcp_level_1t1g "tcp-level-1t1g"
+            tcp_edge_1t1g "tcp-edge-1t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            poll: "regression/insert-flags-lost", 60 seconds;
+            tcp_level_1t1g "tcp-level-1t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            select: "regression/insert-flags-lost", 60 seconds;
+            tcp_level_1t1g "tcp-level-1t1g"
+        }
+    }
+
+    mod inserted_twice {
+        cells! {
+            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+            epoll: "regression/inserted-twice", 60 seconds;
+            unix_level_2t1g "unix-level-2t1g"
+            unix_level_2t2g "unix-level-2t2g"
+        }
+        cells! {
+            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+            kqueue: "regression/inserted-twice", 60 seconds;
+            unix_level_2t1g "unix-level-2t1g"
+            unix_level_2t2g "unix-level-2t2g"
+        }
+        cells! {
+            #[cfg(unix)]
+            poll: "regression/inserted-twice", 60 seconds;
+            unix_level_2t1g "unix-level-2t1g"
+            unix_level_2t2g "unix-level-2t2g"
+        }
+        cells! {
+            #[cfg(unix)]
+            select: "regression/inserted-twice", 60 seconds;
+            unix_level_2t1g "unix-level-2t1g"
+            unix_level_2t2g "unix-level-2t2g"
+        }
+    }
+
+    mod last_number_refused {
+        cells! {
+            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+            epoll: "regression/last-number-refused", 60 seconds;
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_level_4t1g "pipe-level-4t1g"
+        }
+        cells! {
+            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+            kqueue: "regression/last-number-refused", 60 seconds;
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_level_4t1g "pipe-level-4t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            poll: "regression/last-number-refused", 60 seconds;
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_level_4t1g "pipe-level-4t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            select: "regression/last-number-refused", 60 seconds;
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_level_4t1g "pipe-level-4t1g"
         }
     }
 
@@ -3865,6 +3732,29 @@ mod regression {
         }
     }
 
+    mod number_beyond_fd_setsize {
+        cells! {
+            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+            epoll: "regression/number-beyond-fd-setsize", 60 seconds;
+            pipe_level_1t1g "pipe-level-1t1g"
+        }
+        cells! {
+            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+            kqueue: "regression/number-beyond-fd-setsize", 60 seconds;
+            pipe_level_1t1g "pipe-level-1t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            poll: "regression/number-beyond-fd-setsize", 60 seconds;
+            pipe_level_1t1g "pipe-level-1t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            select: "regression/number-beyond-fd-setsize", 60 seconds;
+            pipe_level_1t1g "pipe-level-1t1g"
+        }
+    }
+
     mod one_direction_served {
         cells! {
             #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
@@ -3923,6 +3813,37 @@ mod regression {
         }
     }
 
+    mod poller_leaked {
+        cells! {
+            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+            epoll: "regression/poller-leaked", 60 seconds;
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_level_4t1g "pipe-level-4t1g"
+            pipe_level_4t2g "pipe-level-4t2g"
+        }
+        cells! {
+            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+            kqueue: "regression/poller-leaked", 60 seconds;
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_level_4t1g "pipe-level-4t1g"
+            pipe_level_4t2g "pipe-level-4t2g"
+        }
+        cells! {
+            #[cfg(unix)]
+            poll: "regression/poller-leaked", 60 seconds;
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_level_4t1g "pipe-level-4t1g"
+            pipe_level_4t2g "pipe-level-4t2g"
+        }
+        cells! {
+            #[cfg(unix)]
+            select: "regression/poller-leaked", 60 seconds;
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_level_4t1g "pipe-level-4t1g"
+            pipe_level_4t2g "pipe-level-4t2g"
+        }
+    }
+
     mod reference_left_behind {
         cells! {
             #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
@@ -3975,6 +3896,60 @@ mod regression {
         }
     }
 
+    mod send_bit_survives {
+        cells! {
+            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+            epoll: "regression/send-bit-survives", 60 seconds;
+            tcp_level_1t1g "tcp-level-1t1g"
+            tcp_edge_1t1g "tcp-edge-1t1g"
+            unix_level_1t1g "unix-level-1t1g"
+            unix_edge_1t1g "unix-edge-1t1g"
+        }
+        cells! {
+            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+            kqueue: "regression/send-bit-survives", 60 seconds;
+            tcp_level_1t1g "tcp-level-1t1g"
+            tcp_edge_1t1g "tcp-edge-1t1g"
+            unix_level_1t1g "unix-level-1t1g"
+            unix_edge_1t1g "unix-edge-1t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            poll: "regression/send-bit-survives", 60 seconds;
+            tcp_level_1t1g "tcp-level-1t1g"
+            unix_level_1t1g "unix-level-1t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            select: "regression/send-bit-survives", 60 seconds;
+            tcp_level_1t1g "tcp-level-1t1g"
+            unix_level_1t1g "unix-level-1t1g"
+        }
+    }
+
+    mod short_timeout_spins {
+        cells! {
+            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+            epoll: "regression/short-timeout-spins", 60 seconds;
+            pipe_level_1t1g "pipe-level-1t1g"
+        }
+        cells! {
+            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+            kqueue: "regression/short-timeout-spins", 60 seconds;
+            pipe_level_1t1g "pipe-level-1t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            poll: "regression/short-timeout-spins", 60 seconds;
+            pipe_level_1t1g "pipe-level-1t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            select: "regression/short-timeout-spins", 60 seconds;
+            pipe_level_1t1g "pipe-level-1t1g"
+        }
+    }
+
     mod signal_before_the_wait {
         cells! {
             #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
@@ -3995,6 +3970,31 @@ mod regression {
             #[cfg(unix)]
             select: "regression/signal-before-the-wait", 60 seconds;
             pipe_level_2t1g "pipe-level-2t1g"
+        }
+    }
+
+    mod udp_error_spins {
+        cells! {
+            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+            epoll: "regression/udp-error-spins", 60 seconds;
+            tcp_level_1t1g "tcp-level-1t1g"
+            tcp_edge_1t1g "tcp-edge-1t1g"
+        }
+        cells! {
+            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+            kqueue: "regression/udp-error-spins", 60 seconds;
+            tcp_level_1t1g "tcp-level-1t1g"
+            tcp_edge_1t1g "tcp-edge-1t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            poll: "regression/udp-error-spins", 60 seconds;
+            tcp_level_1t1g "tcp-level-1t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            select: "regression/udp-error-spins", 60 seconds;
+            tcp_level_1t1g "tcp-level-1t1g"
         }
     }
 
@@ -4255,6 +4255,49 @@ mod polling {
         }
     }
 
+    mod rebuild_at_the_limit {
+        cells! {
+            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+            epoll: "polling/rebuild-at-the-limit", 60 seconds;
+            unix_level_1t1g "unix-level-1t1g"
+            unix_level_2t1g "unix-level-2t1g"
+            unix_edge_1t1g "unix-edge-1t1g"
+            unix_edge_2t1g "unix-edge-2t1g"
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+            pipe_edge_1t1g "pipe-edge-1t1g"
+            pipe_edge_2t1g "pipe-edge-2t1g"
+        }
+        cells! {
+            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+            kqueue: "polling/rebuild-at-the-limit", 60 seconds;
+            unix_level_1t1g "unix-level-1t1g"
+            unix_level_2t1g "unix-level-2t1g"
+            unix_edge_1t1g "unix-edge-1t1g"
+            unix_edge_2t1g "unix-edge-2t1g"
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+            pipe_edge_1t1g "pipe-edge-1t1g"
+            pipe_edge_2t1g "pipe-edge-2t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            poll: "polling/rebuild-at-the-limit", 60 seconds;
+            unix_level_1t1g "unix-level-1t1g"
+            unix_level_2t1g "unix-level-2t1g"
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            select: "polling/rebuild-at-the-limit", 60 seconds;
+            unix_level_1t1g "unix-level-1t1g"
+            unix_level_2t1g "unix-level-2t1g"
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+    }
+
     mod short_wait {
         cells! {
             #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
@@ -4304,49 +4347,6 @@ mod polling {
             pipe_level_2t1g "pipe-level-2t1g"
         }
     }
-
-    mod rebuild_at_the_limit {
-        cells! {
-            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
-            epoll: "polling/rebuild-at-the-limit", 60 seconds;
-            unix_level_1t1g "unix-level-1t1g"
-            unix_level_2t1g "unix-level-2t1g"
-            unix_edge_1t1g "unix-edge-1t1g"
-            unix_edge_2t1g "unix-edge-2t1g"
-            pipe_level_1t1g "pipe-level-1t1g"
-            pipe_level_2t1g "pipe-level-2t1g"
-            pipe_edge_1t1g "pipe-edge-1t1g"
-            pipe_edge_2t1g "pipe-edge-2t1g"
-        }
-        cells! {
-            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
-            kqueue: "polling/rebuild-at-the-limit", 60 seconds;
-            unix_level_1t1g "unix-level-1t1g"
-            unix_level_2t1g "unix-level-2t1g"
-            unix_edge_1t1g "unix-edge-1t1g"
-            unix_edge_2t1g "unix-edge-2t1g"
-            pipe_level_1t1g "pipe-level-1t1g"
-            pipe_level_2t1g "pipe-level-2t1g"
-            pipe_edge_1t1g "pipe-edge-1t1g"
-            pipe_edge_2t1g "pipe-edge-2t1g"
-        }
-        cells! {
-            #[cfg(unix)]
-            poll: "polling/rebuild-at-the-limit", 60 seconds;
-            unix_level_1t1g "unix-level-1t1g"
-            unix_level_2t1g "unix-level-2t1g"
-            pipe_level_1t1g "pipe-level-1t1g"
-            pipe_level_2t1g "pipe-level-2t1g"
-        }
-        cells! {
-            #[cfg(unix)]
-            select: "polling/rebuild-at-the-limit", 60 seconds;
-            unix_level_1t1g "unix-level-1t1g"
-            unix_level_2t1g "unix-level-2t1g"
-            pipe_level_1t1g "pipe-level-1t1g"
-            pipe_level_2t1g "pipe-level-2t1g"
-        }
-    }
 }
 
 mod lifecycle {
@@ -4377,6 +4377,83 @@ mod lifecycle {
         }
     }
 
+    mod fork_drops_runtime {
+        cells! {
+            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+            epoll: "lifecycle/fork-drops-runtime", 60 seconds;
+            unix_level_2t1g "unix-level-2t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+        cells! {
+            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+            kqueue: "lifecycle/fork-drops-runtime", 60 seconds;
+            unix_level_2t1g "unix-level-2t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            poll: "lifecycle/fork-drops-runtime", 60 seconds;
+            unix_level_2t1g "unix-level-2t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            select: "lifecycle/fork-drops-runtime", 60 seconds;
+            unix_level_2t1g "unix-level-2t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+    }
+
+    mod fork_goes_on {
+        cells! {
+            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+            epoll: "lifecycle/fork-goes-on", 60 seconds;
+            unix_level_2t1g "unix-level-2t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+        cells! {
+            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+            kqueue: "lifecycle/fork-goes-on", 60 seconds;
+            unix_level_2t1g "unix-level-2t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            poll: "lifecycle/fork-goes-on", 60 seconds;
+            unix_level_2t1g "unix-level-2t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            select: "lifecycle/fork-goes-on", 60 seconds;
+            unix_level_2t1g "unix-level-2t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+    }
+
+    mod impossible_builds {
+        cells! {
+            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+            epoll: "lifecycle/impossible-builds", 60 seconds;
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+        cells! {
+            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+            kqueue: "lifecycle/impossible-builds", 60 seconds;
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            poll: "lifecycle/impossible-builds", 60 seconds;
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            select: "lifecycle/impossible-builds", 60 seconds;
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+    }
+
     mod insert_beside_stop {
         cells! {
             #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
@@ -4400,29 +4477,25 @@ mod lifecycle {
         }
     }
 
-    mod stopped_from_inside {
+    mod internal_handles {
         cells! {
             #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
-            epoll: "lifecycle/stopped-from-inside", 60 seconds;
-            pipe_level_1t1g "pipe-level-1t1g"
+            epoll: "lifecycle/internal-handles", 60 seconds;
             pipe_level_2t1g "pipe-level-2t1g"
         }
         cells! {
             #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
-            kqueue: "lifecycle/stopped-from-inside", 60 seconds;
-            pipe_level_1t1g "pipe-level-1t1g"
+            kqueue: "lifecycle/internal-handles", 60 seconds;
             pipe_level_2t1g "pipe-level-2t1g"
         }
         cells! {
             #[cfg(unix)]
-            poll: "lifecycle/stopped-from-inside", 60 seconds;
-            pipe_level_1t1g "pipe-level-1t1g"
+            poll: "lifecycle/internal-handles", 60 seconds;
             pipe_level_2t1g "pipe-level-2t1g"
         }
         cells! {
             #[cfg(unix)]
-            select: "lifecycle/stopped-from-inside", 60 seconds;
-            pipe_level_1t1g "pipe-level-1t1g"
+            select: "lifecycle/internal-handles", 60 seconds;
             pipe_level_2t1g "pipe-level-2t1g"
         }
     }
@@ -4449,6 +4522,56 @@ mod lifecycle {
         cells! {
             #[cfg(unix)]
             select: "lifecycle/panics", 60 seconds;
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+    }
+
+    mod start_stop_often {
+        cells! {
+            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+            epoll: "lifecycle/start-stop-often", 300 seconds;
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+        cells! {
+            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+            kqueue: "lifecycle/start-stop-often", 300 seconds;
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            poll: "lifecycle/start-stop-often", 300 seconds;
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            select: "lifecycle/start-stop-often", 300 seconds;
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+    }
+
+    mod stopped_from_inside {
+        cells! {
+            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+            epoll: "lifecycle/stopped-from-inside", 60 seconds;
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+        cells! {
+            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+            kqueue: "lifecycle/stopped-from-inside", 60 seconds;
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            poll: "lifecycle/stopped-from-inside", 60 seconds;
+            pipe_level_1t1g "pipe-level-1t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            select: "lifecycle/stopped-from-inside", 60 seconds;
             pipe_level_1t1g "pipe-level-1t1g"
             pipe_level_2t1g "pipe-level-2t1g"
         }
@@ -4481,106 +4604,6 @@ mod lifecycle {
         }
     }
 
-    mod fork_goes_on {
-        cells! {
-            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
-            epoll: "lifecycle/fork-goes-on", 60 seconds;
-            unix_level_2t1g "unix-level-2t1g"
-            pipe_level_2t1g "pipe-level-2t1g"
-        }
-        cells! {
-            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
-            kqueue: "lifecycle/fork-goes-on", 60 seconds;
-            unix_level_2t1g "unix-level-2t1g"
-            pipe_level_2t1g "pipe-level-2t1g"
-        }
-        cells! {
-            #[cfg(unix)]
-            poll: "lifecycle/fork-goes-on", 60 seconds;
-            unix_level_2t1g "unix-level-2t1g"
-            pipe_level_2t1g "pipe-level-2t1g"
-        }
-        cells! {
-            #[cfg(unix)]
-            select: "lifecycle/fork-goes-on", 60 seconds;
-            unix_level_2t1g "unix-level-2t1g"
-            pipe_level_2t1g "pipe-level-2t1g"
-        }
-    }
-
-    mod fork_drops_runtime {
-        cells! {
-            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
-            epoll: "lifecycle/fork-drops-runtime", 60 seconds;
-            unix_level_2t1g "unix-level-2t1g"
-            pipe_level_2t1g "pipe-level-2t1g"
-        }
-        cells! {
-            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
-            kqueue: "lifecycle/fork-drops-runtime", 60 seconds;
-            unix_level_2t1g "unix-level-2t1g"
-            pipe_level_2t1g "pipe-level-2t1g"
-        }
-        cells! {
-            #[cfg(unix)]
-            poll: "lifecycle/fork-drops-runtime", 60 seconds;
-            unix_level_2t1g "unix-level-2t1g"
-            pipe_level_2t1g "pipe-level-2t1g"
-        }
-        cells! {
-            #[cfg(unix)]
-            select: "lifecycle/fork-drops-runtime", 60 seconds;
-            unix_level_2t1g "unix-level-2t1g"
-            pipe_level_2t1g "pipe-level-2t1g"
-        }
-    }
-
-    mod internal_handles {
-        cells! {
-            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
-            epoll: "lifecycle/internal-handles", 60 seconds;
-            pipe_level_2t1g "pipe-level-2t1g"
-        }
-        cells! {
-            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
-            kqueue: "lifecycle/internal-handles", 60 seconds;
-            pipe_level_2t1g "pipe-level-2t1g"
-        }
-        cells! {
-            #[cfg(unix)]
-            poll: "lifecycle/internal-handles", 60 seconds;
-            pipe_level_2t1g "pipe-level-2t1g"
-        }
-        cells! {
-            #[cfg(unix)]
-            select: "lifecycle/internal-handles", 60 seconds;
-            pipe_level_2t1g "pipe-level-2t1g"
-        }
-    }
-
-    mod impossible_builds {
-        cells! {
-            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
-            epoll: "lifecycle/impossible-builds", 60 seconds;
-            pipe_level_2t1g "pipe-level-2t1g"
-        }
-        cells! {
-            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
-            kqueue: "lifecycle/impossible-builds", 60 seconds;
-            pipe_level_2t1g "pipe-level-2t1g"
-        }
-        cells! {
-            #[cfg(unix)]
-            poll: "lifecycle/impossible-builds", 60 seconds;
-            pipe_level_2t1g "pipe-level-2t1g"
-        }
-        cells! {
-            #[cfg(unix)]
-            select: "lifecycle/impossible-builds", 60 seconds;
-            pipe_level_2t1g "pipe-level-2t1g"
-        }
-    }
-
     mod two_runtimes {
         cells! {
             #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
@@ -4602,29 +4625,6 @@ mod lifecycle {
         cells! {
             #[cfg(unix)]
             select: "lifecycle/two-runtimes", 60 seconds;
-            pipe_level_2t1g "pipe-level-2t1g"
-        }
-    }
-
-    mod start_stop_often {
-        cells! {
-            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
-            epoll: "lifecycle/start-stop-often", 300 seconds;
-            pipe_level_2t1g "pipe-level-2t1g"
-        }
-        cells! {
-            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
-            kqueue: "lifecycle/start-stop-often", 300 seconds;
-            pipe_level_2t1g "pipe-level-2t1g"
-        }
-        cells! {
-            #[cfg(unix)]
-            poll: "lifecycle/start-stop-often", 300 seconds;
-            pipe_level_2t1g "pipe-level-2t1g"
-        }
-        cells! {
-            #[cfg(unix)]
-            select: "lifecycle/start-stop-often", 300 seconds;
             pipe_level_2t1g "pipe-level-2t1g"
         }
     }

@@ -74,10 +74,12 @@ fn a_cell_that_prints_more_than_its_result_is_broken() {
 }
 
 #[test]
-fn a_scenario_that_is_in_no_catalogue_is_broken() {
-    let (status, reason, _) = outcome("nowhere", 20);
-    assert_eq!(status, "broken");
-    assert!(reason.contains("not in this pollmatrix's catalogue"), "{reason}");
+fn a_scenario_that_no_file_describes_is_refused_with_its_place_and_the_nearest() {
+    let sandbox = Sandbox::new(&["pass", "pas"], 20);
+    sandbox.run(&["run"]).expect(
+        2,
+        &["matrix.yml:", "there is no scenario 'selftest/pas'", "help: did you mean 'selftest/pass'?"],
+    );
 }
 
 #[test]

@@ -324,7 +324,7 @@ fn an_executor_goes_on_from_what_it_kept() {
 fn every_target_that_can_be_run_from_here_is_in_one_report() {
     let sandbox = Sandbox::new(&CELLS, 300);
     let prefix = sandbox.script("prefix", "echo \"$2\" >>\"${0%/*}/log\"; exec \"$@\"");
-    let (os, arch, triple) = (std::env::consts::OS, std::env::consts::ARCH, env!("POLLMATRIX_TRIPLE"));
+    let (os, arch, triple) = (std::env::consts::OS, std::env::consts::ARCH, runner::provenance::TRIPLE);
     sandbox.add_targets(&format!(
         "  - {{ id: there, triple: {triple}, os: {os}, arch: {arch}, ways: [{{ prefix: {prefix} }}] }}\n  \
          - {{ id: nowhere, triple: a-b-c, os: freebsd, arch: vax, build: zig, ways: [native, ssh, import] }}\n"

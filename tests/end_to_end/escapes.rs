@@ -146,8 +146,9 @@ fn a_subject_and_a_name_reach_no_terminal_raw() {
         );
     }
     let text = fs::read_to_string(sandbox.path("matrix.yml")).expect("there is one");
-    fs::write(&named, text.replace("layer: contract", "layer: \"\\e[8m\\e]0;title\\a\"")).expect("writable");
+    fs::write(&named, text.replace("selftest/pass,", "selftest/pass, triggers: [\"\\e[8m\\e]0;title\\a\"],"))
+        .expect("writable");
     let printed = answer(Command::new(POLLMATRIX).args(["--matrix", &named, "list"]));
-    printed.expect(2, &["unknown layer '\\u{1b}[8m\\u{1b}]0;title\\u{7}'"]);
+    printed.expect(2, &["unknown trigger '\\u{1b}[8m\\u{1b}]0;title\\u{7}'"]);
     assert_harmless(&printed);
 }

@@ -8,9 +8,12 @@ use crate::sandbox::{Answer, POLLMATRIX, Sandbox, answer};
 
 /// Adds scenarios to the matrix, one line each.
 fn add_scenarios(sandbox: &Sandbox, lines: &[&str]) {
-    let entries: String = lines.iter().map(|line| format!("  - {{ title: A title, {line} }}\n")).collect();
+    let entries: String = lines.iter().map(|line| format!("  - {{ {line}, {SHAPE} }}\n")).collect();
     sandbox.add_scenarios(&entries);
 }
+
+/// What each line leaves out.
+const SHAPE: &str = "triggers: [level], groups: [1]";
 
 /// The executable with the matrix that is built in, in a folder of the sandbox.
 fn faults(sandbox: &Sandbox, arguments: &[&str]) -> Answer {
@@ -24,8 +27,8 @@ fn tries(sandbox: &Sandbox) -> String {
 }
 
 /// The control and a scenario of the core, on poll.
-const CONTROL: &str = "id: harness/control, transports: [pipe]";
-const DISOWN: &str = "id: deletion/disown, transports: [pipe, unix]";
+const CONTROL: &str = "id: harness/control, transports: [pipe], threads: [1]";
+const DISOWN: &str = "id: deletion/disown, transports: [pipe, unix], threads: [1]";
 
 /// A sandbox with these lines in its matrix.
 fn core(lines: &[&str]) -> Sandbox {
@@ -257,7 +260,7 @@ fn a_recorded_kill_must_be_the_scenarios_own_or_the_controls() {
 
 #[test]
 fn a_record_of_a_part_changes_the_lines_of_that_part_only() {
-    let sandbox = core(&[CONTROL, DISOWN, "id: deletion/own-handler, transports: [pipe]"]);
+    let sandbox = core(&[CONTROL, DISOWN, "id: deletion/own-handler, transports: [pipe], threads: [1]"]);
     let (root, os) = (sandbox.path("tree"), std::env::consts::OS);
     let file = root.join("crates/cli/kills.tsv");
     fs::create_dir_all(root.join("crates/cli")).expect("writable");

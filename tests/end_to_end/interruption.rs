@@ -4,19 +4,13 @@ use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::process::Child;
 
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
+use nix::sys::signal::Signal;
 use subjects::testing::lacks;
 
-use crate::sandbox::{Sandbox, answer, eventually, id};
+use crate::sandbox::{Sandbox, answer, eventually, id, signal};
 
 /// The last one hangs for longer than any test waits.
 const CELLS: [&str; 4] = ["pass", "fail", "flaky", "hang"];
-
-fn signal(child: &Child, signal: Signal) {
-    let pid = i32::try_from(child.id()).expect("a process's number fits");
-    kill(Pid::from_raw(pid), signal).expect("the runner is still there");
-}
 
 /// A run that has recorded everything but the cell that hangs, and is in that one.
 fn started(sandbox: &Sandbox) -> Child {

@@ -93,7 +93,7 @@ fn a_kill_matrix_is_made_by_one_program() {
         return;
     }
     let sandbox = Sandbox::new(&CELLS, TIMEOUT);
-    sandbox.add_scenarios("  - { id: harness/control, title: The control, transports: [pipe] }\n");
+    sandbox.add_scenarios("  - { id: harness/control, threads: [1], groups: [1] }\n");
     let tries =
         || fs::read_to_string(sandbox.path("pollmatrix-report/kill-matrix.jsonl")).unwrap_or_default();
     let arguments = ["faults", "selftest", "--fault", "double-close", "--jobs", "1", "--seed", "2"];

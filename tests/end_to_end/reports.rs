@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::sandbox::{POLLMATRIX, Sandbox, answer, id};
 
-const SCHEMA: &str = include_str!("../../crates/report/schema/results.schema.json");
+const SCHEMA: &str = include_str!("../../crates/metadata/schema/results.schema.json");
 
 fn mixed() -> Sandbox {
     let sandbox =
@@ -46,7 +46,7 @@ fn the_page_about_results_has_every_field_and_an_example_that_fits() {
 
     let (_, example) = page.split_once("```json\n").expect("there is an example");
     let (example, _) = example.split_once("```").expect("it ends");
-    report::Results::read(example.as_bytes()).expect("it is results");
+    metadata::Results::read(example.as_bytes()).expect("it is results");
     let example: Value = serde_json::from_str(example).expect("it is JSON");
     let validator = jsonschema::validator_for(&schema).expect("the schema is a schema");
     let errors: Vec<_> = validator.iter_errors(&example).map(|error| error.to_string()).collect();

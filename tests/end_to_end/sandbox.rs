@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -36,17 +38,17 @@ impl Sandbox {
 
     /// Writes the matrix again.
     pub fn write_matrix(&self, selftests: &[&str], timeout: u64) {
-        let (os, arch, triple) = (std::env::consts::OS, std::env::consts::ARCH, env!("POLLMATRIX_TRIPLE"));
+        let (os, arch, triple) = (std::env::consts::OS, std::env::consts::ARCH, runner::provenance::TRIPLE);
         let scenarios: String = selftests
             .iter()
             .map(|name| {
                 let timeout = if *name == "hang" { timeout } else { 300 };
-                format!("  - {{ id: selftest/{name}, title: A self-test, timeout: {timeout} }}\n")
+                format!("  - {{ id: selftest/{name}, timeout: {timeout} }}\n")
             })
             .collect();
         let text = format!(
-            "version: 1\n\
-             defaults: {{ layer: contract, transports: [tcp], triggers: [level], threads: [1], groups: [1], timeout: 300 }}\n\
+            "version: 2\n\
+             defaults: {{ timeout: 300 }}\n\
              backends:\n  - {{ id: poll, os: all, triggers: [level] }}\n\
              targets:\n  - {{ id: here, triple: {triple}, os: {os}, arch: {arch}, ways: [native] }}\n\
              scenarios:\n{scenarios}...\n"
@@ -166,4 +168,10 @@ impl Answer {
             assert!(printed.contains(text), "expected {text:?} in:\n{printed}");
         }
     }
+}
+
+/// Sends a signal to a command that runs.
+pub fn signal(child: &Child, signal: Signal) {
+    let pid = i32::try_from(child.id()).expect("a process's number fits");
+    kill(Pid::from_raw(pid), signal).expect("the runner is still there");
 }

@@ -7,10 +7,9 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use nix::pty::openpty;
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
+use nix::sys::signal::Signal;
 
-use crate::sandbox::{POLLMATRIX, Sandbox, answer, eventually, id};
+use crate::sandbox::{POLLMATRIX, Sandbox, answer, eventually, id, signal};
 
 /// What a stream leads to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,11 +53,6 @@ fn expect_report(sandbox: &Sandbox, cells: &[(&str, &str)]) {
     for (cell, status) in cells {
         assert_eq!(sandbox.row(cell)["status"], *status, "{cell}");
     }
-}
-
-fn signal(child: &Child, signal: Signal) {
-    let pid = i32::try_from(child.id()).expect("a process's number fits");
-    kill(Pid::from_raw(pid), signal).expect("the runner is still there");
 }
 
 /// Waits for the last cell, which hangs.

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use selector::{Interest, Mode, Registered, View};
+use metadata::{Mode, Transport};
+use selector::{Interest, Registered, View};
 
-use crate::Transport;
 use crate::verbs::{Act, Call, Change, ChangeKind, Clause, Line, Name, OWN, Reading, Thing};
 
 /// The key of one answer: what was looked at, who was asked, and in which mode.
@@ -16,18 +16,6 @@ pub struct Key {
     pub api: String,
     /// `level`, `edge`; not for calls.
     pub trigger: Option<&'static str>,
-}
-
-/// The name that a mode has in the published answers.
-pub(crate) const fn trigger(mode: Mode) -> &'static str {
-    match mode {
-        Mode::Level => "level",
-        Mode::Edge => "edge",
-        Mode::OneShot => "oneshot",
-        Mode::Dispatch => "dispatch",
-        Mode::Exclusive => "exclusive",
-        Mode::ExclusiveEdge => "exclusive+edge",
-    }
 }
 
 /// What things are called, clause by clause.
@@ -95,7 +83,7 @@ impl Naming {
 
     /// The key of what a view says.
     pub(crate) fn view(&self, view: &View, mode: Mode) -> Key {
-        self.key(view.api, Some(trigger(mode)))
+        self.key(view.api, Some(mode.published()))
     }
 
     /// The key of what a poller says that is only asked for this, now.
@@ -104,12 +92,12 @@ impl Naming {
         let words = [(interest.read, read), (interest.write, write), (interest.urgent, urgent)];
         let words: Vec<_> = words.iter().filter(|(asked, _)| *asked).map(|(_, word)| *word).collect();
         let words = if words.is_empty() { "events0".to_owned() } else { words.join("|") };
-        self.key(format!("{poller}-{words}"), Some(trigger(Mode::Level)))
+        self.key(format!("{poller}-{words}"), Some(Mode::Level.published()))
     }
 
     /// The key of a wait.
     pub(crate) fn wait(&self, poller: &str, mode: Mode) -> Key {
-        self.key(poller, Some(trigger(mode)))
+        self.key(poller, Some(mode.published()))
     }
 
     /// The key of a change's answer. poll and select have no registrations: what is answered there is said by the

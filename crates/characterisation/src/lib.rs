@@ -10,17 +10,16 @@
 mod keys;
 mod rows;
 mod stage;
-mod transport;
 pub mod verbs;
 
 use std::fmt;
 use std::time::Duration;
 
-use selector::{MakeSelector, Mode};
+use metadata::{Axes, Description, Layer, Mode, Transport};
+use selector::MakeSelector;
 
 pub use crate::keys::{Key, keys};
-pub use crate::rows::{Unscripted, rows, unscripted};
-pub use crate::transport::Transport;
+pub use crate::rows::{Unscripted, find, rows, unscripted};
 
 /// A row of the catalogue as a scenario.
 #[derive(Clone, Copy, Debug)]
@@ -40,6 +39,14 @@ pub struct Row {
     pub modes: &'static [Mode],
     /// Bugs that knowing the answer would have prevented: URLs.
     pub bugs: &'static [&'static str],
+}
+
+impl Row {
+    /// What matrix.yml has to know of it. A line has the thread that performs it.
+    pub fn description(&self) -> Description {
+        let axes = Axes { transports: self.transports, triggers: self.modes, threads: &[1], groups: &[1] };
+        Description { id: self.id, title: self.question, layer: Layer::Characterisation, axes }
+    }
 }
 
 /// What a line is performed with.

@@ -12,7 +12,7 @@ mod unscripted;
 mod waiting;
 mod waking;
 
-use selector::Mode;
+use metadata::Mode;
 
 use crate::Row;
 
@@ -21,6 +21,11 @@ pub use unscripted::Unscripted;
 /// Every row that is a scenario, family by family, in the order of the catalogue.
 pub fn rows() -> impl Iterator<Item = &'static Row> {
     FAMILIES.iter().flat_map(|family| family.iter())
+}
+
+/// The row that is this scenario.
+pub fn find(scenario: &str) -> Option<&'static Row> {
+    rows().find(|row| row.id == scenario)
 }
 
 const FAMILIES: &[&[Row]] = &[

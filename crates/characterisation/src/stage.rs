@@ -20,8 +20,9 @@ use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use metadata::Mode;
 use nix::errno::Errno;
-use selector::{Changed, Interest, Mode, RawArgument, Registered, Unsupported, View};
+use selector::{Changed, Interest, RawArgument, Registered, Unsupported, View};
 
 use crate::keys::{Key, Naming, applies, is_plain};
 use crate::verbs::{Act, Change, ChangeKind, Clause, FIRST, How, Line, Name, Thing};
@@ -192,7 +193,7 @@ impl Stage {
         let first = Ears::open(setting)?;
         let poller = first.selector.name().to_owned();
         if !first.selector.capabilities().modes.contains(&setting.mode) {
-            let mode = crate::keys::trigger(setting.mode);
+            let mode = setting.mode.published();
             return Err(Stopped::Unsupported(format!("{poller} has no mode {mode}")));
         }
         let mut place = Place::default();

@@ -12,7 +12,8 @@ mod table;
 
 use std::time::Duration;
 
-use selector::{Interest, Mode, RawArgument};
+use metadata::Mode;
+use selector::{Interest, RawArgument};
 
 pub use parse::ParseError;
 pub use table::{FORMS, Form};

@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 use characterisation::verbs::Line;
 use characterisation::{Unscripted, keys, rows, unscripted};
 use expectations::{Answers, ROWS, title};
-use matrix::Os;
-use selector::{Interest, Mode, Registered, View};
+use metadata::{Mode, Os};
+use selector::{Interest, Registered, View};
 use wildmatch::WildMatch;
 
 const fn view(api: &'static str, interest: Interest, registered: Registered) -> View {

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use characterisation::verbs::Line;
 use characterisation::{Key, PATIENCE, Setting, Stopped, keys, perform, rows};
 use expectations::{Answers, Compared};
-use matrix::Os;
+use metadata::Os;
 use selector::MakeSelector;
 
 /// What a line calls `a queue`.

@@ -3,9 +3,10 @@
 use std::os::fd::BorrowedFd;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use characterisation::{PATIENCE, Performance, Setting, Stopped, Transport, perform};
+use characterisation::{PATIENCE, Performance, Setting, Stopped, perform};
+use metadata::{Mode, Transport};
 use nix::fcntl::{FcntlArg, fcntl};
-use selector::{MakeSelector, Mode};
+use selector::MakeSelector;
 
 /// What a line calls `a queue`.
 #[cfg(target_os = "linux")]
@@ -192,7 +193,7 @@ fn a_thread_that_sleeps_on_is_told_from_one_that_wakes() {
 fn nothing_is_left_open() {
     let _alone = alone();
     let before = open_numbers();
-    for transport in Transport::ALL {
+    for &transport in Transport::ALL {
         let _ = play(
             transport,
             "own and peer are connected, add own, t waits, 2 threads wait alone, look at peer",

@@ -4,8 +4,9 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use characterisation::{PATIENCE, Setting, Stopped, Transport, perform};
-use selector::{MakeSelector, Mode};
+use characterisation::{PATIENCE, Setting, Stopped, perform};
+use metadata::{Mode, Transport};
+use selector::MakeSelector;
 
 /// What a line calls `a queue`.
 const QUEUE: Option<MakeSelector> = Some(&poller_epoll::selector);

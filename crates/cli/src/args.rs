@@ -1,28 +1,30 @@
 //! The command line.
 
-use std::fmt;
 use std::io::{self, Write};
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::str::FromStr;
 use std::time::Duration;
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum, value_parser};
-use matrix::{Layer, Os, Selection, Shard, Transport, Trigger};
-use report::Seed;
+use matrix::{Selection, Shard};
+use metadata::{Layer, Mode, Os, Seed, Transport};
+use runner::command::Words;
+use runner::plan::Attempts;
+use runner::provenance::{self, VERSION};
+use runner::schedule::{SLOW_VARIABLE, slowness};
+use runner::session::Request;
+use runner::ways::Elsewhere;
+use runner::{Environment, output};
 
-use crate::command::quoted;
+use crate::error::Error;
 use crate::exit;
-use crate::output;
-use crate::provenance::{self, VERSION};
-use crate::subject;
 
 /// Where reports are unless something else is asked for.
 pub const DEFAULT_REPORT_DIR: &str = "pollmatrix-report";
 
-/// Says the same as `--slow`, to the tests too.
-pub const SLOW_VARIABLE: &str = "POLLMATRIX_SLOW";
+/// How many cells that did not pass are named at the end of a run. All of them are in the report.
+pub const NAMED: usize = 25;
 
 /// The same scenarios, over every poller, on every OS, with published answers.
 ///
@@ -73,7 +75,7 @@ pub fn parse() -> Result<Args, ExitCode> {
 fn explain(error: &clap::Error) -> ExitCode {
     let written = error.print().and_then(|()| io::stdout().flush());
     match output::printed(written) {
-        Err(lost) if !error.use_stderr() => lost.exit(),
+        Err(lost) if !error.use_stderr() => Error::from(lost).exit(),
         _ => ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(exit::ERROR)),
     }
 }
@@ -230,8 +232,8 @@ pub struct SelectionArgs {
 
 impl SelectionArgs {
     /// Whether nothing was asked for, that is, every cell.
-    pub fn is_all(&self) -> bool {
-        self.selection() == Selection::default()
+    pub fn is_all(&self, environment: &Environment) -> bool {
+        self.selection(environment) == Selection::default()
     }
 
     /// Whether cells were named by how their ids begin.
@@ -240,8 +242,8 @@ impl SelectionArgs {
     }
 
     /// As the matrix crate wants it.
-    pub fn selection(&self) -> Selection {
-        let subjects = || subject::pollers().map(|poller| poller.name.to_owned()).collect();
+    pub fn selection(&self, environment: &Environment) -> Selection {
+        let subjects = || environment.subjects().map(str::to_owned).collect();
         Selection {
             prefixes: self.prefixes.clone(),
             backends: if self.backends.is_empty() { subjects() } else { self.backends.clone() },
@@ -266,13 +268,6 @@ impl SlowArg {
     pub fn factor(&self) -> NonZeroU32 {
         self.times.unwrap_or(NonZeroU32::MIN)
     }
-}
-
-/// How many times slower a machine is, as the option and the variable say it.
-pub fn slowness(text: &str) -> Result<NonZeroU32, String> {
-    const MOST: u32 = 1_000_000;
-    let times = text.parse().map_err(|error| format!("{error}"))?;
-    if times <= NonZeroU32::new(MOST).unwrap_or(times) { Ok(times) } else { Err(format!("at most {MOST}")) }
 }
 
 /// A time that a clock can reach.
@@ -353,6 +348,20 @@ pub struct AttemptArgs {
     pub chance: ChanceArgs,
 }
 
+impl AttemptArgs {
+    /// As the runner wants it.
+    pub fn attempts(&self) -> Attempts {
+        Attempts {
+            jobs: self.jobs,
+            repeat: self.repeat,
+            fault: self.fault.name.clone(),
+            inject_errors: self.inject.one_in,
+            seed: self.chance.seed,
+            slow: self.chance.slow.times,
+        }
+    }
+}
+
 #[derive(ClapArgs, Clone)]
 pub struct RunArgs {
     #[command(flatten)]
@@ -374,8 +383,21 @@ pub struct RunArgs {
     pub format: RunFormat,
 }
 
+impl RunArgs {
+    /// As the runner wants it.
+    pub fn request(&self, environment: &Environment) -> Request {
+        Request {
+            selection: self.selection.selection(environment),
+            elsewhere: self.elsewhere.elsewhere(),
+            attempts: self.attempts.attempts(),
+            resume: self.resume,
+            dir: self.report_dir.path.clone(),
+        }
+    }
+}
+
 /// Where and how, if not here and natively.
-#[derive(ClapArgs, Clone, Default)]
+#[derive(ClapArgs, Clone)]
 #[command(next_help_heading = "Elsewhere")]
 pub struct ElsewhereArgs {
     /// Run the cells of this target; `all`: of every target that can be run from here [default: this machine's own]
@@ -405,18 +427,18 @@ pub struct ElsewhereArgs {
 }
 
 impl ElsewhereArgs {
-    /// The options again, for another command line.
-    pub fn typed(&self) -> String {
-        let options = [
-            ("target", self.target.clone()),
-            ("via", self.via.clone()),
-            ("executable", self.executable.as_ref().map(|file| file.display().to_string())),
-            ("executables", self.executables.as_ref().map(|folder| folder.display().to_string())),
-            ("prefix", self.prefix.as_ref().map(Words::to_string)),
-            ("host", self.host.clone()),
-        ];
-        let given = options.into_iter().filter_map(|(name, value)| Some((name, value?)));
-        given.fold(String::new(), |text, (name, value)| format!("{text} --{name} {}", quoted(&[value])))
+    /// As the runner wants it.
+    pub fn elsewhere(&self) -> Elsewhere {
+        Elsewhere {
+            target: self.target.clone(),
+            via: self.via.clone(),
+            executable: self.executable.clone(),
+            executables: self.executables.clone(),
+            prefix: self.prefix.clone(),
+            host: self.host.clone(),
+            ssh: self.ssh.clone(),
+            import: self.import.clone(),
+        }
     }
 }
 
@@ -665,7 +687,7 @@ pub struct ProbeArgs {
     /// How they are registered where the line does not say: level, edge, oneshot, dispatch, exclusive, exclusive-edge
     /// [default: level, or the first of the scenario's]
     #[arg(long, value_name = "MODE")]
-    pub mode: Option<Trigger>,
+    pub mode: Option<Mode>,
     /// Show clause by clause what was done and answered
     #[arg(long)]
     pub trace: bool,
@@ -810,28 +832,6 @@ pub struct ExecArgs {
     /// End when standard input does: whoever started this is gone
     #[arg(long, hide = true)]
     pub lifeline: bool,
-}
-
-/// A command and its first arguments, typed as one argument with a shell's quotes.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Words(pub Vec<String>);
-
-impl FromStr for Words {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        match shlex::split(text) {
-            None => Err("a quote is not closed, or the last character is a backslash".into()),
-            Some(words) if words.is_empty() => Err("it has no word".into()),
-            Some(words) => Ok(Self(words)),
-        }
-    }
-}
-
-impl fmt::Display for Words {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&quoted(&self.0))
-    }
 }
 
 #[derive(ClapArgs)]

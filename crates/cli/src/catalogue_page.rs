@@ -5,17 +5,15 @@ use std::path::Path;
 
 use characterisation::{Row as Scenario, Unscripted, rows, unscripted};
 use expectations::{Answer as Expected, Answers, Divergences, History, Kind, Range};
-use matrix::Os;
+use metadata::{Evidence, Link, Os};
 use report::html::catalogue::{
     Answer, Asking, Catalogue, Column, Divergence, Excused, Family, Line, Row, Source, State, page,
 };
-use report::{Evidence, Link};
+use runner::cell::short;
+use runner::command::quoted;
 
-use crate::catalogue::short;
-use crate::command::quoted;
 use crate::error::Error;
 use crate::expectations::{Question, questions, range};
-use crate::rows::{transports, triggers};
 
 /// The page of the rows that are built in, and of the expectations in `dir`.
 pub fn read(dir: &Path) -> Result<String, Error> {
@@ -111,15 +109,15 @@ const fn proper_name(os: Os) -> &'static str {
 fn asking(scenario: &Scenario) -> Asking {
     let names = |names: Vec<&str>| names.join(", ");
     let (over, modes) = (
-        names(transports(scenario).map(|transport| transport.name()).collect()),
-        names(triggers(scenario).map(|trigger| trigger.name()).collect()),
+        names(scenario.transports.iter().map(|transport| transport.name()).collect()),
+        names(scenario.modes.iter().map(|trigger| trigger.name()).collect()),
     );
     // A line by itself is performed over TCP and level-triggered.
     let mut command = vec!["pollmatrix".to_owned(), "probe".to_owned(), scenario.verbs.to_owned()];
-    if let Some(transport) = transports(scenario).next().filter(|first| *first != matrix::Transport::Tcp) {
+    if let Some(transport) = scenario.transports.first().filter(|first| **first != metadata::Transport::Tcp) {
         command.extend(["--transport".to_owned(), transport.name().to_owned()]);
     }
-    if let Some(trigger) = triggers(scenario).next().filter(|first| *first != matrix::Trigger::Level) {
+    if let Some(trigger) = scenario.modes.first().filter(|first| **first != metadata::Mode::Level) {
         command.extend(["--mode".to_owned(), trigger.name().to_owned()]);
     }
     Asking {

@@ -2,11 +2,13 @@
 
 use std::process::ExitCode;
 
-use report::{Diff, Results};
+use metadata::Results;
+use report::Diff;
+use runner::{notes, output};
 
 use crate::args::{DiffArgs, DiffFormat, FailOn};
-use crate::error::{self, Error};
-use crate::{exit, input, output};
+use crate::error::Error;
+use crate::{exit, input};
 
 /// Prints the differences.
 pub fn run(args: &DiffArgs) -> Result<ExitCode, Error> {
@@ -16,7 +18,7 @@ pub fn run(args: &DiffArgs) -> Result<ExitCode, Error> {
     output::print(&match args.format {
         DiffFormat::Text => diff.text(),
         DiffFormat::Markdown => diff.markdown(),
-        DiffFormat::Json => report::json(&diff),
+        DiffFormat::Json => metadata::json(&diff),
     })?;
     let failed = match args.fail_on {
         FailOn::Any => !diff.is_empty(),
@@ -31,7 +33,7 @@ fn warn_about_faults(old: &Results, new: &Results) {
         if let Some(disturbance) = results.disturbance()
             && old.disturbance() != new.disturbance()
         {
-            error::warning(&format!("the {name} one was run with {disturbance}"));
+            notes::warning(&format!("the {name} one was run with {disturbance}"));
         }
     }
 }

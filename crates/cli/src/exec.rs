@@ -8,29 +8,29 @@ use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use report::{CellResult, Run, Status};
+use metadata::{CellResult, Run, Status};
+use runner::executable::Executable;
+use runner::plan::{self, Planned, Source};
+use runner::schedule::{self, Settings};
+use runner::signals::Stop;
+use runner::stream::{self, Line};
+use runner::{Environment, command, faults, lifeline, lines, notes, pipes, provenance, self_start};
 
 use crate::args::ExecArgs;
 use crate::error::Error;
-use crate::executable::Executable;
-use crate::lines;
-use crate::plan::{self, Planned, Source};
-use crate::schedule::{self, Settings};
-use crate::signals::Stop;
-use crate::stream::{self, Line};
-use crate::{command, error, exit, faults, pipes, provenance, run_cell, self_start};
+use crate::exit;
 
 /// Runs the cells that were asked for and writes their results as lines.
-pub fn run(matrix: Option<&Path>, args: &ExecArgs) -> Result<ExitCode, Error> {
-    let source = Source::load(matrix)?;
+pub fn run(environment: &Environment, matrix: Option<&Path>, args: &ExecArgs) -> Result<ExitCode, Error> {
+    let source = Source::load(matrix, environment)?;
     if let Some(fault) = &args.attempts.fault.name {
         faults::find(fault)?;
     }
     let mut planned = chosen(&source, args)?;
-    plan::typed(&mut planned, "", &args.attempts)?;
+    plan::typed(&mut planned, "", &args.attempts.attempts(), environment)?;
     // Not before the cells are read: they may come from standard input, too.
     if args.lifeline {
-        run_cell::watch_lifeline();
+        lifeline::watch();
     }
     let own = self_start::find(
         &own_files(args.executable.as_deref())?,
@@ -38,10 +38,11 @@ pub fn run(matrix: Option<&Path>, args: &ExecArgs) -> Result<ExitCode, Error> {
     )?;
     if let Some(given) = args.executable.as_deref().filter(|given| *given != own.executable) {
         let (given, own) = (given.display(), own.executable.display());
-        error::note(&format!("{given} does not start here: cells are started from {own}"));
+        notes::note(&format!("{given} does not start here: cells are started from {own}"));
     }
     let executable = Executable::watch(&own.executable);
     let settings = Settings {
+        environment,
         prefix: &own.prefix,
         executable: &executable,
         matrix: source.path.as_deref(),
@@ -114,15 +115,15 @@ fn verdict(statuses: &[Status]) -> u8 {
 
 /// The cells that the arguments name. Everything only if it was said: an executor is often started by hand, on a slow
 /// machine.
-fn chosen(source: &Source, args: &ExecArgs) -> Result<Vec<Planned>, Error> {
-    let selection = args.selection.selection();
+fn chosen(source: &Source<'_>, args: &ExecArgs) -> Result<Vec<Planned>, Error> {
+    let selection = args.selection.selection(source.environment);
     let Some(list) = &args.cells else {
         if selection == matrix::Selection::default() && !args.all {
             return Err(Error::NoCells);
         }
-        return source.plan(source.target()?, &selection);
+        return Ok(source.plan(source.target()?, &selection)?);
     };
-    let failed = |source| Error::Io {
+    let failed = |source| runner::Error::Io {
         action: "read the cells in",
         path: list.clone(),
         source,
@@ -145,7 +146,7 @@ fn chosen(source: &Source, args: &ExecArgs) -> Result<Vec<Planned>, Error> {
             Some(cell) => chosen.push(cell),
             // The other of two equal lines.
             None if chosen.iter().any(|cell: &Planned| cell.subject.id == id) => {}
-            None => return Err(run_cell::unknown_cell(&id, &source.matrix.cells())),
+            None => return Err(plan::unknown_cell(&id, &source.matrix.cells()).into()),
         }
     }
     Ok(chosen)
@@ -184,19 +185,20 @@ fn own_files(given: Option<&Path>) -> Result<Vec<PathBuf>, Error> {
         (Some(given), Ok(found)) if given == found => Ok(vec![found]),
         (Some(given), found) => Ok([given.to_path_buf()].into_iter().chain(found).collect()),
         (None, Ok(found)) => Ok(vec![found]),
-        (None, Err(source)) => Err(Error::Io {
+        (None, Err(source)) => Err(runner::Error::Io {
             action: "find the file of",
             path: PathBuf::from("this program"),
             source,
             help: "name it with --self FILE",
-        }),
+        }
+        .into()),
     }
 }
 
-fn about(source: &Source, args: &ExecArgs, settings: &Settings<'_>) -> Result<Run, Error> {
+fn about(source: &Source<'_>, args: &ExecArgs, settings: &Settings<'_>) -> Result<Run, Error> {
     let now = provenance::now();
     Ok(Run {
-        selection: args.selection.selection().describe(),
+        selection: args.selection.selection(source.environment).describe(),
         matrix: source.hash.clone(),
         // Only a keep file needs it to be right.
         executable: settings.executable.hash().unwrap_or(provenance::UNKNOWN).to_owned(),
@@ -208,8 +210,8 @@ fn about(source: &Source, args: &ExecArgs, settings: &Settings<'_>) -> Result<Ru
     })
 }
 
-fn start_failed(executable: &Path, source: io::Error) -> Error {
-    Error::Io {
+fn start_failed(executable: &Path, source: io::Error) -> runner::Error {
+    runner::Error::Io {
         action: "start cells of",
         path: executable.to_path_buf(),
         source,
@@ -236,14 +238,14 @@ impl Output {
     /// One call per line, so that nothing of another program gets into the middle of it.
     fn write(&mut self, line: &Line) -> Result<(), Error> {
         let written = self.to.write_all(line.to_text().as_bytes()).and_then(|()| self.to.flush());
-        written.map_err(|source| write_failed(&self.path, source))
+        Ok(written.map_err(|source| write_failed(&self.path, source))?)
     }
 }
 
-fn write_failed(path: &Path, source: io::Error) -> Error {
+fn write_failed(path: &Path, source: io::Error) -> runner::Error {
     let help = "the results until now have been written; give --keep FILE to go on from them";
     let path = if path.as_os_str() == "-" { Path::new("standard output") } else { path };
-    Error::Io { action: "write the results to", path: path.to_path_buf(), source, help }
+    runner::Error::Io { action: "write the results to", path: path.to_path_buf(), source, help }
 }
 
 /// The results that `--keep` keeps.
@@ -256,7 +258,7 @@ struct Kept {
 impl Kept {
     /// Opens the file, and reads what it has of the same run.
     fn open(path: &Path, here: &Run) -> Result<Self, Error> {
-        let failed = |source| Error::Io {
+        let failed = |source| runner::Error::Io {
             action: "keep results in",
             path: path.to_path_buf(),
             source,
@@ -268,7 +270,7 @@ impl Kept {
         let mut kept = Self { file, path: path.to_path_buf(), rows: HashMap::new() };
         let lines = lines::read(&bytes, |line| Line::find(&String::from_utf8_lossy(line)).0);
         if let Some(loss) = lines.loss(path) {
-            error::warning(&format!("{loss}, and cells without a result are run again"));
+            notes::warning(&format!("{loss}, and cells without a result are run again"));
         }
         // A line that was cut is no line; a new one must not continue it.
         if let Some((_, whole)) = lines.torn {
@@ -302,7 +304,8 @@ impl Kept {
     }
 
     fn write(&mut self, line: &Line) -> Result<(), Error> {
-        self.file.write_all(line.to_text().as_bytes()).map_err(|source| write_failed(&self.path, source))
+        let written = self.file.write_all(line.to_text().as_bytes());
+        Ok(written.map_err(|source| write_failed(&self.path, source))?)
     }
 }
 

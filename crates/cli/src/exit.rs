@@ -1,15 +1,6 @@
-//! Exit codes: part of the interface, documented in `--help`.
+//! What `--help` says of the exit codes.
 
-/// Some cell failed.
-pub const FAILED: u8 = 1;
-/// Wrong usage, a matrix file that is wrong, or a report that cannot be written.
-pub const ERROR: u8 = 2;
-/// `run-cell`: the set-up failed.
-pub const CELL_BROKEN: u8 = 3;
-/// `run-cell`: this backend or system cannot do it.
-pub const CELL_UNSUPPORTED: u8 = 127;
-/// Added to a signal's number.
-pub const SIGNAL: u8 = 128;
+pub use runner::exit::{CELL_UNSUPPORTED, ERROR, FAILED};
 
 /// The section of `pollmatrix --help` and `pollmatrix run --help`.
 pub const HELP: &str = "\

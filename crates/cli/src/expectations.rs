@@ -6,16 +6,21 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use expectations::{Answer, Answers, Compared, Divergences, History, Range, macos_of_darwin};
-use matrix::{Os, did_you_mean, nearest};
+use metadata::{Os, did_you_mean, nearest};
+use runner::plan::Source;
+use runner::{Environment, output};
 use serde_json::{Value, json};
 
 use crate::args::{ExpectationsArgs, Format};
 use crate::error::Error;
-use crate::output;
-use crate::plan::Source;
 
 /// Prints the answers, or checks the files.
-pub fn run(matrix: Option<&Path>, dir: Option<&Path>, args: &ExpectationsArgs) -> Result<ExitCode, Error> {
+pub fn run(
+    environment: &Environment,
+    matrix: Option<&Path>,
+    dir: Option<&Path>,
+    args: &ExpectationsArgs,
+) -> Result<ExitCode, Error> {
     let loaded;
     let answers = match dir {
         Some(dir) => {
@@ -25,12 +30,12 @@ pub fn run(matrix: Option<&Path>, dir: Option<&Path>, args: &ExpectationsArgs) -
         None => Answers::built_in()?,
     };
     let text = if args.check {
-        check(answers, dir, matrix)?
+        check(answers, dir, &Source::load(matrix, environment)?)?
     } else {
         let questions = asked(answers, args)?;
         match args.format {
             Format::Text => side_by_side(&questions),
-            Format::Json => report::json(&Value::from_iter(questions.iter().map(Question::describe))),
+            Format::Json => metadata::json(&Value::from_iter(questions.iter().map(Question::describe))),
         }
     };
     output::print(&text)?;
@@ -38,7 +43,7 @@ pub fn run(matrix: Option<&Path>, dir: Option<&Path>, args: &ExpectationsArgs) -
 }
 
 /// Checks what only the matrix knows; everything else was checked by reading.
-fn check(answers: &Answers, dir: Option<&Path>, matrix: Option<&Path>) -> Result<String, Error> {
+fn check(answers: &Answers, dir: Option<&Path>, source: &Source<'_>) -> Result<String, Error> {
     let loaded;
     let divergences = match dir {
         Some(dir) => {
@@ -47,7 +52,7 @@ fn check(answers: &Answers, dir: Option<&Path>, matrix: Option<&Path>) -> Result
         }
         None => Divergences::built_in()?,
     };
-    divergences.check_cells(&Source::load(matrix)?.matrix)?;
+    divergences.check_cells(&source.matrix)?;
     let mut text = String::new();
     for (os, answers) in answers.systems() {
         let hypotheses = answers.iter().filter(|answer| answer.source.evidence.is_hypothesis()).count();

@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use matrix::Matrix;
+use runner::{output, plan};
 
 use crate::args::GenerateArgs;
 use crate::error::Error;
-use crate::{catalogue_page, exit, output, plan};
+use crate::{catalogue_page, exit};
 
 const HELP: &str = "run it inside the source tree, or give --root DIR";
 
@@ -37,7 +38,7 @@ pub fn run(args: &GenerateArgs) -> Result<ExitCode, Error> {
     let lines: String = stale.iter().map(|name| format!("{verb}: {name}\n")).collect();
     output::print(&lines)?;
     if args.check && !stale.is_empty() {
-        crate::error::note(
+        runner::notes::note(
             "`pollmatrix generate` writes them again (in the source tree: `cargo run -- generate`)",
         );
         return Ok(ExitCode::from(exit::FAILED));
@@ -53,21 +54,22 @@ fn files(matrix: &Matrix, catalogue: String) -> [(&'static str, String); 8] {
         (".github/actionlint.yaml", matrix::linter_file(matrix)),
         ("Cross.toml", matrix::cross_file(matrix)),
         ("ci/targets.tsv", matrix::targets_file(matrix)),
-        ("crates/report/schema/results.schema.json", report::schema()),
+        ("crates/metadata/schema/results.schema.json", metadata::schema()),
         ("docs/catalogue.html", catalogue),
         ("docs/subject-protocol.schema.json", subjects::schema()),
     ]
 }
 
-fn create_folder(path: &Path) -> Result<(), Error> {
+fn create_folder(path: &Path) -> Result<(), runner::Error> {
     let Some(folder) = path.parent() else { return Ok(()) };
-    let failed = |source| Error::Io { action: "create", path: folder.to_path_buf(), source, help: HELP };
+    let failed =
+        |source| runner::Error::Io { action: "create", path: folder.to_path_buf(), source, help: HELP };
     std::fs::create_dir_all(folder).map_err(failed)
 }
 
 /// The nearest folder upwards that is the top of the source tree.
 pub fn find_root() -> Result<PathBuf, Error> {
-    let failed = |source| Error::Io { action: "find", path: PathBuf::from("."), source, help: HELP };
+    let failed = |source| runner::Error::Io { action: "find", path: PathBuf::from("."), source, help: HELP };
     let here = std::env::current_dir().map_err(failed)?;
     let is_root =
         |folder: &&Path| folder.join("matrix.yml").is_file() && folder.join("crates/report").is_dir();

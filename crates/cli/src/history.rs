@@ -3,12 +3,12 @@
 use std::fmt::Write;
 use std::process::ExitCode;
 
+use runner::output;
 use scenarios::history::{Row, Seen, history};
 use serde_json::json;
 
 use crate::args::Format;
 use crate::error::Error;
-use crate::output;
 
 /// Prints every row of the history, and the scenarios that look for it, or why there are none.
 pub fn run(format: Format) -> Result<ExitCode, Error> {
@@ -19,7 +19,7 @@ pub fn run(format: Format) -> Result<ExitCode, Error> {
         }),
         Format::Json => {
             let rows: Vec<_> = history().iter().map(describe).collect();
-            report::json(&json!(rows))
+            metadata::json(&json!(rows))
         }
     };
     output::print(&text)?;

@@ -3,7 +3,7 @@
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use report::{Results, Run};
+use metadata::{Results, Run};
 
 use crate::error::Error;
 
@@ -18,7 +18,7 @@ pub fn file(path: &Path) -> PathBuf {
 /// Reads results that must be there.
 pub fn read(path: &Path) -> Result<Results, Error> {
     let path = file(path);
-    let failed = |source| Error::Io {
+    let failed = |source| runner::Error::Io {
         action: "read",
         path: path.clone(),
         source,
@@ -56,7 +56,7 @@ pub fn find(dir: &Path) -> Result<Option<Results>, Error> {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
         Err(source) => {
             let help = "make it readable, or name another place with --report-dir DIR";
-            Err(Error::Io { action: "read", path: dir.join(NAME), source, help })
+            Err(runner::Error::Io { action: "read", path: dir.join(NAME), source, help }.into())
         }
     }
 }

@@ -3,14 +3,15 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use matrix::{Os, Selection, Target};
+use matrix::{Selection, Target};
+use metadata::Os;
+use runner::plan::Source;
+use runner::provenance::hex;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use crate::args::PlanArgs;
 use crate::error::Error;
-use crate::plan::Source;
-use crate::provenance::hex;
 
 /// Where the volume is mounted, where the files from here are, and the user whom the image need not know.
 const RESULTS: &str = "/results";
@@ -32,7 +33,7 @@ const DIGITS: usize = 10;
 /// What is to be run there.
 pub struct Order<'a> {
     /// The matrix.
-    pub source: &'a Source,
+    pub source: &'a Source<'a>,
     /// Which cells.
     pub selection: &'a Selection,
     /// Over how many pods they are split.
@@ -73,7 +74,7 @@ pub fn manifest(order: &Order<'_>, args: &PlanArgs) -> Result<String, Error> {
 /// As people write it. Where that would have characters that cannot be seen, as JSON, which is YAML, too.
 fn text(document: &Value) -> String {
     let text = serde_saphyr::to_string(document).expect("JSON values are YAML values");
-    if report::visible(&text) == text { text } else { report::json(document) }
+    if metadata::visible(&text) == text { text } else { metadata::json(document) }
 }
 
 fn refused(what: String, help: String) -> Error {
@@ -185,12 +186,17 @@ fn read(path: &Path) -> Result<Option<String>, Error> {
     match std::fs::read_to_string(path) {
         Ok(text) => Ok(Some(text)),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-        Err(source) => Err(failed(path, source)),
+        Err(source) => Err(failed(path, source).into()),
     }
 }
 
-fn failed(path: &Path, source: std::io::Error) -> Error {
-    Error::Io { action: "read", path: path.to_path_buf(), source, help: "make it readable, as UTF-8 text" }
+fn failed(path: &Path, source: std::io::Error) -> runner::Error {
+    runner::Error::Io {
+        action: "read",
+        path: path.to_path_buf(),
+        source,
+        help: "make it readable, as UTF-8 text",
+    }
 }
 
 fn labels(name: &str) -> Value {

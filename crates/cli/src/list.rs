@@ -4,20 +4,21 @@ use std::fmt::Write;
 use std::path::Path;
 use std::process::ExitCode;
 
+use runner::plan::{Planned, Source};
+use runner::{Environment, output};
 use serde_json::json;
 
 use crate::args::{Format, ListArgs};
 use crate::error::Error;
-use crate::plan::{Planned, Source};
-use crate::{history, output};
+use crate::history;
 
 /// Prints the selected cells.
-pub fn run(matrix: Option<&Path>, args: &ListArgs) -> Result<ExitCode, Error> {
+pub fn run(environment: &Environment, matrix: Option<&Path>, args: &ListArgs) -> Result<ExitCode, Error> {
     if args.history {
         return history::run(args.format);
     }
-    let source = Source::load(matrix)?;
-    let cells = source.plan(source.target()?, &args.selection.selection())?;
+    let source = Source::load(matrix, environment)?;
+    let cells = source.plan(source.target()?, &args.selection.selection(environment))?;
     let text = match args.format {
         Format::Text => cells.iter().fold(String::new(), |mut text, cell| {
             let why = cell.unsupported.as_deref().map(|why| format!("  unsupported: {why}"));
@@ -26,14 +27,14 @@ pub fn run(matrix: Option<&Path>, args: &ListArgs) -> Result<ExitCode, Error> {
         }),
         Format::Json => {
             let cells: Vec<_> = cells.iter().map(|cell| describe(cell, &source)).collect();
-            report::json(&json!(cells))
+            metadata::json(&json!(cells))
         }
     };
     output::print(&text)?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn describe(cell: &Planned, source: &Source) -> serde_json::Value {
+fn describe(cell: &Planned, source: &Source<'_>) -> serde_json::Value {
     let subject = &cell.subject;
     json!({
         "id": subject.id,

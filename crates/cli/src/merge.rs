@@ -4,25 +4,26 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use matrix::{Target, did_you_mean};
-use report::{Input, NotRun, Results, Rules, Status, first_line, markdown, one_line, terminal};
+use matrix::Target;
+use metadata::{NotRun, Results, Status, did_you_mean, one_line};
+use report::{Input, Rules, first_line, markdown, terminal};
+use runner::command::word;
+use runner::journal::{self, Lock};
+use runner::plan::Source;
+use runner::{Environment, folder, notes, output};
 
-use crate::args::{DEFAULT_REPORT_DIR, MergeArgs, Prefer, RunFormat};
-use crate::command::word;
-use crate::error::{self, Error};
-use crate::journal::{self, Lock};
-use crate::plan::Source;
-use crate::run::{NAMED, REPORT, write_report};
-use crate::{exit, input, output};
+use crate::args::{self, DEFAULT_REPORT_DIR, MergeArgs, Prefer, RunFormat};
+use crate::error::Error;
+use crate::{exit, input};
 
 /// Joins the inputs, writes the report, prints a summary.
-pub fn run(matrix: Option<&Path>, args: &MergeArgs) -> Result<ExitCode, Error> {
+pub fn run(environment: &Environment, matrix: Option<&Path>, args: &MergeArgs) -> Result<ExitCode, Error> {
     let mut inputs = Vec::new();
     for path in &args.inputs {
         let file = input::file(path);
         inputs.push(Input { results: input::read(&file)?, name: file.display().to_string() });
     }
-    inputs.extend(not_run(matrix, &args.not_run)?);
+    inputs.extend(not_run(environment, matrix, &args.not_run)?);
     let dir = args.report_dir.path.as_path();
     if !args.force {
         keep_inputs(dir, &args.inputs)?;
@@ -30,16 +31,16 @@ pub fn run(matrix: Option<&Path>, args: &MergeArgs) -> Result<ExitCode, Error> {
     let rules = Rules { prefer: args.prefer.map(Into::into), mixed: args.allow_mixed };
     let merged = report::merge(inputs, rules)?;
     for note in &merged.notes {
-        error::note(note);
+        notes::note(note);
     }
 
     let _lock = Lock::take(dir)?;
     // The journal of a run that was here is older than this report; nothing must take it for newer.
     if let Some(aside) = journal::move_aside(dir)? {
-        error::note(&format!("the interrupted run that was here is kept as {}", aside.display()));
+        notes::note(&format!("the interrupted run that was here is kept as {}", aside.display()));
     }
     let results = merged.results;
-    write_report(dir, &results)?;
+    folder::write(dir, &results)?;
     print(&results, dir, args.format)?;
     Ok(if results.has_failures() { ExitCode::from(exit::FAILED) } else { ExitCode::SUCCESS })
 }
@@ -47,10 +48,11 @@ pub fn run(matrix: Option<&Path>, args: &MergeArgs) -> Result<ExitCode, Error> {
 /// Prints the report of several targets.
 pub fn print(results: &Results, dir: &Path, format: RunFormat) -> Result<(), Error> {
     match format {
-        RunFormat::Json => output::print(&results.to_json()),
-        RunFormat::Markdown => output::print(&markdown::report(results)),
-        RunFormat::Text => output::print_styled(&summary(results, dir)),
+        RunFormat::Json => output::print(&results.to_json())?,
+        RunFormat::Markdown => output::print(&markdown::report(results))?,
+        RunFormat::Text => output::print_styled(&summary(results, dir))?,
     }
+    Ok(())
 }
 
 impl From<Prefer> for report::Prefer {
@@ -64,11 +66,15 @@ impl From<Prefer> for report::Prefer {
 }
 
 /// The targets that were named as not run, as one more input.
-fn not_run(matrix: Option<&Path>, typed: &[String]) -> Result<Option<Input>, Error> {
+fn not_run(
+    environment: &Environment,
+    matrix: Option<&Path>,
+    typed: &[String],
+) -> Result<Option<Input>, Error> {
     if typed.is_empty() {
         return Ok(None);
     }
-    let not_run = named_as_not_run(&Source::load(matrix)?.matrix.targets, typed)?;
+    let not_run = named_as_not_run(&Source::load(matrix, environment)?.matrix.targets, typed)?;
     Ok(Some(Input { name: "--not-run".to_owned(), results: Results::of_no_run(not_run) }))
 }
 
@@ -114,13 +120,13 @@ fn summary(results: &Results, dir: &Path) -> String {
     if !named.is_empty() {
         out.push('\n');
     }
-    for cell in named.iter().take(NAMED) {
+    for cell in named.iter().take(args::NAMED) {
         let reason = cell.reason.as_deref().map(first_line).unwrap_or_default();
         let line = format!("{} {} on {}: {reason}", cell.status, cell.id, cell.target);
         let _ = writeln!(out, "{}", one_line(&line));
     }
-    if named.len() > NAMED {
-        let _ = writeln!(out, "and {} more", named.len() - NAMED);
+    if named.len() > args::NAMED {
+        let _ = writeln!(out, "and {} more", named.len() - args::NAMED);
     }
     if let Some(first) = named.iter().chain(&missing).next() {
         let place = match dir == Path::new(DEFAULT_REPORT_DIR) {
@@ -144,6 +150,6 @@ fn summary(results: &Results, dir: &Path) -> String {
             _ => writeln!(out, "{line}"),
         };
     }
-    let _ = writeln!(out, "Report: {}", one_line(&dir.join(REPORT).display().to_string()));
+    let _ = writeln!(out, "Report: {}", one_line(&dir.join(folder::REPORT).display().to_string()));
     out
 }

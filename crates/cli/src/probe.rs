@@ -10,20 +10,18 @@ use std::time::Duration;
 use characterisation::verbs::Line;
 use characterisation::{Observation, Performance, Row, Setting, Stopped, perform, rows};
 use comfy_table::{ContentArrangement, Table, presets};
-use matrix::{Transport, Trigger, did_you_mean};
-use report::Seed;
+use metadata::{Mode, Seed, Transport, did_you_mean};
+use runner::backends::Poller;
+use runner::executable::{self, Executable};
+use runner::signals::{self, Stop};
+use runner::supervise::{self, End, Ended};
+use runner::{Environment, lifeline, output};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::args::{Format, ProbeArgs};
-use crate::backends::{self, Poller};
 use crate::error::Error;
-use crate::executable::{self, Executable};
-use crate::rows as matrix_rows;
-use crate::run::cannot_start;
-use crate::signals::Stop;
-use crate::supervise::{self, End, Ended};
-use crate::{exit, output, subject};
+use crate::exit;
 
 /// A line waits for less than this, whatever it waits for.
 const LIMIT: Duration = Duration::from_secs(60);
@@ -34,7 +32,7 @@ struct Question {
     row: Option<&'static Row>,
     line: String,
     transport: Transport,
-    mode: Trigger,
+    mode: Mode,
 }
 
 /// What one backend came to.
@@ -70,23 +68,23 @@ enum How {
 }
 
 /// Asks, and shows the answers.
-pub fn run(args: &ProbeArgs) -> Result<ExitCode, Error> {
+pub fn run(environment: &Environment, args: &ProbeArgs) -> Result<ExitCode, Error> {
     let questions = questions(args)?;
     let backends: Vec<_> = match args.backends.as_slice() {
-        [] => backends::pollers().collect(),
-        names => names.iter().map(|name| backends::poller(name)).collect::<Result<_, _>>()?,
+        [] => environment.pollers().collect(),
+        names => names.iter().map(|name| environment.poller(name)).collect::<Result<_, _>>()?,
     };
     let seed = args.chance.seed();
     if let ([question], [backend], true) = (questions.as_slice(), backends.as_slice(), args.here) {
         return Ok(here(question, *backend, seed, args.chance.slow.factor()));
     }
-    let stop = Stop::install().map_err(cannot_start)?;
+    let stop = Stop::install().map_err(signals::cannot_start)?;
     let executable = Executable::watch(&executable::own()?);
     let mut asked = Vec::new();
     for question in questions {
-        let said = backends
-            .iter()
-            .map(|backend| elsewhere(&question, backend.name, executable.path(), seed, args, &stop));
+        let said = backends.iter().map(|backend| {
+            elsewhere(&question, backend.name, executable.path(), seed, args, environment, &stop)
+        });
         let said: Vec<_> = said.collect::<Result<_, _>>()?;
         executable.check()?;
         if let Some(signal) = stop.signal() {
@@ -95,7 +93,7 @@ pub fn run(args: &ProbeArgs) -> Result<ExitCode, Error> {
         asked.push((question, said));
     }
     output::print(&match args.format {
-        Format::Json => report::json(&json!(asked.iter().map(describe).collect::<Vec<_>>())),
+        Format::Json => metadata::json(&json!(asked.iter().map(describe).collect::<Vec<_>>())),
         Format::Text => {
             let texts: Vec<_> =
                 asked.iter().map(|(question, said)| text(question, said, args.trace)).collect();
@@ -124,7 +122,7 @@ fn questions(args: &ProbeArgs) -> Result<Vec<Question>, Error> {
             let mut names: Vec<_> = rows().map(|row| row.row).collect();
             names.dedup();
             names.extend(rows().map(|row| row.id));
-            let help = match matrix::nearest(typed, names.iter().copied()) {
+            let help = match metadata::nearest(typed, names.iter().copied()) {
                 Some(_) => did_you_mean(typed, names),
                 None => "`pollmatrix list --layer characterisation` shows them; docs/verbs.md, how to write a line".into(),
             };
@@ -133,11 +131,8 @@ fn questions(args: &ProbeArgs) -> Result<Vec<Question>, Error> {
         let question = |row: &'static Row| Question {
             row: Some(row),
             line: row.verbs.to_owned(),
-            transport: args
-                .transport
-                .or_else(|| matrix_rows::transports(row).next())
-                .unwrap_or(Transport::None),
-            mode: args.mode.or_else(|| matrix_rows::triggers(row).next()).unwrap_or(Trigger::Level),
+            transport: args.transport.unwrap_or(row.transports[0]),
+            mode: args.mode.unwrap_or(row.modes[0]),
         };
         return Ok(meant.into_iter().map(question).collect());
     }
@@ -151,22 +146,22 @@ fn questions(args: &ProbeArgs) -> Result<Vec<Question>, Error> {
         row: None,
         line: typed.to_owned(),
         transport: args.transport.unwrap_or(Transport::Tcp),
-        mode: args.mode.unwrap_or(Trigger::Level),
+        mode: args.mode.unwrap_or(Mode::Level),
     }])
 }
 
 /// Asks in this process.
 fn here(question: &Question, poller: Poller, seed: Seed, slow: NonZeroU32) -> ExitCode {
-    crate::run_cell::watch_lifeline();
+    lifeline::watch();
     let setting = Setting {
-        transport: matrix_rows::transport(question.transport),
-        mode: matrix_rows::mode(question.mode),
+        transport: question.transport,
+        mode: question.mode,
         make: poller.make,
-        queue: crate::backends::queue(),
+        queue: runner::backends::queue(),
         seed: seed.0,
         patience: characterisation::PATIENCE.saturating_mul(slow.get()),
     };
-    let (performance, ended) = match matrix_rows::unreachable(question.transport) {
+    let (performance, ended) = match runner::rows::unreachable(question.transport) {
         Some(why) => (Performance::default(), Err(Stopped::Unsupported(why.into()))),
         None => perform(&question.line, setting),
     };
@@ -182,12 +177,15 @@ fn here(question: &Question, poller: Poller, seed: Seed, slow: NonZeroU32) -> Ex
         trace: performance.trace,
     };
     let line = serde_json::to_string(&said).expect("the type has string keys and no fallible parts");
-    let printed = output::print_line(&line);
-    if let Err(lost) = &printed {
-        lost.print();
-    }
+    let code = match output::print_line(&line) {
+        Ok(()) => 0,
+        Err(lost) => {
+            Error::from(lost).print();
+            exit::ERROR
+        }
+    };
     // Not a return: threads that nothing will ever end may be waiting.
-    std::process::exit(if printed.is_ok() { 0 } else { exit::ERROR.into() })
+    std::process::exit(code.into())
 }
 
 /// Asks in a process of its own.
@@ -197,18 +195,19 @@ fn elsewhere(
     executable: &Path,
     seed: Seed,
     args: &ProbeArgs,
+    environment: &Environment,
     stop: &Stop,
 ) -> Result<Said, Error> {
     let mut command = Command::new(executable);
     command.args(["probe", &question.line, "--here", "--backend", backend, "--seed", &seed.to_string()]);
     command.args(["--transport", question.transport.name(), "--mode", question.mode.name()]);
-    if let Some(typed) = subject::typed(backend) {
+    if let Some(typed) = environment.typed(backend) {
         command.args(["--subject", typed]);
     }
     let slow = args.chance.slow.factor();
     command.args(["--slow", &slow.to_string()]);
     let limit = LIMIT.saturating_mul(slow.get());
-    let failed = |source| Error::Io {
+    let failed = |source| runner::Error::Io {
         action: "start",
         path: executable.to_path_buf(),
         source,

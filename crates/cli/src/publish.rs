@@ -6,12 +6,13 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use report::{PROVENANCE, Page, pages};
+use runner::backends::BACKENDS;
+use runner::output;
 use similar::TextDiff;
 
 use crate::args::PublishArgs;
-use crate::backends::BACKENDS;
 use crate::error::Error;
-use crate::{exit, generate, input, output};
+use crate::{exit, generate, input};
 
 /// Writes the pages, or compares them with those that there are.
 pub fn run(args: &PublishArgs) -> Result<ExitCode, Error> {
@@ -52,7 +53,7 @@ pub fn run(args: &PublishArgs) -> Result<ExitCode, Error> {
         }
     }
     if args.check && differs {
-        crate::error::note("`pollmatrix publish RESULTS` writes them again");
+        runner::notes::note("`pollmatrix publish RESULTS` writes them again");
         return Ok(ExitCode::from(exit::FAILED));
     }
     Ok(ExitCode::SUCCESS)
@@ -63,7 +64,7 @@ fn present(path: &Path) -> Result<Option<String>, Error> {
     match std::fs::read_to_string(path) {
         Ok(text) => Ok(Some(text)),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(failed("read", path)(error)),
+        Err(error) => Err(failed("read", path)(error).into()),
     }
 }
 
@@ -85,7 +86,7 @@ fn left_over(folder: &Path, pages: &[Page]) -> Result<Vec<PathBuf>, Error> {
         let entries = match std::fs::read_dir(system) {
             Ok(entries) => entries,
             Err(error) if error.kind() == ErrorKind::NotFound => continue,
-            Err(error) => return Err(failed("read", system)(error)),
+            Err(error) => return Err(failed("read", system)(error).into()),
         };
         for entry in entries {
             let path = entry.map_err(failed("read", system))?.path();
@@ -101,12 +102,12 @@ fn left_over(folder: &Path, pages: &[Page]) -> Result<Vec<PathBuf>, Error> {
     Ok(left)
 }
 
-fn create_folder(path: &Path) -> Result<(), Error> {
+fn create_folder(path: &Path) -> Result<(), runner::Error> {
     let Some(folder) = path.parent() else { return Ok(()) };
     std::fs::create_dir_all(folder).map_err(failed("create", folder))
 }
 
-fn failed(action: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> Error {
+fn failed(action: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> runner::Error {
     let path = path.to_path_buf();
-    move |source| Error::Io { action, path, source, help: "choose another place with --to DIR" }
+    move |source| runner::Error::Io { action, path, source, help: "choose another place with --to DIR" }
 }

@@ -8,13 +8,13 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use expectations::{NO_ANSWER, Recorded, Recording, Version, answers_file, record};
-use matrix::Os;
-use report::{Asked, CellResult, Results, Run, Status};
+use metadata::{Asked, CellResult, Os, Results, Run, Status};
+use runner::{backends, notes, output};
 use similar::TextDiff;
 
 use crate::args::RecordArgs;
-use crate::error::{self, Error};
-use crate::{backends, exit, generate, input, output};
+use crate::error::Error;
+use crate::{exit, generate, input};
 
 /// How often each answer came, by what was asked.
 type Answered = BTreeMap<Asked, BTreeMap<String, usize>>;
@@ -133,7 +133,7 @@ impl Written {
             Err(error) if error.kind() == ErrorKind::NotFound => String::new(),
             Err(source) => {
                 let help = "make it readable, or name another folder with --expectations DIR";
-                return Err(Error::Io { action: "read", path, source, help });
+                return Err(runner::Error::Io { action: "read", path, source, help }.into());
             }
         };
         Ok(Self { path, after: before.clone(), before, results: Vec::new() })
@@ -160,7 +160,7 @@ impl Written {
             output::print(&diff.unified_diff().header(&path.to_string(), &path.to_string()).to_string())?;
         } else if self.after != self.before {
             if let Some(folder) = self.path.parent() {
-                std::fs::create_dir_all(folder).map_err(|source| Error::Io {
+                std::fs::create_dir_all(folder).map_err(|source| runner::Error::Io {
                     action: "create",
                     path: folder.to_path_buf(),
                     source,
@@ -204,7 +204,7 @@ impl Written {
         );
         output::print(&text)?;
         if self.after != self.before && !dry_run {
-            error::note(
+            notes::note(
                 "read it before you commit it; it counts from the next build on, or with --expectations DIR",
             );
         }

@@ -1,33 +1,31 @@
 //! `pollmatrix run-cell`: one attempt at one cell, in this very process.
 
-use std::io::Read;
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use matrix::Cell;
-use nix::sys::signal::{SigSet, SigmaskHow, Signal, killpg, pthread_sigmask};
-use nix::sys::stat::{SFlag, fstat};
-use nix::unistd::getpgrp;
-use report::{Attempt, Status};
+use metadata::Attempt;
+use runner::plan::{self, Source};
+use runner::ran::Ran;
+use runner::{Environment, cell, exit, faults, lifeline, output};
 
 use crate::args::RunCellArgs;
 use crate::error::Error;
-use crate::plan::Source;
-use crate::{catalogue, exit, faults, output, rows};
 
 /// Runs the cell, prints its result as one line, and leaves the process.
-pub fn run(matrix: Option<&Path>, args: &RunCellArgs) -> Result<ExitCode, Error> {
+pub fn run(environment: &Environment, matrix: Option<&Path>, args: &RunCellArgs) -> Result<ExitCode, Error> {
     if args.lifeline {
-        watch_lifeline();
+        lifeline::watch();
     }
-    let cell = known_cell(matrix, &args.id)?;
+    let cell = known_cell(&Source::load(matrix, environment)?, &args.id)?;
     let fault = args.fault.name.as_deref().map(faults::find).transpose()?;
     if let Some(fault) = fault {
-        faults::enable(fault);
+        // SAFETY: this process runs one cell with the fault, and no code that relies on the core.
+        unsafe { faults::enable(fault) };
     }
     if let Some(one_in) = args.inject.one_in.map(faults::injectable).transpose()? {
-        if rows::find(&cell.id.scenario).is_some() {
+        if characterisation::find(&cell.id.scenario).is_some() {
             return Err(Error::NothingToFault(cell.id.to_string()));
         }
         faults::inject(args.seed, &args.id, one_in);
@@ -42,7 +40,7 @@ pub fn run(matrix: Option<&Path>, args: &RunCellArgs) -> Result<ExitCode, Error>
     abort_on_panic();
 
     let began = Instant::now();
-    let mut ran = catalogue::run(&cell, args.seed.0, patience)?;
+    let mut ran = cell::run(&cell, environment, args.seed.0, patience)?;
     if args.inject.one_in.is_some() {
         say_injected(&mut ran);
     }
@@ -60,10 +58,10 @@ pub fn run(matrix: Option<&Path>, args: &RunCellArgs) -> Result<ExitCode, Error>
         notes: ran.notes,
         stderr: String::new(),
     };
-    let code = match output::print_line(report::json_line(&attempt).trim_end()) {
-        Ok(()) => code(attempt.status),
+    let code = match output::print_line(metadata::json_line(&attempt).trim_end()) {
+        Ok(()) => exit::of_cell(attempt.status),
         Err(lost) => {
-            lost.print();
+            Error::from(lost).print();
             exit::ERROR
         }
     };
@@ -72,7 +70,7 @@ pub fn run(matrix: Option<&Path>, args: &RunCellArgs) -> Result<ExitCode, Error>
 }
 
 /// Adds which errors were injected.
-fn say_injected(ran: &mut catalogue::Ran) {
+fn say_injected(ran: &mut Ran) {
     let counts = fd_core::hooks::inject::counts();
     ran.counters.insert("errors_injected".into(), counts.iter().map(|(_, _, count)| count).sum());
     let lines =
@@ -80,67 +78,13 @@ fn say_injected(ran: &mut catalogue::Ran) {
     ran.notes.push(format!("errors injected\n{}", lines.collect::<Vec<_>>().join("\n")));
 }
 
-/// The exit code of a cell that ended so.
-pub fn code(status: Status) -> u8 {
-    match status {
-        Status::Pass | Status::Permitted => 0,
-        Status::Unsupported => exit::CELL_UNSUPPORTED,
-        Status::Broken => exit::CELL_BROKEN,
-        _ => exit::FAILED,
-    }
-}
-
 /// The cell of this id, if the matrix has it.
-fn known_cell(matrix: Option<&Path>, id: &str) -> Result<Cell, Error> {
-    let source = Source::load(matrix)?;
+fn known_cell(source: &Source<'_>, id: &str) -> Result<Cell, Error> {
     let cells = source.matrix.cells();
     if let Some(cell) = cells.iter().find(|cell| cell.id.to_string() == id) {
         return Ok(cell.clone());
     }
-    Err(unknown_cell(id, &cells))
-}
-
-/// The error for an id that the matrix does not have.
-pub fn unknown_cell(id: &str, cells: &[matrix::Cell]) -> Error {
-    let ids: Vec<_> = cells.iter().map(|cell| cell.id.to_string()).collect();
-    unknown(id, ids.iter().map(String::as_str))
-}
-
-/// The same, with the ids that there are.
-pub fn unknown<'a>(id: &str, ids: impl IntoIterator<Item = &'a str>) -> Error {
-    let help = match matrix::nearest(id, ids) {
-        Some(near) => format!("did you mean '{near}'?"),
-        None => "`pollmatrix list` shows every id".to_owned(),
-    };
-    Error::UnknownCell { id: id.to_owned(), help }
-}
-
-/// Kills the process group when standard input ends. Whoever started the cell holds the other end and never
-/// writes, so that no cell outlives a runner that was killed. Does nothing if standard input has no other end: a command
-/// in front of this program may have put something else there.
-pub fn watch_lifeline() {
-    let kind = fstat(std::io::stdin()).map(|stat| SFlag::from_bits_truncate(stat.st_mode) & SFlag::S_IFMT);
-    if !matches!(kind, Ok(SFlag::S_IFIFO | SFlag::S_IFSOCK)) {
-        return;
-    }
-    // Signals are the scenario's: this thread, which it does not know of, must not catch any. The mask is
-    // inherited, so it is changed around the start of the thread.
-    let mut before = SigSet::empty();
-    let all = SigSet::all();
-    let blocked = pthread_sigmask(SigmaskHow::SIG_SETMASK, Some(&all), Some(&mut before)).is_ok();
-    let watcher = std::thread::Builder::new().name("lifeline".into()).spawn(|| {
-        let mut byte = [0];
-        while !matches!(std::io::stdin().read(&mut byte), Ok(0)) {}
-        let _ = killpg(getpgrp(), Signal::SIGKILL);
-        // Still here: the first process of a container, which no signal from inside kills.
-        std::process::exit(exit::SIGNAL.into());
-    });
-    if blocked {
-        let _ = pthread_sigmask(SigmaskHow::SIG_SETMASK, Some(&before), None);
-    }
-    if let Err(error) = watcher {
-        crate::error::warning(&format!("this cell will outlive a runner that is killed: {error}"));
-    }
+    Err(plan::unknown_cell(id, &cells).into())
 }
 
 /// Makes a panic of any thread end the process after its message. Otherwise the scenario would wait for a

@@ -5,14 +5,13 @@ use std::fmt::Write;
 use std::path::Path;
 use std::process::ExitCode;
 
-use matrix::did_you_mean;
-use report::{CellResult, NotRun, disturbance};
+use metadata::{CellResult, NotRun, did_you_mean, disturbance};
+use runner::plan::{Source, unknown_cell};
+use runner::{Environment, journal, notes, output};
 
 use crate::args::{Format, ShowArgs};
-use crate::error::{self, Error};
-use crate::plan::Source;
-use crate::run_cell::unknown_cell;
-use crate::{input, journal, output};
+use crate::error::Error;
+use crate::input;
 
 /// A result, and what is known of its run.
 struct Found {
@@ -34,8 +33,8 @@ struct Answers {
 }
 
 /// Prints the results of the cell.
-pub fn run(matrix: Option<&Path>, args: &ShowArgs) -> Result<ExitCode, Error> {
-    let source = Source::load(matrix)?;
+pub fn run(environment: &Environment, matrix: Option<&Path>, args: &ShowArgs) -> Result<ExitCode, Error> {
+    let source = Source::load(matrix, environment)?;
     let id = full_id(&source, &args.id)?;
     let dir = args.report_dir.path.as_path();
     let mut answers = newest(dir, &id)?;
@@ -48,9 +47,9 @@ pub fn run(matrix: Option<&Path>, args: &ShowArgs) -> Result<ExitCode, Error> {
     output::print(&match args.format {
         Format::Json if answers.several => {
             let cells: Vec<_> = answers.found.iter().map(|found| &found.cell).collect();
-            report::json(&cells)
+            metadata::json(&cells)
         }
-        Format::Json => answers.found.iter().map(|found| report::json(&found.cell)).collect(),
+        Format::Json => answers.found.iter().map(|found| metadata::json(&found.cell)).collect(),
         Format::Text => {
             let scenario =
                 answers.found.first().and_then(|found| source.matrix.scenario(&found.cell.scenario));
@@ -69,7 +68,7 @@ pub fn run(matrix: Option<&Path>, args: &ShowArgs) -> Result<ExitCode, Error> {
 
 impl Answers {
     /// What there is of one target.
-    fn narrowed(mut self, target: &str, id: &str, dir: &Path, source: &Source) -> Result<Self, Error> {
+    fn narrowed(mut self, target: &str, id: &str, dir: &Path, source: &Source<'_>) -> Result<Self, Error> {
         let known: BTreeSet<_> = self.found.iter().map(|found| found.cell.target.clone()).collect();
         let not_run = self.not_run.iter().find(|not_run| not_run.target == target);
         let help = match not_run {
@@ -98,7 +97,7 @@ impl Answers {
 }
 
 /// The one cell that is meant.
-fn full_id(source: &Source, typed: &str) -> Result<String, Error> {
+fn full_id(source: &Source<'_>, typed: &str) -> Result<String, Error> {
     let cells = source.matrix.cells();
     let ids: Vec<_> = cells.iter().map(|cell| cell.id.to_string()).collect();
     if ids.iter().any(|id| id == typed) {
@@ -106,7 +105,7 @@ fn full_id(source: &Source, typed: &str) -> Result<String, Error> {
     }
     let meant: Vec<_> = ids.iter().filter(|id| id.starts_with(typed)).collect();
     match meant.as_slice() {
-        [] => Err(unknown_cell(typed, &cells)),
+        [] => Err(unknown_cell(typed, &cells).into()),
         [id] => Ok((*id).clone()),
         several => Err(Error::AmbiguousCell { id: typed.to_owned(), count: several.len() }),
     }
@@ -117,7 +116,7 @@ fn full_id(source: &Source, typed: &str) -> Result<String, Error> {
 fn newest(dir: &Path, id: &str) -> Result<Answers, Error> {
     let journal = journal::read(dir)?;
     if let Some(loss) = journal.as_ref().and_then(|contents| contents.loss.as_ref()) {
-        error::warning(loss);
+        notes::warning(loss);
     }
     if let Some(contents) = journal
         && let Some(cell) = contents.rows.iter().find(|row| row.id == id)
@@ -160,7 +159,7 @@ fn describe(found: &Found, title: &str) -> String {
         let _ = writeln!(out, "{name:<11} {}", value.replace('\n', "\n            "));
     };
     line("status", format!("{}{reason}", cell.status));
-    line("layer", cell.layer.clone());
+    line("layer", cell.layer.to_string());
     line("target", cell.target.clone());
     line("from", found.from.clone());
     line("attempts", format!("{} of {} passed", cell.attempts.passed, cell.attempts.total));

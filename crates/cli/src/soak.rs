@@ -6,16 +6,17 @@ use std::time::{Duration, Instant};
 
 use fd_core::ids::{MAX_GROUPS, THREADS_PER_GROUP};
 use indicatif::{ProgressBar, ProgressStyle};
-use report::Seed;
+use metadata::Seed;
+use runner::progress::{WIDE, columns};
+use runner::signals::{self, Stop};
+use runner::{backends, faults, notes, output, provenance};
 use scenarios::soak::{Ended, Progress, Soak, Violation};
 use scenarios::{Failure, set_slowness};
 use serde_json::json;
 
 use crate::args::{Format, SoakArgs};
 use crate::error::Error;
-use crate::progress::{WIDE, columns};
-use crate::signals::Stop;
-use crate::{backends, error, exit, faults, output, provenance, run};
+use crate::exit;
 
 /// Between two lines of progress where there is no terminal.
 const LINE: Duration = Duration::from_secs(10);
@@ -35,13 +36,14 @@ pub fn run(args: &SoakArgs) -> Result<ExitCode, Error> {
     }
     let seed = args.chance.seed();
     let soak = Soak { threads, groups, duration: args.duration, seed: seed.0 };
-    let stop = Stop::install().map_err(run::cannot_start)?;
+    let stop = Stop::install().map_err(signals::cannot_start)?;
     if let Some(fault) = fault {
-        error::warning(&format!(
+        notes::warning(&format!(
             "the fault {} is switched on: a violation is meant to be found",
             fault.name()
         ));
-        faults::enable(fault);
+        // SAFETY: this process runs the soak with the fault, and no code that relies on the core.
+        unsafe { faults::enable(fault) };
     }
     if let Some(one_in) = args.inject.one_in.map(faults::injectable).transpose()? {
         faults::inject(seed, "soak", one_in);
@@ -53,7 +55,7 @@ pub fn run(args: &SoakArgs) -> Result<ExitCode, Error> {
     let each = |progress: &Progress| {
         if !begun {
             begun = true;
-            error::note(&format!("soaking {head}: Ctrl-C ends it"));
+            notes::note(&format!("soaking {head}: Ctrl-C ends it"));
         }
         shown.update(progress);
     };
@@ -147,7 +149,7 @@ fn json(progress: &Progress, ended: &Ended, head: &str, again: &str, interrupted
         "violation": violation,
         "reproducer": again,
     });
-    report::json(&value)
+    metadata::json(&value)
 }
 
 /// The progress: on a terminal one line that changes, elsewhere a line every now and then.

@@ -4,29 +4,31 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use matrix::{Cell, Durations, Matrix, Selection, Target};
-use report::Status;
+use metadata::Status;
+use runner::plan::{self, Source};
+use runner::{Environment, output};
 use serde_json::json;
 
 use crate::args::{PlanArgs, PlanFormat};
 use crate::error::Error;
-use crate::kubernetes::Order;
-use crate::plan::{self, Source};
-use crate::{generate, input, kubernetes, output};
+use crate::kubernetes::{self, Order};
+use crate::{generate, input};
 
 /// Where durations are recorded, from the top of the source tree.
 const DURATIONS: &str = "crates/matrix/durations.json";
 
 /// Prints the split, or records durations for the splits to come.
 pub fn run(
+    environment: &Environment,
     matrix: Option<&Path>,
     expectations: Option<&Path>,
     subjects: &[String],
     args: &PlanArgs,
 ) -> Result<ExitCode, Error> {
     let Some(of) = args.shards else { return record(args) };
-    let source = Source::load(matrix)?;
+    let source = Source::load(matrix, environment)?;
     let target = source.target_or_own(args.target.as_deref())?;
-    let selection = args.selection.selection();
+    let selection = args.selection.selection(environment);
     if args.format == PlanFormat::K8sJob {
         check(&source, &selection, of, subjects)?;
         let order = Order { source: &source, selection: &selection, of, target, expectations, subjects };
@@ -46,13 +48,13 @@ pub fn run(
     let shards: Vec<_> = parts.collect();
     output::print(&match args.format {
         PlanFormat::Github => format!("matrix={}\n", json!({ "include": shards })),
-        PlanFormat::Json | PlanFormat::K8sJob => report::json(&shards),
+        PlanFormat::Json | PlanFormat::K8sJob => metadata::json(&shards),
     })?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// That there is something to run. Subjects are in the image: what they are called, and which cells they have, is known there.
-fn check(source: &Source, selection: &Selection, of: usize, subjects: &[String]) -> Result<(), Error> {
+fn check(source: &Source<'_>, selection: &Selection, of: usize, subjects: &[String]) -> Result<(), Error> {
     if subjects.is_empty() {
         return selection.split(&source.matrix, of).map(drop).map_err(Error::from);
     }
@@ -109,14 +111,15 @@ fn passed(path: &Path) -> Result<Vec<(String, u64)>, Error> {
 mod tests {
     use std::collections::BTreeSet;
 
-    use matrix::Layer;
+    use metadata::Layer;
 
     use super::*;
 
     /// Contract scenarios and rows: the matrix crate knows no rows, but what is recorded has both.
     #[test]
     fn the_committed_durations_are_of_scenarios_that_exist() {
-        let matrix = Source::load(None).expect("matrix.yml is well-formed").matrix;
+        let environment = Environment::default();
+        let matrix = Source::load(None, &environment).expect("matrix.yml is well-formed").matrix;
         let scenarios: BTreeSet<_> = matrix.scenarios.iter().map(|scenario| scenario.id.as_str()).collect();
         let durations = Durations::built_in();
         let measured: BTreeSet<_> = durations.scenarios().collect();

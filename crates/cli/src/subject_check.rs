@@ -4,12 +4,13 @@ use std::fmt::Write;
 use std::process::ExitCode;
 use std::time::Duration;
 
+use runner::output;
 use serde_json::json;
 use subjects::{Check, Outcome};
 
 use crate::args::{Format, SubjectCheckArgs};
 use crate::error::Error;
-use crate::{exit, output};
+use crate::exit;
 
 /// Asks, and shows what every check came to.
 pub fn run(args: &SubjectCheckArgs) -> Result<ExitCode, Error> {
@@ -22,7 +23,7 @@ pub fn run(args: &SubjectCheckArgs) -> Result<ExitCode, Error> {
         None => subjects::check_process(&args.command, patience, &wanted),
     };
     output::print(&match args.format {
-        Format::Json => report::json(&json!(checks.iter().map(describe).collect::<Vec<_>>())),
+        Format::Json => metadata::json(&json!(checks.iter().map(describe).collect::<Vec<_>>())),
         Format::Text => text(&checks),
     })?;
     let count = |is: fn(&Outcome) -> bool| checks.iter().filter(|check| is(&check.outcome)).count();

@@ -5,23 +5,23 @@ use std::process::ExitCode;
 
 use comfy_table::{ContentArrangement, Table, presets};
 use matrix::{Build, Target, Way};
+use runner::plan::Source;
+use runner::ways::{self, Elsewhere};
+use runner::{Environment, output};
 use serde_json::json;
 
-use crate::args::{ElsewhereArgs, Format, TargetsArgs};
+use crate::args::{Format, TargetsArgs};
 use crate::error::Error;
-use crate::output;
-use crate::plan::Source;
-use crate::ways;
 
 /// Prints, for each target, what this machine can do and what is missing for the rest.
-pub fn run(matrix: Option<&Path>, args: &TargetsArgs) -> Result<ExitCode, Error> {
-    let source = Source::load(matrix)?;
-    let given = ElsewhereArgs { executables: args.executables.clone(), ..ElsewhereArgs::default() };
+pub fn run(environment: &Environment, matrix: Option<&Path>, args: &TargetsArgs) -> Result<ExitCode, Error> {
+    let source = Source::load(matrix, environment)?;
+    let given = Elsewhere { executables: args.executables.clone(), ..Elsewhere::default() };
     let text = match args.format {
         Format::Json => {
             let targets: Vec<_> =
                 source.matrix.targets.iter().map(|target| describe(target, &given)).collect();
-            report::json(&json!(targets))
+            metadata::json(&json!(targets))
         }
         Format::Text => table(&source, &given),
     };
@@ -29,7 +29,7 @@ pub fn run(matrix: Option<&Path>, args: &TargetsArgs) -> Result<ExitCode, Error>
     Ok(ExitCode::SUCCESS)
 }
 
-fn describe(target: &Target, given: &ElsewhereArgs) -> serde_json::Value {
+fn describe(target: &Target, given: &Elsewhere) -> serde_json::Value {
     let ways = target.ways.iter().map(|way| {
         let missing = ways::missing(target, way, given);
         json!({ "way": ways::label(way), "possible": missing.is_none(), "missing": missing })
@@ -44,7 +44,7 @@ fn describe(target: &Target, given: &ElsewhereArgs) -> serde_json::Value {
     })
 }
 
-fn table(source: &Source, given: &ElsewhereArgs) -> String {
+fn table(source: &Source<'_>, given: &Elsewhere) -> String {
     let mut table = Table::new();
     table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled).force_no_tty();
     table.set_header(["target", "way", "here"]);
@@ -68,7 +68,7 @@ fn table(source: &Source, given: &ElsewhereArgs) -> String {
 }
 
 /// Why no cell of the target was run, for the report.
-pub fn not_run(target: &Target, args: &ElsewhereArgs) -> String {
+pub fn not_run(target: &Target, args: &Elsewhere) -> String {
     let built = match (ways::built(target, args.executables.as_deref()), target.build) {
         (Some(_), _) => "built, not run",
         (None, Build::Check) => "type-checked only, not built",

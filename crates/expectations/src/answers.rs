@@ -6,8 +6,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use matrix::{Os, did_you_mean};
-use report::Evidence;
+use metadata::{Evidence, Mode, Os, api_and_trigger, did_you_mean};
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{self, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
@@ -128,10 +127,7 @@ impl Answer {
 
     /// `poll@level`, or only the system call.
     pub fn asked(&self) -> String {
-        match &self.trigger {
-            Some(trigger) => format!("{}@{trigger}", self.api),
-            None => self.api.clone(),
-        }
+        api_and_trigger(&self.api, self.trigger.as_deref())
     }
 
     pub(crate) fn key(&self) -> (&str, &str, &str, Option<&str>) {
@@ -396,12 +392,12 @@ pub(crate) fn asked_of<'a>(
     at: &At<'_>,
     key: &'a Spanned<String>,
 ) -> Result<(&'a str, Option<&'a str>), ExpectationsError> {
-    const TRIGGERS: [&str; 6] = ["level", "edge", "oneshot", "dispatch", "exclusive", "exclusive+edge"];
     let Some((api, trigger)) = key.value.rsplit_once('@') else { return Ok((&key.value, None)) };
-    if TRIGGERS.contains(&trigger) {
+    let known = || Mode::ALL.iter().map(|mode| mode.published());
+    if known().any(|known| known == trigger) {
         return Ok((api, Some(trigger)));
     }
-    at.wrong(key.referenced, format!("unknown trigger '{trigger}'"), did_you_mean(trigger, TRIGGERS))
+    at.wrong(key.referenced, format!("unknown trigger '{trigger}'"), did_you_mean(trigger, known()))
 }
 
 fn named(at: &At<'_>, name: &Spanned<String>, sources: &Sources) -> Result<Arc<Source>, ExpectationsError> {

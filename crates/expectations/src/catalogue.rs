@@ -1,6 +1,6 @@
 //! The catalogue of states and situations that pollers are asked about.
 
-use matrix::did_you_mean;
+use metadata::did_you_mean;
 
 /// The families of rows: what the ids of each begin with, and what they are about.
 pub const FAMILIES: [(&str, &str); 9] = [
@@ -168,7 +168,7 @@ pub fn title(row: &str) -> Option<&'static str> {
 
 /// What to say about an id that is in no catalogue.
 pub(crate) fn help(row: &str) -> String {
-    match matrix::nearest(row, ROWS.iter().map(|(id, _)| *id)) {
+    match metadata::nearest(row, ROWS.iter().map(|(id, _)| *id)) {
         Some(_) => did_you_mean(row, ROWS.iter().map(|(id, _)| *id)),
         None => "ids are 2.7 and a letter with two digits: V01 to V34, A, E, C, W, T, F, X".into(),
     }

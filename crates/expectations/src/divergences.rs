@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use matrix::{Matrix, Os, did_you_mean};
-use report::Evidence;
+use matrix::Matrix;
+use metadata::{Evidence, Os, did_you_mean};
 use serde::Deserialize;
 use serde_saphyr::{Location, Spanned};
 
@@ -141,13 +141,13 @@ impl Divergences {
                 cells.iter().filter(|cell| fits(&divergence.cells, &cell.id.to_string())).collect();
             if meant.is_empty() {
                 let ids: Vec<_> = cells.iter().map(|cell| cell.id.to_string()).collect();
-                let help = match matrix::nearest(&divergence.cells, ids.iter().map(String::as_str)) {
+                let help = match metadata::nearest(&divergence.cells, ids.iter().map(String::as_str)) {
                     Some(near) => did_you_mean(near, [near]),
                     None => "`pollmatrix list` shows every id; `*` stands for anything".to_owned(),
                 };
                 return wrong(format!("no cell fits '{}'", divergence.cells), help);
             }
-            if let Some(cell) = meant.iter().find(|cell| cell.layer != matrix::Layer::Contract) {
+            if let Some(cell) = meant.iter().find(|cell| cell.layer != metadata::Layer::Contract) {
                 let message = format!("{} is a {} cell", cell.id, cell.layer);
                 return wrong(
                     message,
@@ -246,20 +246,27 @@ impl DivergenceText {
 
 #[cfg(test)]
 mod tests {
+    use metadata::{Axes, Description, Layer};
+
     use super::*;
 
-    const MATRIX: &str = "version: 1
-defaults: { layer: contract, transports: [tcp], triggers: [level], threads: [1], groups: [1], timeout: 9 }
+    const MATRIX: &str = "version: 2
+defaults: { timeout: 9 }
 backends:
   - { id: epoll, os: [linux], triggers: [level] }
   - { id: poll, os: all, triggers: [level] }
 targets:
   - { id: here, triple: here, os: linux, arch: x86_64, ways: [native] }
 scenarios:
-  - { id: group/one, title: One }
-  - { id: group/two, title: Two, layer: characterisation }
+  - id: group/*
 ...
 ";
+
+    /// The scenarios that it names.
+    const CATALOGUE: [Description; 2] = [
+        Description { id: "group/one", title: "One", layer: Layer::Contract, axes: Axes::PLAIN },
+        Description { id: "group/two", title: "Two", layer: Layer::Characterisation, axes: Axes::PLAIN },
+    ];
 
     /// One entry, with `changes` made to its lines: `KEY: VALUE` replaces or adds, `-KEY` removes.
     fn entry(changes: &[&str]) -> String {
@@ -357,7 +364,7 @@ scenarios:
 
     #[test]
     fn cells_must_exist_be_contract_cells_and_run_on_the_system() {
-        let matrix = Matrix::parse(MATRIX, "m.yml").unwrap();
+        let matrix = Matrix::parse(MATRIX, "m.yml", &CATALOGUE).unwrap();
         let check = |changes: &[&str]| parse(&[entry(changes)]).unwrap().check_cells(&matrix);
         check(&[]).unwrap();
         refused(check(&["cells: group/oen/*@poll"]), &["d.yml:2:", "no cell fits", "'group/one/"]);

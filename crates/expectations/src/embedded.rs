@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use matrix::Os;
+use metadata::Os;
 
 use crate::answers::Answers;
 use crate::divergences::Divergences;

@@ -6,8 +6,7 @@
 use std::io::ErrorKind;
 use std::path::Path;
 
-use matrix::{Os, did_you_mean};
-use report::Evidence;
+use metadata::{Evidence, Os, did_you_mean};
 use serde::Deserialize;
 use serde_saphyr::Spanned;
 

@@ -1,7 +1,6 @@
 //! What a divergence makes of an answer.
 
-use matrix::Os;
-use report::{Attempt, Check, Status};
+use metadata::{Attempt, Check, Os, Status};
 
 use crate::divergences::{Divergence, Divergences, Expect, Kind};
 use crate::file::fits;
@@ -74,7 +73,7 @@ fn covering<'a>(about: &[&'a Divergence], checks: &mut [Check]) -> Option<Vec<&'
 mod tests {
     use std::collections::BTreeMap;
 
-    use report::{Evidence, Seed};
+    use metadata::{Evidence, Seed};
 
     use super::*;
 

@@ -1,9 +1,9 @@
 //! What each OS is expected to answer, as data: the folder `expectations/`, built into the executable.
 //!
 //! Two things are there. The *answers* are what the raw interfaces say in each state of the catalogue ([`ROWS`]): one
-//! file per OS, each answer with its source and its [`Evidence`](report::Evidence). The *divergences* are contract checks that are known
+//! file per OS, each answer with its source and its [`Evidence`](metadata::Evidence). The *divergences* are contract checks that are known
 //! not to hold somewhere: [`Divergences::judge`] turns a failure that is documented there, and nothing else, into
-//! [`Status::Permitted`](report::Status::Permitted) or [`Status::KnownFail`](report::Status::KnownFail).
+//! [`Status::Permitted`](metadata::Status::Permitted) or [`Status::KnownFail`](metadata::Status::KnownFail).
 //!
 //! Beside them, what past systems answered is kept ([`History`]), for readers: nothing is judged by it.
 //!

@@ -1,7 +1,6 @@
 //! What the expectations make of what a poller answered.
 
-use matrix::Os;
-use report::{Asked, Check, Evidence, Status};
+use metadata::{Asked, Check, Evidence, Os, Status};
 
 use crate::answers::{Answer, Answers, Compared};
 use crate::version::Version;

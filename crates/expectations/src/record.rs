@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use matrix::{END, Os};
-use report::{Asked, Evidence};
+use matrix::END;
+use metadata::{Asked, Evidence, Os};
 
 use crate::answers::{Answer, Answers, Compared};
 use crate::error::ExpectationsError;

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::str::FromStr;
 
-use matrix::Os;
+use metadata::Os;
 use serde::{Deserialize, Deserializer, de};
 
 /// A kernel's version as numbers: 6.18.44.

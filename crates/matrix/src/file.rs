@@ -3,13 +3,12 @@
 use std::path::Path;
 use std::time::Duration;
 
+use metadata::{Description, Layer, Mode, Os, Transport, Variant};
 use serde::Deserialize;
 use serde_saphyr::Spanned;
 
-use crate::axes::{Build, Layer, Os, Transport, Trigger};
-use crate::cells::Variant;
+use crate::axes::Build;
 use crate::ci::{Ci, CiText};
-use crate::described::Named;
 use crate::error::MatrixError;
 use crate::ways::Way;
 use crate::yaml::{YamlError, read_yaml};
@@ -23,8 +22,6 @@ pub struct Matrix {
     pub targets: Vec<Target>,
     /// What is looked at.
     pub scenarios: Vec<Scenario>,
-    /// What the file only names.
-    pub(crate) named: Vec<Named>,
 }
 
 /// A poller.
@@ -35,7 +32,7 @@ pub struct Backend {
     /// The systems that have it.
     pub os: Vec<Os>,
     /// The triggers that it honours.
-    pub triggers: Vec<Trigger>,
+    pub triggers: Vec<Mode>,
 }
 
 /// A kind of machine.
@@ -66,25 +63,12 @@ pub struct Scenario {
     pub title: String,
     /// Contract or characterisation.
     pub layer: Layer,
-    /// The parameters.
-    pub axes: Axes,
+    /// The parameters that it is run with. Excludes are not looked at: they may name a backend.
+    pub variants: Vec<Variant>,
     /// The combinations to leave out.
     pub exclude: Vec<Exclude>,
     /// How long one attempt of one cell may take.
     pub timeout: Duration,
-}
-
-/// The values that each parameter takes.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Axes {
-    /// What the descriptors under test are.
-    pub transports: Vec<Transport>,
-    /// Level, edge. A backend without edge triggers gets the level cells only.
-    pub triggers: Vec<Trigger>,
-    /// Worker threads in all.
-    pub threads: Vec<usize>,
-    /// Groups that they are spread over. Combinations with more groups than threads are skipped.
-    pub groups: Vec<usize>,
 }
 
 /// Leaves out the cells that have all of the given values.
@@ -96,7 +80,7 @@ pub struct Exclude {
     /// Cells with this transport.
     pub transport: Option<Transport>,
     /// Cells with this trigger.
-    pub trigger: Option<Trigger>,
+    pub trigger: Option<Mode>,
     /// Cells with this number of threads.
     pub threads: Option<usize>,
     /// Cells with this number of groups.
@@ -153,24 +137,23 @@ impl Matrix {
     ///
     /// # Errors
     /// The file cannot be read, or see [`Matrix::parse`].
-    pub fn load(path: &Path) -> Result<(Self, String), MatrixError> {
+    pub fn load(path: &Path, catalogue: &[Description]) -> Result<(Self, String), MatrixError> {
         let text = std::fs::read_to_string(path)
             .map_err(|source| MatrixError::Read { path: path.to_path_buf(), source })?;
-        Ok((Self::parse(&text, &path.display().to_string())?, text))
+        Ok((Self::parse(&text, &path.display().to_string(), catalogue)?, text))
     }
 
-    /// Reads and checks a matrix. `file` is the name to use in errors. The scenarios that the file only names are not there
-    /// before [`describe`](Self::describe).
+    /// Reads and checks a matrix. `file` is the name to use in errors; `catalogue` has the scenarios that it can name.
     ///
     /// # Errors
     /// The first thing that is wrong with it, with line, column and what to do.
-    pub fn parse(text: &str, file: &str) -> Result<Self, MatrixError> {
+    pub fn parse(text: &str, file: &str, catalogue: &[Description]) -> Result<Self, MatrixError> {
         let keys = "the comments in matrix.yml at the top of the source tree say what each key means";
         let parsed: FileText =
             read_yaml(text, keys).map_err(|YamlError { line, column, message, help }| {
                 MatrixError::Malformed { file: file.to_owned(), line, column, message, help }
             })?;
-        parsed.check(file)
+        parsed.check(file, catalogue)
     }
 
     /// The backend of this name.
@@ -213,11 +196,6 @@ pub(crate) struct FileText {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct DefaultsText {
-    pub(crate) layer: Layer,
-    pub(crate) transports: Vec<Transport>,
-    pub(crate) triggers: Vec<Trigger>,
-    pub(crate) threads: Vec<usize>,
-    pub(crate) groups: Vec<usize>,
     /// Seconds.
     pub(crate) timeout: u64,
 }
@@ -227,7 +205,7 @@ pub(crate) struct DefaultsText {
 pub(crate) struct BackendText {
     pub(crate) id: String,
     pub(crate) os: OsSet,
-    pub(crate) triggers: Vec<Trigger>,
+    pub(crate) triggers: Vec<Mode>,
 }
 
 #[derive(Deserialize)]
@@ -280,12 +258,10 @@ impl<'de> Deserialize<'de> for OsSet {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ScenarioText {
-    /// Without a title: that of a described scenario, or `GROUP/*` for all of a group.
+    /// `GROUP/NAME`, or `GROUP/*` for all of a group.
     pub(crate) id: Spanned<String>,
-    pub(crate) title: Option<String>,
-    pub(crate) layer: Option<Layer>,
     pub(crate) transports: Option<Vec<Transport>>,
-    pub(crate) triggers: Option<Vec<Trigger>>,
+    pub(crate) triggers: Option<Vec<Mode>>,
     pub(crate) threads: Option<Vec<usize>>,
     pub(crate) groups: Option<Vec<usize>>,
     #[serde(default)]

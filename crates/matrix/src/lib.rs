@@ -1,7 +1,7 @@
 //! `matrix.yml`, the cells it stands for, and what is generated from it.
 //!
-//! [`Matrix::parse`] reads the file, [`Matrix::cells`] lists what it stands for, [`Selection`] narrows that
-//! list down by what a person typed or to one machine's [`Shard`]. [`rstest_file`] writes the test file with one case
+//! [`Matrix::parse`] reads the file and takes what each scenario is about from a catalogue, [`Matrix::cells`] lists what
+//! that stands for, [`Selection`] narrows that list down by what a person typed or to one machine's [`Shard`]. [`rstest_file`] writes the test file with one case
 //! per cell, [`workflow_file`] the workflow that runs the matrix on every machine it can get, [`cross_file`] and
 //! [`targets_file`] what other tools need to know of the targets.
 //!
@@ -12,10 +12,10 @@ mod axes;
 mod cells;
 mod ci;
 mod cross;
-mod described;
+mod entries;
 mod error;
 mod file;
-mod nearest;
+mod read;
 mod rstest;
 mod select;
 mod shard;
@@ -25,14 +25,12 @@ mod ways;
 mod workflow;
 mod yaml;
 
-pub use axes::{Build, Layer, Os, Transport, Trigger, Vm};
-pub use cells::{Cell, CellId, ParseCellIdError, Variant};
+pub use axes::{Build, Vm};
+pub use cells::Cell;
 pub use ci::Ci;
 pub use cross::{cross_file, targets_file};
-pub use described::Described;
 pub use error::MatrixError;
-pub use file::{Axes, Backend, Exclude, Matrix, Scenario, Target};
-pub use nearest::{did_you_mean, nearest};
+pub use file::{Backend, Exclude, Matrix, Scenario, Target};
 pub use rstest::rstest_file;
 pub use select::{SelectError, Selection};
 pub use shard::{Durations, Shard, ShardError};

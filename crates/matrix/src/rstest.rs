@@ -2,7 +2,8 @@
 
 use std::fmt::Write;
 
-use crate::axes::Layer;
+use metadata::Layer;
+
 use crate::cells::Cell;
 use crate::file::{Backend, Matrix, Scenario};
 
@@ -64,7 +65,7 @@ const HEADER: &str = r#"//! Every cell of matrix.yml in a test. Each cell is one
 //!
 //! Generated from matrix.yml by `pollmatrix generate`: do not edit.
 
-use cli::testing::Runner;
+use ::runner::testing::Runner;
 use rstest::{fixture, rstest};
 
 #[fixture]
@@ -134,7 +135,7 @@ fn write_answers(out: &mut String, backend: &Backend, scenarios: &[(&Scenario, &
 
 /// The attribute that every test of a backend has.
 fn condition(backend: &Backend) -> String {
-    if backend.os.len() == crate::axes::Os::ALL.len() {
+    if backend.os.len() == metadata::Os::ALL.len() {
         return "cfg(unix)".into();
     }
     let systems: Vec<_> = backend.os.iter().map(|os| format!("target_os = \"{os}\"")).collect();

@@ -1,11 +1,10 @@
 //! Which cells a person means.
 
+use metadata::{Layer, did_you_mean, nearest};
 use wildmatch::WildMatch;
 
-use crate::axes::Layer;
 use crate::cells::Cell;
 use crate::file::Matrix;
-use crate::nearest::{did_you_mean, nearest};
 use crate::shard::{Durations, Shard, split};
 
 /// What was asked for. An empty list does not restrict anything.

@@ -3,22 +3,15 @@
 use std::collections::HashSet;
 use std::fmt::Debug;
 use std::hash::Hash;
-use std::time::Duration;
 
+use metadata::{Axes, did_you_mean};
 use serde_saphyr::{Location, Spanned};
 
 use crate::axes::Build;
 use crate::ci::{Ci, CiText};
-use crate::described::Named;
-use crate::error::MatrixError;
-use crate::file::{
-    Axes, Backend, DefaultsText, Exclude, FileText, Matrix, Scenario, ScenarioText, Target, TargetText,
-};
-use crate::nearest::did_you_mean;
+use crate::file::{Backend, Exclude, Scenario, Target, TargetText};
 use crate::ways::Way;
 
-/// The version of the file's format that this program reads.
-const VERSION: u32 = 1;
 /// More threads than a group's mask has bits cannot be in one group.
 const THREADS_PER_GROUP: usize = 64;
 /// A group's number has so many values.
@@ -29,80 +22,7 @@ const LONGEST: u64 = 365 * 24 * 3600;
 /// What is wrong, and what to do about it.
 pub(crate) type Problem = (String, String);
 
-impl FileText {
-    /// Checks everything, fills in the defaults, and reports the first thing that is wrong.
-    pub(crate) fn check(self, file: &str) -> Result<Matrix, MatrixError> {
-        let at = |location: Location| {
-            move |(message, help): Problem| MatrixError::Malformed {
-                file: file.to_owned(),
-                line: location.line(),
-                column: location.column(),
-                message,
-                help,
-            }
-        };
-        if self.version.value != VERSION {
-            let message = format!("version {} of the format is not known", self.version.value);
-            return Err(at(self.version.referenced)((
-                message,
-                format!("this pollmatrix reads version {VERSION}"),
-            )));
-        }
-
-        let mut backends: Vec<Backend> = Vec::new();
-        for Spanned { value, referenced, .. } in self.backends {
-            let backend = Backend { id: value.id, os: value.os.0, triggers: value.triggers };
-            check_backend(&backend, &backends).map_err(at(referenced))?;
-            backends.push(backend);
-        }
-
-        let mut targets: Vec<Target> = Vec::new();
-        for Spanned { value: text, referenced, .. } in self.targets {
-            let target =
-                read_target(text).map_err(|(place, problem)| at(place.unwrap_or(referenced))(problem))?;
-            check_target(&target, &targets).map_err(at(referenced))?;
-            targets.push(target);
-        }
-
-        let mut scenarios: Vec<Scenario> = Vec::new();
-        let mut named: Vec<Named> = Vec::new();
-        for text in self.scenarios {
-            let location = text.id.referenced;
-            let excludes: Vec<_> = text.exclude.iter().map(|exclude| exclude.referenced).collect();
-            let scenario = match text.title {
-                Some(_) => fill_in(text, &self.defaults),
-                None => {
-                    named.push(Named::check(text, file, &self.defaults).map_err(at(location))?);
-                    continue;
-                }
-            };
-            check_scenario(&scenario, &scenarios).map_err(at(location))?;
-            for (exclude, location) in scenario.exclude.iter().zip(excludes) {
-                check_exclude(exclude, &[&scenario], &backends).map_err(at(location))?;
-            }
-            scenarios.push(scenario);
-        }
-        Ok(Matrix { backends, targets, scenarios, named })
-    }
-}
-
-fn fill_in(text: ScenarioText, defaults: &DefaultsText) -> Scenario {
-    Scenario {
-        id: text.id.value,
-        title: text.title.unwrap_or_default(),
-        layer: text.layer.unwrap_or(defaults.layer),
-        axes: Axes {
-            transports: text.transports.unwrap_or_else(|| defaults.transports.clone()),
-            triggers: text.triggers.unwrap_or_else(|| defaults.triggers.clone()),
-            threads: text.threads.unwrap_or_else(|| defaults.threads.clone()),
-            groups: text.groups.unwrap_or_else(|| defaults.groups.clone()),
-        },
-        exclude: text.exclude.into_iter().map(|exclude| exclude.value).collect(),
-        timeout: Duration::from_secs(text.timeout.unwrap_or(defaults.timeout)),
-    }
-}
-
-fn check_backend(backend: &Backend, earlier: &[Backend]) -> Result<(), Problem> {
+pub(crate) fn check_backend(backend: &Backend, earlier: &[Backend]) -> Result<(), Problem> {
     check_name("backend", &backend.id)?;
     if earlier.iter().any(|other| other.id == backend.id) {
         return Err(twice("backend", &backend.id));
@@ -113,7 +33,7 @@ fn check_backend(backend: &Backend, earlier: &[Backend]) -> Result<(), Problem> 
 }
 
 /// With what is wrong, where: nothing means the target as a whole.
-fn read_target(text: TargetText) -> Result<Target, (Option<Location>, Problem)> {
+pub(crate) fn read_target(text: TargetText) -> Result<Target, (Option<Location>, Problem)> {
     let mut ways: Vec<Way> = Vec::new();
     for Spanned { value: way, referenced, .. } in text.ways {
         check_way(&text.id, &way, &ways).map_err(|problem| (Some(referenced), problem))?;
@@ -127,7 +47,7 @@ fn read_target(text: TargetText) -> Result<Target, (Option<Location>, Problem)> 
     Ok(Target { id: text.id, triple: text.triple, os: text.os, arch: text.arch, build, ways, ci })
 }
 
-fn check_target(target: &Target, earlier: &[Target]) -> Result<(), Problem> {
+pub(crate) fn check_target(target: &Target, earlier: &[Target]) -> Result<(), Problem> {
     check_name("target", &target.id)?;
     if earlier.iter().any(|other| other.id == target.id) {
         return Err(twice("target", &target.id));
@@ -188,7 +108,7 @@ fn read_ci(id: &str, text: CiText, ways: &[Way]) -> Result<Ci, Problem> {
     }
 }
 
-pub(crate) fn check_scenario(scenario: &Scenario, earlier: &[Scenario]) -> Result<(), Problem> {
+pub(crate) fn check_scenario(scenario: &Scenario, axes: &Axes<'_>) -> Result<(), Problem> {
     let id = &scenario.id;
     let named = |part: &str| check_name("scenario", part).is_ok();
     if !id.split_once('/').is_some_and(|(group, name)| named(group) && named(name)) {
@@ -196,17 +116,13 @@ pub(crate) fn check_scenario(scenario: &Scenario, earlier: &[Scenario]) -> Resul
             "write GROUP/NAME with lower-case letters, digits and '-', such as migration/idle-takeover";
         return Err((format!("'{id}' is not the id of a scenario"), help.into()));
     }
-    if earlier.iter().any(|other| other.id == *id) {
-        return Err(twice("scenario", id));
-    }
     if scenario.title.trim().is_empty() {
         return Err((format!("{id} has an empty title"), "say in one sentence what must hold".into()));
     }
-    let axes = &scenario.axes;
-    check_list(id, "transports", &axes.transports)?;
-    check_list(id, "triggers", &axes.triggers)?;
-    check_list(id, "threads", &axes.threads)?;
-    check_list(id, "groups", &axes.groups)?;
+    check_list(id, "transports", axes.transports)?;
+    check_list(id, "triggers", axes.triggers)?;
+    check_list(id, "threads", axes.threads)?;
+    check_list(id, "groups", axes.groups)?;
     if axes.threads.contains(&0) || axes.groups.contains(&0) {
         return Err((format!("{id} has a cell with 0 threads or groups"), "count them from 1".into()));
     }
@@ -218,7 +134,7 @@ pub(crate) fn check_scenario(scenario: &Scenario, earlier: &[Scenario]) -> Resul
         let message = format!("{id} has {threads} threads in {} group(s)", axes.groups[0]);
         return Err((message, format!("a group holds at most {THREADS_PER_GROUP} threads")));
     }
-    if scenario.variants().next().is_none() {
+    if scenario.variants.is_empty() {
         let help = "every combination has more groups than threads: add a larger number of threads";
         return Err((format!("{id} has no cells"), help.into()));
     }
@@ -235,13 +151,13 @@ pub(crate) fn check_scenario(scenario: &Scenario, earlier: &[Scenario]) -> Resul
     Ok(())
 }
 
-/// An exclude of an entry that stands for these scenarios.
+/// An exclude of the entry `id`, which stands for these scenarios.
 pub(crate) fn check_exclude(
+    id: &str,
     exclude: &Exclude,
     scenarios: &[&Scenario],
     backends: &[Backend],
 ) -> Result<(), Problem> {
-    let Some(id) = scenarios.first().map(|first| &first.id) else { return Ok(()) };
     if exclude.is_empty() {
         let help = "name at least one of backend, transport, trigger, threads, groups";
         return Err((format!("{id} excludes everything"), help.into()));
@@ -252,9 +168,9 @@ pub(crate) fn check_exclude(
         let names = backends.iter().map(|backend| backend.id.as_str());
         return Err((format!("{id} excludes the unknown backend '{name}'"), did_you_mean(name, names)));
     }
-    let matches = scenarios.iter().flat_map(|scenario| scenario.variants()).any(|variant| {
+    let matches = scenarios.iter().flat_map(|scenario| &scenario.variants).any(|variant| {
         let matches = |backend: &Backend| {
-            backend.triggers.contains(&variant.trigger) && exclude.matches(&variant, &backend.id)
+            backend.triggers.contains(&variant.trigger) && exclude.matches(variant, &backend.id)
         };
         backends.iter().any(matches)
     });

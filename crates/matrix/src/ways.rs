@@ -2,9 +2,8 @@
 
 use std::fmt;
 
+use metadata::did_you_mean;
 use serde::de::{self, Deserialize, Deserializer, MapAccess, Visitor};
-
-use crate::nearest::did_you_mean;
 
 /// How the cells of a target can be run.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use metadata::Os;
 use serde::Serialize;
 
-use crate::axes::{Build, Os, Vm};
+use crate::axes::{Build, Vm};
 use crate::ci::Ci;
 use crate::file::{Matrix, Target};
 use crate::templates::fill_in;

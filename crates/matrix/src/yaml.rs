@@ -1,10 +1,9 @@
 //! Reads YAML files. Errors are in the words of the files' documentation: the reader's own never reach the user.
 
+use metadata::did_you_mean;
 use serde::de::DeserializeOwned;
 use serde_saphyr::granit_parser::ErrorKind;
 use serde_saphyr::{Error, ExternalMessageSource, Location};
-
-use crate::nearest::did_you_mean;
 
 /// The last line of every file, by which a part of a file is told from the whole. YAML's end of a document.
 pub const END: &str = "...";

@@ -5,10 +5,19 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use matrix::{Ci, Matrix, Way, cross_file, linter_file, targets_file, workflow_file};
+use metadata::{Axes, Description, Layer};
 use serde_json::Value;
 
 fn matrix() -> Matrix {
-    Matrix::parse(include_str!("../../../matrix.yml"), "matrix.yml").expect("matrix.yml is well-formed")
+    parse(include_str!("../../../matrix.yml"))
+}
+
+fn parse(text: &str) -> Matrix {
+    // What is generated for CI does not depend on the scenarios, which are those of crates that this one does not know.
+    let (rest, _) = text.split_once("\nscenarios:\n").expect("they come last");
+    let one = Description { id: "group/one", title: "One", layer: Layer::Contract, axes: Axes::PLAIN };
+    let text = format!("{rest}\nscenarios:\n  - id: group/one\n...\n");
+    Matrix::parse(&text, "matrix.yml", &[one]).expect("matrix.yml is well-formed")
 }
 
 fn workflow() -> Value {
@@ -190,7 +199,7 @@ fn jobs_without_machines_are_not_there() {
         .filter(|line| !line.contains("vm: freebsd") && !line.contains("via: [prefix]"))
         .map(|line| format!("{line}\n"))
         .collect();
-    let matrix = Matrix::parse(&without, "matrix.yml").expect("well-formed");
+    let matrix = parse(&without);
     let workflow: Value = serde_saphyr::from_str(&workflow_file(&matrix)).expect("YAML");
     let ids: BTreeSet<_> = jobs(&workflow).map(|(id, _)| id.as_str()).collect();
     assert_eq!(ids, BTreeSet::from(["build", "container", "macos", "native", "report"]));

@@ -1,10 +1,11 @@
 //! Matrix files that are wrong, each with the place, the message and the help that a person gets.
 
 use matrix::{Matrix, MatrixError};
+use metadata::{Axes, Description, Layer};
 
 const GOOD: &str = "\
-version: 1
-defaults: { layer: contract, transports: [tcp], triggers: [level, edge], threads: [1, 2], groups: [1, 2], timeout: 5 }
+version: 2
+defaults: { timeout: 5 }
 backends:
   - { id: epoll, os: [linux], triggers: [level, edge] }
   - { id: poll, os: all, triggers: [level] }
@@ -17,14 +18,20 @@ targets:
     ci: { runner: r, shards: 3 }
 scenarios:
   - id: group/one
-    title: One
     exclude: [{ backend: epoll, trigger: edge, threads: 1 }]
   - id: group/two
-    title: Two
     transports: [pipe]
-    threads: [1]
+    threads: [1, 2]
 ...
 ";
+
+/// The scenarios that the files name.
+const CATALOGUE: [Description; 2] = [
+    Description { id: "group/one", title: "One", layer: Layer::Contract, axes: AXES },
+    Description { id: "group/two", title: "Two", layer: Layer::Contract, axes: AXES },
+];
+
+const AXES: Axes<'static> = Axes { threads: &[1, 2], groups: &[1, 2], ..Axes::PLAIN };
 
 /// What no message may have in it: the words of the reader, of Rust, and of YAML's specification.
 const FOREIGN: [&str; 31] = [
@@ -64,45 +71,46 @@ const FOREIGN: [&str; 31] = [
 /// What is written in place of a part of the good file, then the error: `line:column: message`, and its help.
 const WRONG: &[(&str, &str, &str, &str)] = &[
     // Keys.
-    ("timeout: 5", "timeuot: 5", "2:107: unknown key 'timeuot'", "did you mean 'timeout'?"),
-    ("version: 1", "vresion: 1", "1:1: unknown key 'vresion'", "did you mean 'version'?"),
+    ("timeout: 5", "timeuot: 5", "2:13: unknown key 'timeuot'", "did you mean 'timeout'?"),
+    ("version: 2", "vresion: 1", "1:1: unknown key 'vresion'", "did you mean 'version'?"),
+    ("    threads: [1, 2]", "    title: Two", "18:5: unknown key 'title'", "known are id, transports"),
     ("arch: a", "zzz: a", "10:5: unknown key 'zzz'", "known are id, triple, os, arch, build, ways, ci"),
-    ("trigger: edge", "tigger: edge", "16:33: unknown key 'tigger'", "did you mean 'trigger'?"),
-    (", timeout: 5", "", "2:91: the key 'timeout' is missing", "the comments in matrix.yml"),
+    ("trigger: edge", "tigger: edge", "15:33: unknown key 'tigger'", "did you mean 'trigger'?"),
+    ("timeout: 5", "", "2:11: the key 'timeout' is missing", "the comments in matrix.yml"),
     ("    triple: t\n", "", "11:5: the key 'triple' is missing", "the comments in matrix.yml"),
-    ("timeout: 5", "timeout: 5, timeout: 6", "2:119: the key 'timeout' is there twice", "remove one of them"),
-    ("version: 1", "version: 1\nversion: 1", "2:1: the key 'version' is there twice", "remove one of them"),
+    ("timeout: 5", "timeout: 5, timeout: 6", "2:25: the key 'timeout' is there twice", "remove one of them"),
+    ("version: 2", "version: 2\nversion: 2", "2:1: the key 'version' is there twice", "remove one of them"),
     // Numbers.
-    ("timeout: 5", "timeout: soon", "2:116: timeout: 'soon' is not a whole number", "the comments in"),
-    ("timeout: 5", "timeout: 'five'", "2:116: timeout: 'five' is not a whole number", "the comments in"),
-    ("timeout: 5", "timeout: 1.5", "2:116: timeout: '1.5' is not a whole number", "the comments in"),
+    ("timeout: 5", "timeout: soon", "2:22: timeout: 'soon' is not a whole number", "the comments in"),
+    ("timeout: 5", "timeout: 'five'", "2:22: timeout: 'five' is not a whole number", "the comments in"),
+    ("timeout: 5", "timeout: 1.5", "2:22: timeout: '1.5' is not a whole number", "the comments in"),
     (
         "timeout: 5",
         "timeout: -1",
-        "2:116: timeout: '-1' is not a whole number from 0 to 1844",
+        "2:22: timeout: '-1' is not a whole number from 0 to 1844",
         "the comments in",
     ),
     (
         "timeout: 5",
         "timeout:",
-        "2:114: timeout: nothing is here, where a whole number belongs",
+        "2:20: timeout: nothing is here, where a whole number belongs",
         "the comments in",
     ),
-    ("timeout: 5", "timeout: [5]", "2:116: timeout: a list is not a single value", "the comments in"),
-    ("timeout: 5", "timeout: { a: 1 }", "2:116: timeout: keys with values are not a single value", "the"),
-    ("version: 1", "version: 1]", "1:10: version: '1]' is not a whole number", "the comments in"),
+    ("timeout: 5", "timeout: [5]", "2:22: timeout: a list is not a single value", "the comments in"),
+    ("timeout: 5", "timeout: { a: 1 }", "2:22: timeout: keys with values are not a single value", "the"),
+    ("version: 2", "version: 2]", "1:10: version: '2]' is not a whole number", "the comments in"),
     (
-        "version: 1",
+        "version: 2",
         "version: 4294967296",
         "1:10: version: '4294967296' is not a whole number from 0 to 4294967295",
         "the",
     ),
     ("shards: 3", "shards: many", "12:30: shards: 'many' is not a whole number", "the comments in"),
-    ("threads: [1, 2]", "threads: [1, two]", "2:87: 'two' is not a whole number", "the comments in"),
+    ("threads: [1, 2]", "threads: [1, two]", "18:18: 'two' is not a whole number", "the comments in"),
     // Lists, keys with values, and single values in each other's places.
-    ("threads: [1, 2]", "threads: 1", "2:83: threads: '1' is not a list", "the comments in"),
+    ("threads: [1, 2]", "threads: 1", "18:14: threads: '1' is not a list", "the comments in"),
     ("ways: [native]", "ways: native", "11:11: ways: 'native' is not a list", "the comments in"),
-    ("title: One", "title: [One]", "15:12: title: a list is not a single value", "the comments in"),
+    ("arch: a", "arch: [a]", "10:11: arch: a list is not a single value", "the comments in"),
     (
         "- { id: poll, os: all, triggers: [level] }",
         "- poll",
@@ -125,13 +133,13 @@ const WRONG: &[(&str, &str, &str, &str)] = &[
     (
         "exclude: [{ backend: epoll, trigger: edge, threads: 1 }]",
         "exclude: { backend: epoll }",
-        "16:14: exclude: keys with values are not a list",
+        "15:14: exclude: keys with values are not a list",
         "the",
     ),
     (
         "exclude: [{ backend: epoll, trigger: edge, threads: 1 }]",
         "exclude: [epoll]",
-        "16:15: exclude: 'epoll' is not a set of keys",
+        "15:15: exclude: 'epoll' is not a set of keys",
         "the",
     ),
     (
@@ -156,13 +164,14 @@ const WRONG: &[(&str, &str, &str, &str)] = &[
     ("[native]", "[{}]", "11:12: ways: nothing is here, where native, ssh, import", "the comments in"),
     ("[native]", "[{ prefix: [a] }]", "11:22: prefix: a list is not a single value", "the comments in"),
     // Values.
-    ("[pipe]", "[pip]", "19:18: unknown transport 'pip': did you mean 'pipe'?", "the comments in"),
-    ("layer: contract", "layer: 5", "2:20: unknown layer '5'", "the comments in"),
+    ("[pipe]", "[pip]", "17:18: unknown transport 'pip': did you mean 'pipe'?", "the comments in"),
+    ("group/two", "group/tow", "16:9: there is no scenario 'group/tow'", "did you mean 'group/two'?"),
+    ("trigger: edge", "trigger: 5", "15:42: unknown trigger '5'", "the comments in"),
     (
-        "version: 1",
         "version: 2",
-        "1:10: version 2 of the format is not known",
-        "this pollmatrix reads version 1",
+        "version: 1",
+        "1:10: version 1 of the format is not known",
+        "this pollmatrix reads version 2",
     ),
     // What is not YAML.
     (
@@ -171,56 +180,56 @@ const WRONG: &[(&str, &str, &str, &str)] = &[
         "14:3: a list or a set of keys in brackets is not closed",
         "close it with `]` or `}`",
     ),
-    ("title: Two", "title: \t] Two", "18:13: a bracket is closed that is not open", "put the text in quotes"),
-    ("title: Two", "title: 'Two", "19:5: a quote is not closed", "close it"),
-    ("title: Two", "title: 'Two' or", "18:18: text follows a closed quote", "twice"),
+    ("triple: t", "triple: \t] t", "8:14: a bracket is closed that is not open", "put the text in quotes"),
+    ("triple: t", "triple: 't", "9:5: a quote is not closed", "close it"),
+    ("triple: t", "triple: 't' or", "8:17: text follows a closed quote", "twice"),
     (
-        "title: Two",
-        "title: \"T\\qwo\"",
-        "18:12: `\\` means nothing before this character",
+        "triple: t",
+        "triple: \"T\\qwo\"",
+        "8:13: `\\` means nothing before this character",
         "use single quotes",
     ),
-    ("title: Two", "title: @x", "18:12: text cannot begin with '@'", "put it in quotes"),
-    ("title: Two", "title: \u{7}", "18:12: text cannot begin with '\\u{7}'", "put it in quotes"),
+    ("triple: t", "triple: @x", "8:13: text cannot begin with '@'", "put it in quotes"),
+    ("triple: t", "triple: \u{7}", "8:13: text cannot begin with '\\u{7}'", "put it in quotes"),
     (
-        "title: Two",
-        "title: a: b",
-        "18:13: no key can be here, so `:` has no meaning",
+        "triple: t",
+        "triple: a: b",
+        "8:14: no key can be here, so `:` has no meaning",
         "put text with `: ` in it",
     ),
-    ("    title: Two", "\ttitle: Two", "17:9: a tab is here", "use blanks"),
+    ("    triple: t", "\ttriple: t", "7:9: a tab is here", "use blanks"),
     (
-        "    title: Two",
-        "  title: Two",
+        "    threads: [1, 2]",
+        "  threads: [1, 2]",
         "18:3: the indentation does not fit the lines before",
         "the same column",
     ),
-    ("title: Two", "title Two", "18:5: a key has no `:`", "write KEY: VALUE"),
+    ("triple: t", "triple t", "8:5: a key has no `:`", "write KEY: VALUE"),
     (
-        "title: Two",
-        "title: *x",
-        "18:12: `*` names something that no `&` names",
+        "triple: t",
+        "triple: *x",
+        "8:13: `*` names something that no `&` names",
         "put a text that begins with `*` in",
     ),
-    ("title: Two", "title: *", "18:12: `*` or `&` names nothing", "in quotes"),
+    ("triple: t", "triple: *", "8:13: `*` or `&` names nothing", "in quotes"),
     (
-        "title: Two",
-        "title: !!binary 'gICA'",
-        "18:21: a value with `!` does not fit here",
+        "triple: t",
+        "triple: !!binary 'gICA'",
+        "8:22: a value with `!` does not fit here",
         "write the value without",
     ),
-    ("title: Two", "title: &a Two\n    <<: *a", "18:15: `<<` has no keys to add", "write the keys"),
-    ("title: Two", "title: |0\n  x", "18:12: this is not YAML", "check the quotes, the brackets"),
+    ("triple: t", "triple: &a t\n    <<: *a", "8:16: `<<` has no keys to add", "write the keys"),
+    ("triple: t", "triple: |0\n  x", "8:13: this is not YAML", "check the quotes, the brackets"),
     ("[native]", "[native", "12:7: no key can be here, so `:` has no meaning", "the brackets before"),
-    ("version: 1", "{{{{", "4:3: a list or a set of keys in brackets is not closed", "close it with"),
-    ("version: 1", "%YAML 3.0\n---\nversion: 1", "1:1: this is not YAML", "check the quotes"),
-    ("version: 1\n", "version: 1\n...\n", "3:1: something follows the line `...`", "remove the other part"),
-    ("version: 1\n", "[]\n", "1:1: a list is not a set of keys with values", "the comments in"),
+    ("version: 2", "{{{{", "4:3: a list or a set of keys in brackets is not closed", "close it with"),
+    ("version: 2", "%YAML 3.0\n---\nversion: 2", "1:1: this is not YAML", "check the quotes"),
+    ("version: 2\n", "version: 2\n...\n", "3:1: something follows the line `...`", "remove the other part"),
+    ("version: 2\n", "[]\n", "1:1: a list is not a set of keys with values", "the comments in"),
 ];
 
 #[track_caller]
 fn error_of(text: &str) -> (String, String) {
-    match Matrix::parse(text, "m.yml") {
+    match Matrix::parse(text, "m.yml", &CATALOGUE) {
         Err(MatrixError::Malformed { file, line, column, message, help }) => {
             assert_eq!(file, "m.yml");
             (format!("{line}:{column}: {message}"), help)
@@ -238,7 +247,7 @@ fn foreign(said: &str) -> Option<&'static str> {
 
 #[test]
 fn each_mistake_is_said_with_its_place_in_the_words_of_the_documentation() {
-    Matrix::parse(GOOD, "m.yml").expect("the good one is good");
+    Matrix::parse(GOOD, "m.yml", &CATALOGUE).expect("the good one is good");
     let mut wrong = String::new();
     for &(part, other, message, help) in WRONG {
         assert!(GOOD.contains(part), "{part}");
@@ -257,7 +266,7 @@ fn each_mistake_is_said_with_its_place_in_the_words_of_the_documentation() {
 fn a_letter_of_several_bytes_before_a_colon_is_read_or_refused_wherever_it_stands() {
     for (at, _) in GOOD.char_indices() {
         let edited = format!("{}\u{a1}:{}", &GOOD[..at], &GOOD[at..]);
-        if let Err(error) = Matrix::parse(&edited, "matrix.yml") {
+        if let Err(error) = Matrix::parse(&edited, "matrix.yml", &CATALOGUE) {
             assert!(!error.to_string().is_empty(), "at {at}");
         }
     }
@@ -278,9 +287,9 @@ fn a_part_of_a_file_is_refused_wherever_it_is_cut() {
         );
     }
     let (said, _) = error_of(GOOD.trim_end_matches("...\n"));
-    assert_eq!(said, "20:17: the file ends here, without the line `...`: a part of it may be missing");
+    assert_eq!(said, "18:20: the file ends here, without the line `...`: a part of it may be missing");
     for end in ["...", "...\r\n", "...\n\n# done\n", "... \n"] {
-        Matrix::parse(&GOOD.replace("...\n", end), "m.yml").expect("it is whole");
+        Matrix::parse(&GOOD.replace("...\n", end), "m.yml", &CATALOGUE).expect("it is whole");
     }
 }
 
@@ -291,7 +300,7 @@ fn what_grows_without_bound_is_refused() {
         .zip('a'..)
         .map(|(level, last)| format!("  {level}: &{level} [{}]\n", vec![format!("*{last}"); 20].join(", ")))
         .collect();
-    let bomb = format!("version: 1\ndefaults:\n  a: &a [x]\n{levels}  timeout: *j\n...\n");
+    let bomb = format!("version: 2\ndefaults:\n  a: &a [x]\n{levels}  timeout: *j\n...\n");
     for text in [deep, bomb] {
         let (said, help) = error_of(&text);
         assert_eq!(foreign(&format!("{said} {help}")), None, "{said}\n{help}");

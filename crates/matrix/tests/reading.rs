@@ -2,29 +2,46 @@
 
 use std::path::Path;
 
-use matrix::{
-    Build, Ci, Described, Layer, Matrix, MatrixError, SelectError, Selection, Transport, Trigger, Vm, Way,
-};
+use matrix::{Build, Ci, Matrix, MatrixError, SelectError, Selection, Vm, Way};
+use metadata::{Axes, Description, Layer, Mode, Transport};
 
 const FILE: &str = include_str!("../../../matrix.yml");
 
 const SMALL: &str = "\
-version: 1
-defaults: { layer: contract, transports: [tcp], triggers: [level, edge], threads: [1, 2], groups: [1, 2], timeout: 5 }
+version: 2
+defaults: { timeout: 5 }
 backends:
   - { id: epoll, os: [linux], triggers: [level, edge] }
   - { id: poll, os: all, triggers: [level] }
 targets: []
 scenarios:
   - id: group/one
-    title: One
     exclude: [{ backend: epoll, trigger: edge, threads: 1 }]
   - id: group/two
-    title: Two
     transports: [pipe]
     threads: [1]
 ...
 ";
+
+/// The scenarios that there are.
+const CATALOGUE: [Description; 6] = [
+    of_the_core("group/one"),
+    of_the_core("group/two"),
+    of_the_core("group/three"),
+    raw("raw/one", &[Transport::Udp, Transport::UnixDgram]),
+    raw("raw/two", &[Transport::None]),
+    raw("rawer/one", &[Transport::Fifo]),
+];
+
+const fn of_the_core(id: &'static str) -> Description {
+    let axes = Axes { transports: &[Transport::Tcp], threads: &[1, 2], groups: &[1, 2], ..Axes::PLAIN };
+    Description { id, title: "It holds", layer: Layer::Contract, axes }
+}
+
+const fn raw(id: &'static str, transports: &'static [Transport]) -> Description {
+    let axes = Axes { transports, triggers: &[Mode::Level], threads: &[1], groups: &[1] };
+    Description { id, title: "What of it?", layer: Layer::Characterisation, axes }
+}
 
 const TARGETS: &str = "\
 targets:
@@ -53,13 +70,20 @@ fn with(part: &str, other: &str) -> String {
     targets().replace(part, other)
 }
 
+/// The backends and targets of this repository's matrix. Its scenarios are those of crates that this one does not know.
+fn this_repository() -> Matrix {
+    let (rest, _) = FILE.split_once("\nscenarios:\n").expect("the scenarios come last");
+    let text = format!("{rest}\nscenarios:\n  - id: group/one\n...\n");
+    Matrix::parse(&text, "matrix.yml", &CATALOGUE).expect("matrix.yml is well-formed")
+}
+
 fn small() -> Matrix {
-    Matrix::parse(SMALL, "small.yml").expect("the small matrix is well-formed")
+    Matrix::parse(SMALL, "small.yml", &CATALOGUE).expect("the small matrix is well-formed")
 }
 
 /// The position, message and help of the error that `text` gives.
 fn error_of(text: &str) -> (u64, u64, String, String) {
-    match Matrix::parse(text, "small.yml") {
+    match Matrix::parse(text, "small.yml", &CATALOGUE) {
         Err(MatrixError::Malformed { file, line, column, message, help }) => {
             assert_eq!(file, "small.yml");
             (line, column, message, help)
@@ -91,62 +115,44 @@ fn the_cells_of_a_small_matrix_are_exactly_these() {
 }
 
 #[test]
-fn the_matrix_of_this_repository_has_the_size_it_is_meant_to_have() {
-    let matrix = Matrix::parse(FILE, "matrix.yml").expect("matrix.yml is well-formed");
-    let linux = matrix.cells().iter().filter(|cell| cell.id.backend != "kqueue").count();
-    // A run is to take minutes; a mistake in an axis multiplies.
-    assert!((400..=2000).contains(&linux), "{linux} cells on Linux");
-}
-
-#[test]
-fn ids_are_unique() {
-    let matrix = Matrix::parse(FILE, "matrix.yml").expect("matrix.yml is well-formed");
-    let mut ids: Vec<_> = matrix.cells().into_iter().map(|cell| cell.id).collect();
-    let total = ids.len();
-    ids.sort();
-    ids.dedup();
-    assert_eq!(ids.len(), total);
-}
-
-#[test]
 fn a_grammar_mistake_is_reported_with_its_place() {
-    let (line, column, message, _) = error_of(&SMALL.replace("title: Two", "title: \t] Two"));
-    assert_eq!((line, column), (12, 13), "{message}");
+    let (line, column, message, _) = error_of(&SMALL.replace("id: group/two", "id: \t] group/two"));
+    assert_eq!((line, column), (10, 10), "{message}");
 }
 
 #[test]
 fn an_unknown_field_is_reported_with_its_place() {
     let (line, column, message, _) =
         error_of(&SMALL.replace("    transports: [pipe]", "    transport: [pipe]"));
-    assert_eq!((line, column), (13, 5), "{message}");
+    assert_eq!((line, column), (11, 5), "{message}");
     assert!(message.contains("unknown key 'transport'"), "{message}");
 }
 
 #[test]
 fn an_unknown_axis_value_is_reported_with_its_place_and_the_nearest_one() {
     let (line, column, message, _) = error_of(&SMALL.replace("[pipe]", "[pip]"));
-    assert_eq!((line, column), (13, 18), "{message}");
+    assert_eq!((line, column), (11, 18), "{message}");
     assert!(message.contains("unknown transport 'pip': did you mean 'pipe'?"), "{message}");
 }
 
 #[test]
 fn an_exclude_of_an_unknown_backend_is_reported_with_the_nearest_one() {
     let (line, _, message, help) = error_of(&SMALL.replace("backend: epoll", "backend: epol"));
-    assert_eq!(line, 10, "{message}");
+    assert_eq!(line, 9, "{message}");
     assert_eq!(help, "did you mean 'epoll'?");
 }
 
 #[test]
 fn an_exclude_that_excludes_nothing_is_refused() {
     let (line, _, message, _) = error_of(&SMALL.replace("backend: epoll, trigger: edge", "transport: unix"));
-    assert_eq!(line, 10, "{message}");
+    assert_eq!(line, 9, "{message}");
     assert!(message.contains("matches no cell"), "{message}");
 }
 
 #[test]
 fn an_id_that_is_there_twice_is_refused() {
     let (line, column, message, _) = error_of(&SMALL.replace("group/two", "group/one"));
-    assert_eq!((line, column), (11, 9), "{message}");
+    assert_eq!((line, column), (10, 9), "{message}");
     assert!(message.contains("twice"), "{message}");
 }
 
@@ -154,7 +160,7 @@ fn an_id_that_is_there_twice_is_refused() {
 fn a_scenario_without_cells_is_refused() {
     let (line, _, message, _) =
         error_of(&SMALL.replace("    threads: [1]\n", "    threads: [1]\n    groups: [2]\n"));
-    assert_eq!(line, 11, "{message}");
+    assert_eq!(line, 10, "{message}");
     assert!(message.contains("has no cells"), "{message}");
 }
 
@@ -199,7 +205,7 @@ fn a_selection_of_nothing_is_an_error() {
 
 #[test]
 fn a_target_has_its_ways_its_build_and_its_place_in_ci() {
-    let matrix = Matrix::parse(&targets(), "small.yml").expect("well-formed");
+    let matrix = Matrix::parse(&targets(), "small.yml", &CATALOGUE).expect("well-formed");
     let here = matrix.target("here").expect("there");
     assert_eq!(
         here.ways,
@@ -265,7 +271,7 @@ fn ways_that_cannot_be_told_apart_or_mean_nothing_are_refused() {
 
 #[test]
 fn every_container_way_has_its_dockerfile() {
-    let matrix = Matrix::parse(FILE, "matrix.yml").expect("matrix.yml is well-formed");
+    let matrix = this_repository();
     let images = matrix.targets.iter().flat_map(|target| &target.ways).filter_map(|way| match way {
         Way::Container(image) => Some(image),
         _ => None,
@@ -276,42 +282,21 @@ fn every_container_way_has_its_dockerfile() {
     assert!(missing.is_empty(), "no docker/NAME.Dockerfile for {missing:?}");
 }
 
-/// What a catalogue might describe.
-fn catalogue() -> Vec<Described> {
-    let described = |id: &str, transports: &[Transport]| Described {
-        id: id.into(),
-        title: format!("What of {id}?"),
-        layer: Layer::Characterisation,
-        transports: transports.to_vec(),
-        triggers: vec![Trigger::Level],
-    };
-    vec![
-        described("raw/one", &[Transport::Udp, Transport::UnixDgram]),
-        described("raw/two", &[Transport::None]),
-        described("rawer/one", &[Transport::Fifo]),
-    ]
-}
-
-/// The small matrix with more scenarios.
+/// The small matrix with more entries.
 fn with_entries(entries: &str) -> String {
     SMALL.replace("...\n", &format!("{entries}...\n"))
 }
 
-fn described(entries: &str) -> Result<Matrix, MatrixError> {
-    Matrix::parse(&with_entries(entries), "small.yml")
-        .expect("what is named is not looked for yet")
-        .describe(&catalogue())
-}
-
 /// The ids of the cells on poll that are not those of the small matrix.
 fn added(entries: &str) -> Vec<String> {
-    let matrix = described(entries).expect("well-formed");
+    let matrix = Matrix::parse(&with_entries(entries), "small.yml", &CATALOGUE).expect("well-formed");
     let cells = matrix.cells().into_iter().filter(|cell| cell.id.backend == "poll");
-    cells.map(|cell| cell.id.to_string()).filter(|id| !id.starts_with("group/")).collect()
+    let ids = cells.map(|cell| cell.id.to_string());
+    ids.filter(|id| !id.starts_with("group/one/") && !id.starts_with("group/two/")).collect()
 }
 
 #[test]
-fn an_entry_without_a_title_is_what_the_catalogue_says_it_is() {
+fn an_entry_is_run_over_what_the_scenarios_file_says() {
     let [dgram, udp, none, fifo] = [
         "raw/one/unix-dgram-level-1t1g@poll",
         "raw/one/udp-level-1t1g@poll",
@@ -321,30 +306,54 @@ fn an_entry_without_a_title_is_what_the_catalogue_says_it_is() {
     assert_eq!(added("  - id: raw/*\n"), [udp, dgram, none]);
     assert_eq!(added("  - id: raw/*\n    exclude: [{ transport: udp }]\n"), [dgram, none]);
     assert_eq!(added("  - id: rawer/one\n  - id: raw/two\n"), [fifo, none]);
-    let matrix = described("  - id: raw/*\n    timeout: 9\n").expect("well-formed");
+    let text = with_entries("  - id: raw/*\n    timeout: 9\n");
+    let matrix = Matrix::parse(&text, "small.yml", &CATALOGUE).expect("well-formed");
     let two = matrix.scenario("raw/two").expect("it is named");
-    assert_eq!((two.title.as_str(), two.layer), ("What of raw/two?", Layer::Characterisation));
+    assert_eq!((two.title.as_str(), two.layer), ("What of it?", Layer::Characterisation));
     assert_eq!(two.timeout.as_secs(), 9);
 }
 
 #[test]
-fn an_entry_that_no_catalogue_describes_is_refused_with_its_place() {
-    for (entries, line, meant) in [
-        ("  - id: rwa/*\n", 15, "did you mean 'raw/*'?"),
-        ("  - id: raw/on\n", 15, "did you mean 'raw/one'?"),
-        ("  - id: raw/*\n  - id: weather/tomorrow\n", 16, "give it a title"),
-        ("  - id: raw/*\n  - id: raw/one\n", 16, "rename one"),
-        ("  - id: raw/one\n    exclude: [{ transport: fifo }]\n", 16, "remove it"),
-    ] {
-        match described(entries) {
-            Err(MatrixError::Malformed { line: at, help, message, .. }) => {
-                assert_eq!(at, line, "{message}");
-                assert!(help.contains(meant), "{message}: {help}");
-            }
-            other => panic!("{entries}: {other:?}"),
-        }
+fn an_entry_narrows_and_widens_what_the_file_says() {
+    let narrow = "  - id: group/three\n    threads: [1]\n";
+    assert_eq!(added(narrow), ["group/three/tcp-level-1t1g@poll"]);
+    let wide = "  - id: rawer/*\n    transports: [fifo, pty]\n    threads: [1, 4]\n";
+    assert_eq!(
+        added(wide),
+        [
+            "rawer/one/fifo-level-1t1g@poll",
+            "rawer/one/fifo-level-4t1g@poll",
+            "rawer/one/pty-level-1t1g@poll",
+            "rawer/one/pty-level-4t1g@poll",
+        ]
+    );
+}
+
+#[test]
+fn the_entry_of_a_scenario_counts_in_place_of_that_of_its_group() {
+    let one = "  - id: raw/one\n    transports: [udp]\n";
+    let group = "  - id: raw/*\n    exclude: [{ transport: none }]\n";
+    for entries in [format!("{one}{group}"), format!("{group}{one}")] {
+        assert_eq!(added(&entries), ["raw/one/udp-level-1t1g@poll"], "{entries}");
     }
-    let (line, _, message, help) = error_of(&with_entries("  - id: raw/*\n    transports: [tcp]\n"));
-    assert_eq!((line, message.as_str()), (15, "raw/* has 'transports' and no title"));
-    assert!(help.contains("remove the key"), "{help}");
+    // The small matrix has entries of its own for two of the group.
+    assert_eq!(
+        added("  - id: group/*\n"),
+        ["1t1g", "2t1g", "2t2g"].map(|shape| format!("group/three/tcp-level-{shape}@poll"))
+    );
+}
+
+#[test]
+fn an_entry_that_means_nothing_is_refused_with_its_place_and_the_nearest() {
+    for (entries, line, meant) in [
+        ("  - id: rwa/*\n", 13, "did you mean 'raw/*'?"),
+        ("  - id: raw/on\n", 13, "did you mean 'raw/one'?"),
+        ("  - id: raw/*\n  - id: weather/tomorrow\n", 14, "name a scenario that this pollmatrix has"),
+        ("  - id: raw/*\n  - id: raw/*\n", 14, "remove one"),
+        ("  - id: raw/one\n    exclude: [{ transport: fifo }]\n", 14, "remove it"),
+    ] {
+        let (at, _, message, help) = error_of(&with_entries(entries));
+        assert_eq!(at, line, "{message}");
+        assert!(help.contains(meant), "{message}: {help}");
+    }
 }

@@ -325,7 +325,7 @@ mod tests {
             assert!(harvest.len() <= harvest.capacity());
             left.retain(|fd| harvest.iter().all(|event| event.fd != *fd));
         }
-        assert_eq!(left, []);
+        assert_eq!(left, [0; 0]);
         let mut none = Vec::new();
         poller.harvest(|_| Some(FIRST), Duration::ZERO, &mut none).unwrap();
         assert_eq!((none.len(), none.capacity()), (0, 0));

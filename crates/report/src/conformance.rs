@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use metadata::{Results, Status};
+
 use crate::grid::Tally;
-use crate::results::Results;
-use crate::status::Status;
 
 /// What a report says of one backend, on all targets together.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -132,7 +132,7 @@ mod tests {
     #[test]
     fn characterisation_counts_against_nobody() {
         let mut results = samples::results("here", &[("a", "poll", Pass), ("b", "poll", Fail)]);
-        results.cells[1].layer = "characterisation".into();
+        results.cells[1].layer = metadata::Layer::Characterisation;
         let backends = Conformance::of(&results);
         assert_eq!(backends["poll"].verdict(), Verdict::Holds { cells: 1, documented: 0 });
         assert_eq!(backends["poll"].characterisation.to_string(), "F1");

@@ -3,13 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
+use metadata::{CellResult, Results, Status, one_line};
 use serde::Serialize;
 
-use crate::cell::CellResult;
 use crate::grid::Tally;
-use crate::results::Results;
-use crate::status::Status;
-use crate::text::{code_span, first_line, markdown, one_line};
+use crate::text::{code_span, first_line, markdown};
 
 /// What a change means. The first is the one to look at first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
@@ -320,8 +318,9 @@ fn lost_targets(cells: &[Lone], other: &Results) -> Vec<Lost> {
 mod tests {
     use Status::{Crash, Fail, Pass, Permitted, Unsupported};
 
+    use metadata::NotRun;
+
     use super::*;
-    use crate::results::NotRun;
     use crate::samples;
 
     #[test]

@@ -4,9 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::ops::Range;
 
-use crate::cell::CellResult;
-use crate::results::Results;
-use crate::status::Status;
+use metadata::{CellResult, Results, Status};
 
 /// How many cells of each status there are at one place of a table.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]

@@ -2,13 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use metadata::{Results, Status, one_line, visible};
 use pulldown_cmark::{Event, Options, Parser, Tag};
 use serde_json::Value;
 
 use crate::diff::Diff;
-use crate::results::Results;
-use crate::status::Status;
-use crate::text::{one_line, visible};
 use crate::{junit, markdown, pages, samples, terminal};
 
 /// What a terminal obeys, what reorders or hides text, what XML cannot hold, and what is markup in Markdown.
@@ -21,9 +19,7 @@ fn results() -> (Results, Results) {
     let [harmless, hostile] = [harmless.as_str(), TEXT].map(|text| {
         let mut value = serde_json::to_value(samples::merged()).unwrap();
         samples::poison(&mut value, text, &mut Vec::new());
-        let mut results = Results::read(value.to_string().as_bytes()).expect("hostile results are results");
-        results.cells.iter_mut().for_each(|cell| cell.layer = "contract".into());
-        results
+        Results::read(value.to_string().as_bytes()).expect("hostile results are results")
     });
     (harmless, hostile)
 }

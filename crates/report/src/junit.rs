@@ -3,12 +3,8 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use metadata::{CellResult, Results, Status, one_line, visible};
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
-
-use crate::cell::CellResult;
-use crate::results::Results;
-use crate::status::Status;
-use crate::text::{one_line, visible};
 
 /// The text of junit.xml: one test suite per target, backend and layer, one case per cell. A target that was not run is a
 /// suite with one skipped case.
@@ -91,16 +87,17 @@ fn several_lines(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use metadata::NotRun;
+
     use super::*;
     use crate::merge::{Input, Rules, merge};
-    use crate::results::NotRun;
     use crate::samples;
 
     #[test]
     fn characterisations_have_suites_of_their_own() {
         let mut results =
             samples::results("one", &[("a", "poll", Status::Pass), ("b", "poll", Status::Fail)]);
-        results.cells[1].layer = "characterisation".into();
+        results.cells[1].layer = metadata::Layer::Characterisation;
         let text = report(&results).unwrap();
         for suite in [
             "name=\"poll\" tests=\"1\" skipped=\"0\" errors=\"0\" failures=\"0\"",

@@ -4,10 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::ops::Range;
 
-use crate::cell::CellResult;
+use metadata::{CellResult, Results, Status};
+
 use crate::grid::{Absent, Column, Grid, Overview};
-use crate::results::Results;
-use crate::status::Status;
 pub use crate::text::markdown as text;
 use crate::text::{code_block, code_span, markdown, table_code, tail};
 
@@ -238,9 +237,10 @@ fn detail(cell: &CellResult, several_targets: bool) -> String {
 mod tests {
     use Status::{Fail, Pass, Unsupported};
 
+    use metadata::NotRun;
+
     use super::*;
     use crate::merge::{Input, Rules, merge};
-    use crate::results::NotRun;
     use crate::samples;
 
     fn merged() -> Results {
@@ -314,5 +314,22 @@ mod tests {
         let mut results = merged();
         results.runs[1].interrupted = true;
         assert!(report(&results).contains("**Runs of two were interrupted"));
+    }
+
+    #[test]
+    fn the_markdown_report_fits_into_a_job_summary_whatever_happened() {
+        let rows = (0..4000).map(|number| {
+            let mut row = CellResult::without_attempt(
+                samples::subject("here", &format!("tcp-level-{number}t1g"), "epoll"),
+                Status::Crash,
+                "why".repeat(100),
+            );
+            row.stderr = "x".repeat(16 * 1024);
+            row
+        });
+        let results = Results::new(samples::run("here"), Vec::new(), rows.collect());
+        let text = report(&results);
+        assert!(text.len() <= MAX_BYTES, "{} bytes", text.len());
+        assert!(text.contains("more cells did not pass and have no room here"));
     }
 }

@@ -7,10 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use crate::cell::CellResult;
-use crate::results::{Results, Run};
-use crate::scenario::Scenario;
-use crate::status::Status;
+use metadata::{CellResult, Results, Run, Scenario, Status};
 
 /// Results to be joined.
 #[derive(Clone, Debug)]
@@ -300,7 +297,6 @@ mod tests {
     use Status::{Crash, Fail, NotRun, Pass};
 
     use super::*;
-    use crate::results;
     use crate::samples;
 
     fn input(name: &str, results: Results) -> Input {
@@ -316,7 +312,7 @@ mod tests {
 
     fn not_run(name: &str, target: &str) -> Input {
         let entry =
-            results::NotRun { target: target.into(), os: "freebsd".into(), reason: "built only".into() };
+            metadata::NotRun { target: target.into(), os: "freebsd".into(), reason: "built only".into() };
         input(name, Results::of_no_run(vec![entry]))
     }
 

@@ -3,11 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-use crate::attempt::Check;
-use crate::cell::CellResult;
-use crate::results::{Results, Run};
-use crate::scenario::Scenario;
-use crate::status::Status;
+use metadata::{CellResult, Check, Results, Run, Scenario, Status};
+
 use crate::text::{code_block, code_span, markdown, table_code};
 
 /// What the line of a page begins with that says where it comes from. It is the only one that another kernel or another
@@ -180,10 +177,10 @@ fn answer(check: &Check) -> String {
 
 #[cfg(test)]
 mod tests {
+    use metadata::{Asked, Link};
+
     use super::*;
-    use crate::attempt::Asked;
     use crate::samples;
-    use crate::scenario::Link;
 
     fn check(variant: &str, api: &str, observed: &str) -> Check {
         let (row, variant, api) = ("V06".into(), variant.into(), api.into());
@@ -204,7 +201,7 @@ mod tests {
         ];
         let mut results = samples::results("here", &rows);
         for cell in &mut results.cells {
-            cell.layer = "characterisation".into();
+            cell.layer = metadata::Layer::Characterisation;
         }
         results.runs[0].kernel = "6.1.3-someone".into();
         results.runs[0].arch = "x86_64".into();
@@ -273,7 +270,7 @@ tcp, level: why unsupported.
             }
         }
         other.runs[0].kernel = "6.1.3-another".into();
-        other.runs[0].seed = crate::Seed(7);
+        other.runs[0].seed = metadata::Seed(7);
         assert_eq!(pages(&other), pages(&results()));
     }
 

@@ -4,12 +4,10 @@ use std::fmt::Write;
 use std::ops::Range;
 
 use comfy_table::{Cell, CellAlignment, Color, ContentArrangement, Table, presets};
+use metadata::{CellResult, Results, Run, Status, one_line};
 
-use crate::cell::CellResult;
 use crate::grid::{Absent, Grid, Overview, Tally};
-use crate::results::{Results, Run};
-use crate::status::Status;
-use crate::text::{one_line, shortened};
+use crate::text::shortened;
 
 /// Tables of several targets are folded to this width, whatever the terminal's is: the same results look the same
 /// everywhere.
@@ -203,9 +201,10 @@ fn kernel(run: &Run) -> String {
 mod tests {
     use Status::{Fail, Pass, Unsupported};
 
+    use metadata::NotRun;
+
     use super::*;
     use crate::merge::{Input, Rules, merge};
-    use crate::results::NotRun;
     use crate::samples;
 
     const ROWS: [(&str, &str, Status); 5] = [
@@ -240,7 +239,7 @@ mod tests {
     #[test]
     fn characterisations_stand_below_by_groups_or_alone_by_scenarios() {
         let mut results = samples::results("here", &[("a", "poll", Pass), ("b", "poll", Fail)]);
-        results.cells[1].layer = "characterisation".into();
+        results.cells[1].layer = metadata::Layer::Characterisation;
         let expected = "            poll\n\
                         group/name  P1\n\
                         \n\

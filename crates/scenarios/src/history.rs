@@ -900,7 +900,7 @@ mod tests {
             })
             .flatten()
             .collect();
-        for scenario in catalogue().iter().filter(|scenario| scenario.id.starts_with("regression/")) {
+        for scenario in catalogue().filter(|scenario| scenario.id.starts_with("regression/")) {
             assert!(named.contains(&scenario.id), "no row of the history names {}", scenario.id);
         }
     }

@@ -79,7 +79,7 @@ impl Lab {
         let prepared = persist::prepare(builder, trial.make).map_err(Failure::from_start)?;
         boot(prepared.core())?;
         let runtime = ManuallyDrop::new(prepared.start().map_err(Failure::from_start)?);
-        let options = InsertOptions { trigger: trial.params.trigger, ..InsertOptions::default() };
+        let options = InsertOptions { trigger: trial.trigger, ..InsertOptions::default() };
         let mut lab =
             Self { runtime, fences: Vec::new(), open_before, options, expects_errors: false, clock: None };
         let ids: Vec<_> = lab.core().threads().collect();
@@ -283,7 +283,7 @@ impl Lab {
     }
 
     fn make_fence(&self, thread: ThreadId) -> Result<Fence, Failure> {
-        let ends = transport::pair(crate::Transport::Pipe).map_err(Failure::broken)?;
+        let ends = transport::pair(metadata::Transport::Pipe).map_err(Failure::broken)?;
         let passed = Arc::new(AtomicU64::new(0));
         let count = Arc::clone(&passed);
         let handler = move |ready: &Ready<'_>| {

@@ -2,10 +2,10 @@
 
 use std::net::UdpSocket;
 
+use metadata::{Transport, Variant};
 use nix::errno::Errno;
 
 use crate::descriptors;
-use crate::params::{Params, Transport};
 use crate::trial::Failure;
 
 /// Descriptors of any scenario besides those of its threads.
@@ -31,7 +31,7 @@ const STORM: usize = 88;
 const STORM_ID: &str = "deletion/close-once";
 
 /// How many descriptors the scenario needs.
-pub fn descriptors(scenario: &str, params: Params) -> usize {
+pub fn descriptors(scenario: &str, params: Variant) -> usize {
     let own = OWN + PER_THREAD * params.threads;
     let more = MORE.iter().find(|(id, _)| *id == scenario).map(|(_, more)| *more);
     match more {
@@ -42,7 +42,7 @@ pub fn descriptors(scenario: &str, params: Params) -> usize {
 }
 
 /// How many descriptors there may be beyond those that every scenario of this shape needs.
-pub(crate) fn room(params: Params) -> usize {
+pub(crate) fn room(params: Variant) -> usize {
     descriptors::limit().saturating_sub(inherited() + OWN + PER_THREAD * params.threads)
 }
 
@@ -50,7 +50,7 @@ pub(crate) fn room(params: Params) -> usize {
 ///
 /// # Errors
 /// [`Failure::Unsupported`] with what it has not.
-pub(crate) fn check(scenario: &str, params: Params) -> Result<(), Failure> {
+pub(crate) fn check(scenario: &str, params: Variant) -> Result<(), Failure> {
     let (needed, limit) = (descriptors(scenario, params), descriptors::limit());
     // Looked for only where it matters.
     let inherited = if limit < 2 * needed { inherited() } else { 0 };

@@ -7,13 +7,13 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::PathBuf;
 use std::time::Duration;
 
+use metadata::Transport;
 use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::poll::PollFlags;
 use nix::sys::socket::{MsgFlags, recv};
 
 use crate::descriptors;
-use crate::params::Transport;
 use crate::trial::patience;
 
 /// Two ends: `near` goes under test, `far` is the peer's and stays with the scenario.
@@ -112,6 +112,11 @@ pub fn copy_at(fd: &impl AsFd, number: RawFd) -> io::Result<OwnedFd> {
     if copy.as_raw_fd() == number { Ok(copy) } else { Err(io::ErrorKind::AddrInUse.into()) }
 }
 
+/// The scenarios of the core have no descriptors of this kind, or no listeners of it.
+pub(crate) fn no_such(transport: Transport) -> io::Error {
+    io::Error::new(io::ErrorKind::Unsupported, format!("no scenario of the core does this over {transport}"))
+}
+
 /// A connected pair.
 ///
 /// # Errors
@@ -133,6 +138,7 @@ pub fn pair(transport: Transport) -> io::Result<Pair> {
             let (near, far) = io::pipe()?;
             (near.into(), Far::Pipe(far))
         }
+        other => return Err(no_such(other)),
     };
     set_nonblocking(&near)?;
     Ok(Pair { near, far })
@@ -181,7 +187,7 @@ impl Listener {
                 let path = directory.join("listener");
                 (UnixListener::bind(&path)?.into(), Address::Unix(path))
             }
-            Transport::Pipe => return Err(io::ErrorKind::Unsupported.into()),
+            other => return Err(no_such(other)),
         };
         set_nonblocking(&fd)?;
         Ok(Self { fd, address })

@@ -8,13 +8,14 @@ use std::time::Duration;
 
 use fd_core::error::StartError;
 use fd_core::hooks::inject;
-use fd_core::poller::{BackendError, Events, MakeBackend};
+use fd_core::poller::{BackendError, Events, MakeBackend, Trigger};
+use metadata::{Check, Variant};
 
 use crate::catalogue::Scenario;
 use crate::needs;
-use crate::params::Params;
 use crate::shortage;
 use crate::threads;
+use crate::trigger;
 
 /// How long a scenario waits for something that must happen, on a machine of ordinary speed. Not a bound on how fast it
 /// is: a cell under heavy load may take this long. It is there to end a run with an explanation before the driver's time
@@ -59,25 +60,12 @@ pub struct Trial {
     /// Its name.
     pub backend: &'static str,
     /// The cell's parameters.
-    pub params: Params,
+    pub params: Variant,
+    /// Their trigger, as the core knows it.
+    pub trigger: Trigger,
     /// For everything random. Printed with every result.
     pub seed: u64,
     outcome: Outcome,
-}
-
-/// One thing that was looked at.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Check {
-    /// What was looked at.
-    pub what: String,
-    /// The allowed answers, as text.
-    pub expected: Vec<String>,
-    /// The answer.
-    pub observed: String,
-    /// Where the expectation comes from: an invariant, a man page, a clause, a commit.
-    pub source: String,
-    /// Whether `observed` is allowed.
-    pub holds: bool,
 }
 
 /// Everything that a run recorded.
@@ -206,7 +194,8 @@ impl Trial {
     }
 
     fn record(&mut self, what: String, expected: Vec<String>, observed: String, source: &str, holds: bool) {
-        self.outcome.checks.push(Check { what, expected, observed, source: source.into(), holds });
+        let source = source.into();
+        self.outcome.checks.push(Check { what, expected, observed, source, holds, ..Check::default() });
     }
 
     /// Ends the run here if some check did not hold: for when nothing after it would make sense.
@@ -214,14 +203,6 @@ impl Trial {
     /// # Errors
     /// [`Failure::Wrong`] with the first check that did not hold.
     pub fn all_hold(&self) -> Result<(), Failure> {
-        self.outcome.first_wrong().map_or(Ok(()), |wrong| Err(Failure::Wrong(wrong)))
-    }
-
-    /// Ends the run if some check did not hold, before it waits for what will never happen.
-    ///
-    /// # Errors
-    /// [`Failure::Wrong`].
-    pub fn held_so_far(&self) -> Result<(), Failure> {
         self.outcome.first_wrong().map_or(Ok(()), |wrong| Err(Failure::Wrong(wrong)))
     }
 
@@ -248,10 +229,14 @@ pub fn run(
     scenario: &Scenario,
     backend: &'static str,
     make: MakeBackend,
-    params: Params,
+    params: Variant,
     seed: u64,
 ) -> (Verdict, Outcome) {
-    let mut trial = Trial { make, backend, params, seed, outcome: Outcome::default() };
+    let trigger = match trigger::of(params.trigger) {
+        Ok(trigger) => trigger,
+        Err(none) => return (Verdict::Unsupported(none.to_string()), Outcome::default()),
+    };
+    let mut trial = Trial { make, backend, params, trigger, seed, outcome: Outcome::default() };
     let ended = needs::check(scenario.id, params).and_then(|()| (scenario.run)(&mut trial));
     let verdict = match ended {
         Err(Failure::Unsupported(reason)) => Verdict::Unsupported(reason),
@@ -276,15 +261,15 @@ pub fn run(
 
 #[cfg(test)]
 mod tests {
-    use fd_core::poller::Trigger;
+
+    use metadata::{Axes, Layer, Mode, Transport};
 
     use super::*;
-    use crate::catalogue::Layer;
-    use crate::params::Transport;
 
     fn ran(run: fn(&mut Trial) -> Result<(), Failure>) -> (Verdict, Vec<Check>) {
-        let scenario = Scenario { id: "a/b", title: "T", layer: Layer::Contract, clauses: &[], run };
-        let params = Params { transport: Transport::Tcp, trigger: Trigger::Level, threads: 1, groups: 1 };
+        let scenario =
+            Scenario { id: "a/b", title: "T", layer: Layer::Contract, clauses: &[], axes: Axes::PLAIN, run };
+        let params = Variant { transport: Transport::Tcp, trigger: Mode::Level, threads: 1, groups: 1 };
         let make: MakeBackend = |_| Err(BackendError::Capacity { backend: "none", limit: 0, capacity: 0 });
         let (verdict, outcome) = super::run(&scenario, "none", make, params, 1);
         (verdict, outcome.checks)

@@ -12,6 +12,7 @@ mod wake_pipe;
 use std::os::fd::{OwnedFd, RawFd};
 use std::time::Duration;
 
+pub use metadata::Mode;
 use nix::errno::Errno;
 
 pub use crate::answer::{Answer, Bits, Filter, Record};
@@ -55,24 +56,6 @@ impl Interest {
             peer_shut: self.peer_shut || other.peer_shut,
         }
     }
-}
-
-/// When a registration is reported again.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-pub enum Mode {
-    /// As long as it is ready.
-    #[default]
-    Level,
-    /// When it becomes ready: `EPOLLET`, `EV_CLEAR`.
-    Edge,
-    /// Once, until it is modified: `EPOLLONESHOT`. kqueue's `EV_ONESHOT` takes the filter out.
-    OneShot,
-    /// Once, until it is modified: `EV_DISPATCH` disables the filter.
-    Dispatch,
-    /// Level, and one waiting poller is woken, not all: `EPOLLEXCLUSIVE`.
-    Exclusive,
-    /// Edge, and one waiting poller is woken, not all: `EPOLLEXCLUSIVE|EPOLLET`.
-    ExclusiveEdge,
 }
 
 /// One event as the poller gave it.

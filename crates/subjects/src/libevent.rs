@@ -20,8 +20,9 @@ use std::os::fd::RawFd;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use metadata::Mode;
 use nix::errno::Errno;
-use selector::{Capabilities, Changed, Event, Interest, Mode, Selector, Token, Unsupported, View};
+use selector::{Capabilities, Changed, Event, Interest, Selector, Token, Unsupported, View};
 
 use self::base::{Base, Heard, OwnedEvent};
 use crate::column;

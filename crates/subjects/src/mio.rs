@@ -11,8 +11,9 @@ use std::time::Duration;
 
 use ::mio::unix::SourceFd;
 use ::mio::{self as library, Events, Poll, Registry, Waker};
+use metadata::Mode;
 use nix::errno::Errno;
-use selector::{Capabilities, Changed, Event, Interest, Mode, Record, Selector, Token, Unsupported, View};
+use selector::{Capabilities, Changed, Event, Interest, Record, Selector, Token, Unsupported, View};
 
 use crate::{column, io_error};
 

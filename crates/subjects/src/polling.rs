@@ -10,8 +10,9 @@ use std::os::fd::{BorrowedFd, RawFd};
 use std::time::Duration;
 
 use ::polling::{self as library, Events, PollMode, Poller};
+use metadata::Mode;
 use nix::errno::Errno;
-use selector::{Capabilities, Changed, Event, Interest, Mode, Record, Selector, Token, Unsupported, View};
+use selector::{Capabilities, Changed, Event, Interest, Record, Selector, Token, Unsupported, View};
 
 use crate::{column, io_error};
 

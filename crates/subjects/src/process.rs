@@ -17,9 +17,10 @@ use std::os::unix::net::UnixStream;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use metadata::Mode;
 use nix::errno::Errno;
 use selector::{
-    Capabilities, Changed, Event, Interest, MakeSelector, Mode, Record, Selector, Token, Unsupported, View,
+    Capabilities, Changed, Event, Interest, MakeSelector, Record, Selector, Token, Unsupported, View,
 };
 
 pub(crate) use self::conversation::{Conversation, Fault, Start};

@@ -9,11 +9,10 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::thread;
 use std::time::Duration;
 
+use metadata::Mode;
 use nix::errno::Errno;
 use rstest::rstest;
-use selector::{
-    Capabilities, Changed, Event, Interest, MakeSelector, Mode, Selector, Token, Unsupported, View,
-};
+use selector::{Capabilities, Changed, Event, Interest, MakeSelector, Selector, Token, Unsupported, View};
 use subjects::testing::lacks;
 use subjects::{Check, Outcome, check, check_process};
 

@@ -6,9 +6,10 @@ use std::net::{Shutdown, TcpListener, TcpStream};
 use std::os::fd::{AsFd, AsRawFd};
 use std::os::unix::net::UnixStream;
 
+use metadata::Mode;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use rstest::rstest;
-use selector::{Interest, Mode, Selector};
+use selector::{Interest, Selector};
 use subjects::testing::lacks;
 use subjects::{PATIENCE, find, process};
 

@@ -1,10 +1,12 @@
 //! E01 to E16: edges and one-shots.
 
-use selector::Mode;
+use metadata::{
+    Mode,
+    Transport::{Fifo, None, Pipe, Seqpacket, Tcp, Udp, Unix, UnixDgram},
+};
 
 use super::{BOTH, EDGE, LEVEL, ONCE};
 use crate::Row;
-use crate::Transport::{Fifo, None, Pipe, Seqpacket, Tcp, Udp, Unix, UnixDgram};
 
 pub(super) const ROWS: &[Row] = &[
     Row {

@@ -1,8 +1,9 @@
 //! F01 to F09: what kinds of files can be watched, and what is said of them.
 
+use metadata::Transport::{Fifo, None, Pipe};
+
 use super::{BOTH, LEVEL};
 use crate::Row;
-use crate::Transport::{Fifo, None, Pipe};
 
 pub(super) const ROWS: &[Row] = &[
     Row {

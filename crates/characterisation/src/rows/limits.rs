@@ -1,8 +1,9 @@
 //! T10 to T14: how many descriptors there can be, and which numbers they have.
 
+use metadata::Transport::{None, Pipe};
+
 use super::LEVEL;
 use crate::Row;
-use crate::Transport::{None, Pipe};
 
 pub(super) const ROWS: &[Row] = &[
     Row {

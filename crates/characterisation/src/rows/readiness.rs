@@ -1,8 +1,9 @@
 //! V01 to V34: what each state looks like.
 
+use metadata::Transport::{Fifo, Pipe, Pty, Seqpacket, Tcp, Udp, Unix, UnixDgram};
+
 use super::{BOTH, LEVEL};
 use crate::Row;
-use crate::Transport::{Fifo, Pipe, Pty, Seqpacket, Tcp, Udp, Unix, UnixDgram};
 
 pub(super) const ROWS: &[Row] = &[
     Row {

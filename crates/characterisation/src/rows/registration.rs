@@ -1,8 +1,9 @@
 //! A01 to A24: registrations, and how long they live.
 
+use metadata::Transport::{Fifo, None, Pipe, Seqpacket, Tcp, Udp, Unix, UnixDgram};
+
 use super::{BOTH, EDGE, LEVEL};
 use crate::Row;
-use crate::Transport::{Fifo, None, Pipe, Seqpacket, Tcp, Udp, Unix, UnixDgram};
 
 pub(super) const ROWS: &[Row] = &[
     Row {

@@ -1,10 +1,12 @@
 //! C01 to C14: connecting, accepting, and listeners that threads share.
 
-use selector::Mode;
+use metadata::{
+    Mode,
+    Transport::{Seqpacket, Tcp, Unix},
+};
 
 use super::{BOTH, EDGE, LEVEL};
 use crate::Row;
-use crate::Transport::{Seqpacket, Tcp, Unix};
 
 /// Every mode.
 const EVERY: &[Mode] =

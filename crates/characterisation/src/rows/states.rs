@@ -1,8 +1,9 @@
 //! 2.7: the states of a pipe, a FIFO and a socket pair that FreeBSD's own tests have canned answers for.
 
+use metadata::Transport::{Fifo, Pipe, Unix};
+
 use super::BOTH;
 use crate::Row;
-use crate::Transport::{Fifo, Pipe, Unix};
 
 pub(super) const ROWS: &[Row] = &[
     Row {

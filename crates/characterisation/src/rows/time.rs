@@ -1,8 +1,9 @@
 //! T01 to T09: timeouts, and signals that come while a thread waits.
 
+use metadata::Transport::{None, Pipe};
+
 use super::LEVEL;
 use crate::Row;
-use crate::Transport::{None, Pipe};
 
 pub(super) const ROWS: &[Row] = &[
     Row {

@@ -1,8 +1,9 @@
 //! A15 and A17: what becomes of a descriptor while others hold it or wait for it.
 
+use metadata::Transport::{Pipe, Unix};
+
 use super::LEVEL;
 use crate::Row;
-use crate::Transport::{Pipe, Unix};
 
 pub(super) const ROWS: &[Row] = &[
     Row {

@@ -1,10 +1,12 @@
 //! W01 to W17: wake-ups, threads, and more events than there is room for.
 
-use selector::Mode;
+use metadata::{
+    Mode,
+    Transport::{None, Pipe, Tcp, Unix},
+};
 
 use super::{BOTH, EDGE, LEVEL};
 use crate::Row;
-use crate::Transport::{None, Pipe, Tcp, Unix};
 
 pub(super) const ROWS: &[Row] = &[
     Row {

@@ -6,6 +6,7 @@ use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::sync::Arc;
 use std::time::Instant;
 
+use metadata::Transport;
 use nix::errno::Errno;
 use nix::fcntl::OFlag;
 use nix::sys::socket::{
@@ -18,7 +19,7 @@ use super::ears::Ears;
 use super::settle::{self, FAILED, HALF_CLOSED, READABLE, RESET, URGENT, WRITABLE};
 use super::{Stage, broken, call_failed};
 use crate::verbs::{Call, Direction, FIRST, Name, Reading, Size, SocketOption};
-use crate::{Setting, Stopped, Transport};
+use crate::{Setting, Stopped};
 
 /// Room for everything that a line sends, but for `fills`.
 const BUFFER: usize = 1 << 16;

@@ -4,9 +4,10 @@ use std::os::fd::{BorrowedFd, OwnedFd, RawFd};
 use std::sync::Arc;
 use std::time::Duration;
 
+use metadata::Mode;
 use nix::errno::Errno;
 use nix::unistd::write;
-use selector::{Changed, Event, Interest, Mode, Selector, Token};
+use selector::{Changed, Event, Interest, Selector, Token};
 
 use super::ears::{Ears, FENCE, ROOM};
 use super::sleepers::{self, Sleeper, Waited};

@@ -5,6 +5,7 @@ use std::io::{Seek, SeekFrom, Write};
 use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::path::{Path, PathBuf};
 
+use metadata::Transport;
 use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, FdFlag, OFlag, fcntl, open};
 use nix::sys::mman::{shm_open, shm_unlink};
@@ -17,7 +18,7 @@ use nix::unistd::{mkfifo, pipe};
 use tempfile::TempDir;
 
 use super::{broken, call_failed, limits};
-use crate::{Setting, Stopped, Transport};
+use crate::{Setting, Stopped};
 
 /// Where a socket is.
 #[derive(Clone, Debug)]

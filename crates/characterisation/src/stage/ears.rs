@@ -5,8 +5,9 @@ use std::os::fd::{AsRawFd, RawFd};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use metadata::Mode;
 use nix::errno::Errno;
-use selector::{Answer, Changed, Event, Interest, Mode, Refusal, Selector, Token};
+use selector::{Answer, Changed, Event, Interest, Refusal, Selector, Token};
 
 use super::{broken, call_failed};
 use crate::verbs::Name;
@@ -50,7 +51,9 @@ impl Ears {
         let mode = if modes.contains(&Mode::Level) {
             Mode::Level
         } else {
-            modes.first().copied().unwrap_or_default()
+            *modes
+                .first()
+                .ok_or_else(|| Stopped::Broken(format!("{} says that it has no mode", selector.name())))?
         };
         match selector.add(fence.0.as_raw_fd(), FENCE, Interest::READ, mode) {
             Changed::Done => Ok(Self { selector: selector.into(), patience, fence, kept: Mutex::default() }),
@@ -205,10 +208,10 @@ mod tests {
     use std::collections::VecDeque;
     use std::io;
 
+    use metadata::Transport;
     use selector::{Bits, Capabilities, MakeSelector, Record, Unsupported, View};
 
     use super::*;
-    use crate::Transport;
 
     /// A poller that says in each wait what it was told to.
     struct Prompted {

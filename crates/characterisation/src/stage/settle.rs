@@ -10,11 +10,12 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::time::{Duration, Instant};
 
 use libc::c_short;
+use metadata::Transport;
 use nix::unistd::{read, write};
 
 use super::descriptors::{self, Place};
 use super::{broken, call_failed};
-use crate::{Setting, Stopped, Transport};
+use crate::{Setting, Stopped};
 
 /// Data, a connection, or the end of one.
 pub(super) const READABLE: c_short = libc::POLLIN;

@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use std::str::FromStr;
 use std::time::Duration;
 
-use selector::{Interest, Mode, RawArgument};
+use metadata::Mode;
+use selector::{Interest, RawArgument};
 use strsim::damerau_levenshtein;
 
 use super::{

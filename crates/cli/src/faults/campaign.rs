@@ -11,21 +11,20 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use fd_core::hooks::fault::Fault;
-use report::{Seed, Status};
+use metadata::{Seed, Status};
+use report::first_line;
+use runner::executable::Executable;
+use runner::plan::{Planned, Source};
+use runner::progress::Progress;
+use runner::signals::Stop;
+use runner::supervise::{self, Order};
+use runner::{provenance, schedule};
 
 use super::kills::{CONTROL, Kill, Kills, Proof};
 use super::record::Row;
 use super::tries::{Ended, Tries, Try};
 use crate::args::FaultsArgs;
 use crate::error::Error;
-use crate::executable::Executable;
-use crate::expected;
-use crate::plan::{Planned, Source};
-use crate::progress::{Progress, first_line};
-use crate::provenance;
-use crate::schedule;
-use crate::signals::Stop;
-use crate::supervise::{self, Order};
 
 /// A cell waits at least so long for what must happen.
 pub const LEAST_PATIENCE: Duration = Duration::from_secs(2);
@@ -44,7 +43,7 @@ const JOBS_PER_CPU: usize = 3;
 
 /// See the module.
 pub struct Campaign<'a> {
-    source: &'a Source,
+    source: &'a Source<'a>,
     tries: &'a Tries,
     stop: &'a Stop,
     executable: &'a Executable,
@@ -87,7 +86,7 @@ enum Tried {
 impl<'a> Campaign<'a> {
     /// With what the arguments say.
     pub fn new(
-        source: &'a Source,
+        source: &'a Source<'a>,
         executable: &'a Executable,
         tries: &'a Tries,
         stop: &'a Stop,
@@ -415,7 +414,7 @@ impl<'a> Campaign<'a> {
     /// Whether what was tried could be written, and was run by one program.
     fn check(&self) -> Result<(), Error> {
         self.tries.check()?;
-        self.executable.check()
+        Ok(self.executable.check()?)
     }
 
     fn seed(&self, number: u64) -> Seed {
@@ -446,6 +445,7 @@ impl<'a> Campaign<'a> {
             return None;
         }
         let order = Order {
+            environment: self.source.environment,
             prefix: &[],
             executable: self.executable,
             matrix: self.source.path.as_deref().map(Path::new),
@@ -458,7 +458,7 @@ impl<'a> Campaign<'a> {
             slow: self.slow,
             patience,
         };
-        let attempt = expected::judge(supervise::attempt(&order, || self.stop.asked())?);
+        let attempt = self.source.environment.judge(supervise::attempt(&order, || self.stop.asked())?);
         let waited = patience.unwrap_or(scenarios::PATIENCE).saturating_mul(self.slow.get());
         let ended = Ended::new(attempt, u64::try_from(waited.as_millis()).unwrap_or(u64::MAX));
         self.tries.add(tried, ended.clone());

@@ -4,8 +4,8 @@
 use std::collections::HashSet;
 
 use fd_core::hooks::fault::Fault;
-
-use crate::plan::Planned;
+use metadata::Mode;
+use runner::plan::Planned;
 
 /// The scenario's cells that can be run here and that the fault concerns, those first that add the most to what the ones
 /// before them have: another backend, trigger, number of groups, transport, number of threads.
@@ -27,7 +27,7 @@ pub fn order(planned: &[Planned], of_scenario: &[usize], fault: Fault) -> Vec<us
             let new = features(cell).into_iter().filter(|feature| !seen.contains(feature));
             let params = &cell.subject.params;
             // Groups and edges have the most to go wrong; fewer threads are sooner done; then the matrix's order.
-            let edge = params.trigger == "edge";
+            let edge = params.trigger == Mode::Edge;
             (new.count(), params.groups, edge, std::cmp::Reverse((params.threads, *index)))
         });
         let Some((index, _)) = best else { return ordered };
@@ -41,21 +41,25 @@ fn features(cell: &Planned) -> [String; 5] {
     let (subject, params) = (&cell.subject, &cell.subject.params);
     [
         subject.backend.clone(),
-        params.trigger.clone(),
+        params.trigger.to_string(),
         format!("{}g", params.groups),
-        params.transport.clone(),
+        params.transport.to_string(),
         format!("{}t", params.threads),
     ]
 }
 
 #[cfg(test)]
 mod tests {
+
+    use runner::plan::Source;
+
     use super::*;
-    use crate::plan::Source;
+    use runner::Environment;
 
     #[test]
     fn the_first_cells_differ_in_everything_and_none_is_left_out() {
-        let source = Source::load(None).unwrap();
+        let environment = Environment::default();
+        let source = Source::load(None, &environment).unwrap();
         let all = source.plan(source.target().unwrap(), &Default::default()).unwrap();
         let of = |at: &usize| all[*at].subject.scenario == "migration/idle-takeover";
         let cells: Vec<_> = (0..all.len()).filter(of).collect();

@@ -1,12 +1,12 @@
 //! The kill matrix: which scenario catches which fault, and what follows from it.
 
 use fd_core::hooks::fault::Fault;
-use report::{Seed, Status, Subject};
+use metadata::{Seed, Status, Subject};
+use runner::plan::Planned;
 use serde::Serialize;
 
 use super::cells;
 use super::record::Record;
-use crate::plan::Planned;
 
 /// So many scenarios say what most of them kill.
 const ENOUGH: usize = 10;
@@ -191,7 +191,7 @@ impl Kills {
             match columns.iter().position(|column| column.scenario == *scenario) {
                 Some(index) => of_scenario[index].push(at),
                 None => {
-                    let characterisation = cell.subject.layer == matrix::Layer::Characterisation.name();
+                    let characterisation = cell.subject.layer == metadata::Layer::Characterisation;
                     columns.push(Column {
                         scenario: scenario.clone(),
                         characterisation,
@@ -485,13 +485,17 @@ fn reason(fault: Fault, planned: &[Planned]) -> String {
 
 #[cfg(test)]
 mod tests {
+
+    use runner::plan::Source;
+
     use super::*;
-    use crate::plan::Source;
+    use runner::Environment;
 
     const ALL: Judged = Judged { faults: true, scenarios: true };
 
     fn cells(prefixes: &[&str]) -> Vec<Planned> {
-        let source = Source::load(None).unwrap();
+        let environment = Environment::default();
+        let source = Source::load(None, &environment).unwrap();
         let prefixes = prefixes.iter().map(|prefix| (*prefix).to_owned()).collect();
         let selection = matrix::Selection { prefixes, ..Default::default() };
         source.plan(source.target().unwrap(), &selection).unwrap()
@@ -508,7 +512,7 @@ mod tests {
 
     fn record(lines: &[(Fault, &str)]) -> Record {
         let row = |(fault, cell): &(Fault, &str)| super::super::record::Row {
-            os: crate::provenance::OS.to_owned(),
+            os: runner::provenance::OS.to_owned(),
             fault: *fault,
             cell: (*cell).to_owned(),
             hangs: false,

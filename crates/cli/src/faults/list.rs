@@ -21,7 +21,7 @@ pub fn text(format: RunFormat) -> String {
                 })
             };
             let faults: Vec<_> = Fault::ALL.iter().map(entry).collect();
-            report::json(&json!(faults))
+            metadata::json(&json!(faults))
         }
         RunFormat::Markdown => {
             let mut text = String::from("| fault | what it breaks | where that happened |\n|---|---|---|\n");

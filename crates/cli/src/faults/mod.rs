@@ -9,22 +9,20 @@ mod seeds;
 mod show;
 mod tries;
 
-use std::num::NonZeroU32;
 use std::path::Path;
 use std::process::ExitCode;
 
 use fd_core::hooks::fault::Fault;
-use matrix::{Selection, did_you_mean};
-use report::Seed;
+use matrix::Selection;
+use runner::executable::{self, Executable};
+use runner::journal::Lock;
+use runner::plan::{Planned, Source};
+use runner::signals::{self, Stop};
+use runner::{Environment, faults as switches, notes, output, provenance};
 
 use crate::args::{FaultsArgs, RunFormat};
-use crate::error::{self, Error};
-use crate::executable::{self, Executable};
-use crate::journal::Lock;
-use crate::plan::{Planned, Source};
-use crate::signals::Stop;
-use crate::{exit, generate, output, provenance, rows, run};
-
+use crate::error::Error;
+use crate::{exit, generate};
 use campaign::{Breadth, Campaign};
 use kills::{CONTROL, Kills};
 use tries::Tries;
@@ -35,17 +33,17 @@ const JSON: &str = "kill-matrix.json";
 const MARKDOWN: &str = "kill-matrix.md";
 
 /// Lists the faults, or runs them.
-pub fn run(matrix: Option<&Path>, args: &FaultsArgs) -> Result<ExitCode, Error> {
+pub fn run(environment: &Environment, matrix: Option<&Path>, args: &FaultsArgs) -> Result<ExitCode, Error> {
     if args.list {
         output::print(&list::text(args.format))?;
         return Ok(ExitCode::SUCCESS);
     }
     if !cfg!(feature = "faults") {
-        return Err(Error::NoFaults);
+        return Err(runner::Error::NoFaults.into());
     }
-    let source = Source::load(matrix)?;
+    let source = Source::load(matrix, environment)?;
     if args.seeds {
-        let stop = Stop::install().map_err(run::cannot_start)?;
+        let stop = Stop::install().map_err(signals::cannot_start)?;
         return match seeds::run(&source, args, &stop)? {
             Some((text, held)) => {
                 output::print(&text)?;
@@ -54,11 +52,11 @@ pub fn run(matrix: Option<&Path>, args: &FaultsArgs) -> Result<ExitCode, Error> 
             None => Ok(ExitCode::from(stop.signal().unwrap_or(exit::FAILED))),
         };
     }
-    let mut faults = args.faults.iter().map(|name| find(name)).collect::<Result<Vec<_>, _>>()?;
+    let mut faults = args.faults.iter().map(|name| switches::find(name)).collect::<Result<Vec<_>, _>>()?;
     faults.dedup();
     let judged = kills::Judged {
-        faults: !faults.is_empty() || args.selection.is_all(),
-        scenarios: !args.selection.is_all() || faults.is_empty(),
+        faults: !faults.is_empty() || args.selection.is_all(environment),
+        scenarios: !args.selection.is_all(environment) || faults.is_empty(),
     };
     if faults.is_empty() {
         faults = Fault::ALL.to_vec();
@@ -67,11 +65,11 @@ pub fn run(matrix: Option<&Path>, args: &FaultsArgs) -> Result<ExitCode, Error> 
         (true, None) => Some(generate::find_root()?),
         (_, root) => root.clone(),
     };
-    let stop = Stop::install().map_err(run::cannot_start)?;
+    let stop = Stop::install().map_err(signals::cannot_start)?;
     let known = contract_cells(&source, &Selection::default())?;
-    let planned = contract_cells(&source, &args.selection.selection())?;
+    let planned = contract_cells(&source, &args.selection.selection(environment))?;
     if planned.is_empty() {
-        return Err(Error::NothingToFault(args.selection.selection().describe()));
+        return Err(Error::NothingToFault(args.selection.selection(environment).describe()));
     }
     let controls = known.iter().filter(|cell| cell.subject.scenario == CONTROL).cloned().collect();
     let mut kills = Kills::new(&faults, planned, controls, judged);
@@ -115,32 +113,32 @@ pub fn run(matrix: Option<&Path>, args: &FaultsArgs) -> Result<ExitCode, Error> 
         RunFormat::Text => show::text(&kills, args.quick),
     })?;
     if let Some(signal) = stop.signal() {
-        error::note("interrupted: the same command with --resume continues");
+        notes::note("interrupted: the same command with --resume continues");
         return Ok(ExitCode::from(signal));
     }
     for problem in &unrecorded {
-        error::warning(problem);
+        notes::warning(problem);
     }
     if !unrecorded.is_empty() {
-        error::note("`pollmatrix faults --record` runs everything and writes the record again");
+        notes::note("`pollmatrix faults --record` runs everything and writes the record again");
     }
     let mut held = unrecorded.is_empty() && kills.verdict().holds();
     if let Some(root) = root {
         // What is not proven is missing in it, and --quick says so.
-        error::note(&record::write(&root, &kills, &known)?);
+        notes::note(&record::write(&root, &kills, &known)?);
         for fault in kills.unrecorded() {
             held = false;
-            error::warning(&format!("{fault} has no line any more: the harness catches it"));
-            error::note(&format!("`pollmatrix faults {CONTROL} --record --fault {fault}` records that"));
+            notes::warning(&format!("{fault} has no line any more: the harness catches it"));
+            notes::note(&format!("`pollmatrix faults {CONTROL} --record --fault {fault}` records that"));
         }
     }
     Ok(if held { ExitCode::SUCCESS } else { ExitCode::from(exit::FAILED) })
 }
 
 /// The selected cells of the core. The raw pollers are not the core: no fault is in them.
-fn contract_cells(source: &Source, selection: &Selection) -> Result<Vec<Planned>, Error> {
+fn contract_cells(source: &Source<'_>, selection: &Selection) -> Result<Vec<Planned>, Error> {
     let mut planned = source.plan(source.target()?, selection)?;
-    planned.retain(|cell| rows::find(&cell.subject.scenario).is_none());
+    planned.retain(|cell| characterisation::find(&cell.subject.scenario).is_none());
     Ok(planned)
 }
 
@@ -151,48 +149,4 @@ fn breadth(args: &FaultsArgs) -> Breadth {
         None if args.selection.has_prefixes() && !args.record => Breadth::All,
         None => Breadth::Until(1),
     }
-}
-
-/// The fault of this name, if this program can switch it on.
-pub fn find(name: &str) -> Result<Fault, Error> {
-    let found = by_name(name);
-    let fault =
-        found.ok_or_else(|| Error::UnknownFault { name: name.to_owned(), help: did_you_mean_fault(name) })?;
-    if cfg!(feature = "faults") { Ok(fault) } else { Err(Error::NoFaults) }
-}
-
-/// The rate, if this program can inject errors.
-pub fn injectable(one_in: NonZeroU32) -> Result<NonZeroU32, Error> {
-    if cfg!(feature = "faults") { Ok(one_in) } else { Err(Error::NoFaults) }
-}
-
-/// Makes system calls below the core fail for the rest of this process.
-pub fn inject(seed: Seed, cell: &str, one_in: NonZeroU32) {
-    #[cfg(feature = "faults")]
-    fd_core::hooks::inject::enable(seed.0, cell, one_in);
-    #[cfg(not(feature = "faults"))]
-    let _ = (seed, cell, one_in);
-}
-
-fn by_name(name: &str) -> Option<Fault> {
-    Fault::ALL.iter().find(|fault| fault.name() == name).copied()
-}
-
-fn did_you_mean_fault(name: &str) -> String {
-    match matrix::nearest(name, Fault::ALL.iter().map(|fault| fault.name())) {
-        Some(_) => did_you_mean(name, Fault::ALL.iter().map(|fault| fault.name())),
-        None => "`pollmatrix faults --list` shows them".into(),
-    }
-}
-
-/// Switches the fault on for the rest of this process.
-pub fn enable(fault: Fault) {
-    #[cfg(feature = "faults")]
-    // SAFETY: this process was started to run with the fault: it runs one cell, or a soak, and no code that
-    // relies on the core.
-    unsafe {
-        fd_core::hooks::fault::enable(fault)
-    };
-    #[cfg(not(feature = "faults"))]
-    let _ = fault;
 }

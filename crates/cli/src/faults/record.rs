@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use fd_core::hooks::fault::Fault;
+use runner::faults::{by_name, did_you_mean_fault};
+use runner::output;
+use runner::plan::Planned;
+use runner::provenance::OS;
 
 use super::kills::{Kills, Proof};
-use super::{by_name, did_you_mean_fault};
 use crate::error::Error;
-use crate::output;
-use crate::plan::Planned;
-use crate::provenance::OS;
 
 /// Where it is in the source tree.
 const FILE: &str = "crates/cli/kills.tsv";
@@ -99,7 +99,7 @@ pub fn read(file: Option<&Path>, known: &[Planned]) -> Result<Record, Error> {
             let help = "give a record that `pollmatrix faults --record` has written";
             let text = std::fs::read_to_string(path);
             let text =
-                text.map_err(|source| Error::Io { action: "read", path: path.into(), source, help })?;
+                text.map_err(|source| runner::Error::Io { action: "read", path: path.into(), source, help })?;
             parse(path, &text, known)
         }
     }
@@ -192,7 +192,7 @@ fn exists<'a>(
     if known.any(|known| known == name) {
         return Ok(());
     }
-    let help = match matrix::nearest(name, names) {
+    let help = match metadata::nearest(name, names) {
         Some(near) => format!("did you mean '{near}'? {otherwise}"),
         None => otherwise.to_owned(),
     };
@@ -237,19 +237,20 @@ mod tests {
     use std::fs;
 
     use matrix::Selection;
-    use report::{Seed, Status};
+    use metadata::{Seed, Status};
+    use runner::plan::Source;
 
     use super::super::kills::{CONTROL, Judged, Kill};
     use super::*;
-    use crate::plan::Source;
-    use crate::rows;
+    use runner::Environment;
 
     fn known(prefixes: &[&str]) -> Vec<Planned> {
-        let source = Source::load(None).unwrap();
+        let environment = Environment::default();
+        let source = Source::load(None, &environment).unwrap();
         let prefixes = prefixes.iter().map(|prefix| (*prefix).to_owned()).collect();
         let selection = Selection { prefixes, ..Default::default() };
         let mut known = source.plan(source.target().unwrap(), &selection).unwrap();
-        known.retain(|cell| rows::find(&cell.subject.scenario).is_none());
+        known.retain(|cell| characterisation::find(&cell.subject.scenario).is_none());
         known
     }
 
@@ -273,7 +274,7 @@ mod tests {
         for scenario in scenarios::catalogue() {
             let recorded = rows.iter().any(|row| row.scenario() == scenario.id);
             let excused = record.excuse(scenario.id).is_some();
-            let exempt = scenario.layer == scenarios::Layer::Characterisation || scenario.id == CONTROL;
+            let exempt = scenario.layer == metadata::Layer::Characterisation || scenario.id == CONTROL;
             assert!(exempt || recorded != excused, "{}: a kill or a reason, and not both", scenario.id);
         }
     }

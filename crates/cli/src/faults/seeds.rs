@@ -5,19 +5,17 @@ use std::fmt::Write;
 use std::time::Duration;
 
 use fd_core::hooks::fault::Fault;
-use report::{Attempt, Seed};
+use metadata::{Attempt, Seed};
+use report::first_line;
+use runner::executable::{self, Executable};
+use runner::plan::{self, Planned, Source};
+use runner::signals::Stop;
+use runner::supervise::{self, Order};
 use serde_json::{Value, json};
 
 use super::campaign::LEAST_PATIENCE;
 use crate::args::{FaultsArgs, RunFormat};
 use crate::error::Error;
-use crate::executable::{self, Executable};
-use crate::expected;
-use crate::plan::{Planned, Source};
-use crate::progress::first_line;
-use crate::run_cell;
-use crate::signals::Stop;
-use crate::supervise::{self, Order};
 
 /// A commit, and where what it is about can be seen.
 struct Commit {
@@ -92,7 +90,7 @@ struct Measured {
 }
 
 /// Runs each commit's cell twice. `None` if it was stopped.
-pub fn run(source: &Source, args: &FaultsArgs, stop: &Stop) -> Result<Option<(String, bool)>, Error> {
+pub fn run(source: &Source<'_>, args: &FaultsArgs, stop: &Stop) -> Result<Option<(String, bool)>, Error> {
     let planned = source.plan(source.target()?, &matrix::Selection::default())?;
     let seed = args.chance.seed();
     let executable = Executable::watch(&executable::own()?);
@@ -102,7 +100,7 @@ pub fn run(source: &Source, args: &FaultsArgs, stop: &Stop) -> Result<Option<(St
         let of = |cell: &&Planned| cell.subject.id.starts_with(&begins) && cell.unsupported.is_none();
         let Some(cell) = planned.iter().find(of) else {
             let ids = planned.iter().map(|cell| cell.subject.id.clone()).collect::<Vec<_>>();
-            return Err(run_cell::unknown(&begins, ids.iter().map(String::as_str)));
+            return Err(plan::unknown(&begins, ids.iter().map(String::as_str)).into());
         };
         let attempt = |fault: Option<Fault>| one(source, &executable, args, stop, cell, seed, fault);
         let (Some(without), Some(with)) = (attempt(None), attempt(Some(commit.fault))) else {
@@ -114,14 +112,14 @@ pub fn run(source: &Source, args: &FaultsArgs, stop: &Stop) -> Result<Option<(St
     let held =
         all.iter().all(|measured| measured.without.status.is_pass() && !measured.with.status.is_pass());
     let text = match args.format {
-        RunFormat::Json => report::json(&json!(all.iter().map(Measured::json).collect::<Vec<_>>())),
+        RunFormat::Json => metadata::json(&json!(all.iter().map(Measured::json).collect::<Vec<_>>())),
         RunFormat::Text | RunFormat::Markdown => all.iter().map(Measured::text).collect(),
     };
     Ok(Some((text, held)))
 }
 
 fn one(
-    source: &Source,
+    source: &Source<'_>,
     executable: &Executable,
     args: &FaultsArgs,
     stop: &Stop,
@@ -130,6 +128,7 @@ fn one(
     fault: Option<Fault>,
 ) -> Option<Attempt> {
     let order = Order {
+        environment: source.environment,
         prefix: &[],
         executable,
         matrix: source.path.as_deref(),
@@ -141,7 +140,7 @@ fn one(
         slow: args.chance.slow.factor(),
         patience: fault.map(|_| PATIENCE),
     };
-    supervise::attempt(&order, || stop.asked()).map(expected::judge)
+    supervise::attempt(&order, || stop.asked()).map(|attempt| source.environment.judge(attempt))
 }
 
 /// None of these cells takes a tenth of it without its mistake.

@@ -3,11 +3,11 @@
 use std::fmt::Write;
 use std::ops::Range;
 
-use report::{markdown, one_line};
+use metadata::one_line;
+use report::{first_line, markdown};
 use serde_json::json;
 
 use super::kills::{Kill, Kills, Pair, Proof};
-use crate::progress::first_line;
 
 /// The matrix is folded to this width, whatever the terminal's is.
 const WIDTH: usize = 100;
@@ -178,7 +178,7 @@ pub fn markdown(kills: &Kills) -> String {
         let _ = writeln!(out, "| `{name}` | {summary} | {by} | {cell} | {said} |");
     }
     out.push_str("\n```text\n");
-    out.push_str(&report::visible(&text(kills, false)));
+    out.push_str(&metadata::visible(&text(kills, false)));
     out.push_str("```\n");
     out
 }
@@ -222,5 +222,5 @@ pub fn json(kills: &Kills) -> String {
         "unfit": kills.unfit,
         "verdict": kills.verdict(),
     });
-    report::json(&value)
+    metadata::json(&value)
 }

@@ -7,14 +7,14 @@ use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use report::{Attempt, Seed, Status};
+use metadata::{Attempt, Seed, Status};
+use runner::executable::Executable;
+use runner::plan::Source;
+use runner::{REPORT_DIR_HELP, lines, notes};
 use serde::{Deserialize, Serialize};
 
 use crate::args::FaultsArgs;
-use crate::error::{self, Error, REPORT_DIR_HELP};
-use crate::executable::Executable;
-use crate::lines;
-use crate::plan::Source;
+use crate::error::Error;
 
 /// The file's name in the report directory.
 const NAME: &str = "kill-matrix.jsonl";
@@ -80,7 +80,7 @@ fn read(path: &Path) -> std::io::Result<Vec<u8>> {
 
 fn new_run(args: &FaultsArgs) {
     let dir = args.report_dir.path.display();
-    error::note(&format!("{dir} has no such run to resume: this is a new one"));
+    notes::note(&format!("{dir} has no such run to resume: this is a new one"));
 }
 
 /// See the module.
@@ -99,9 +99,10 @@ struct Inner {
 
 impl Tries {
     /// Begins a file, or reads what is to be continued.
-    pub fn begin(source: &Source, executable: &Executable, args: &FaultsArgs) -> Result<Self, Error> {
+    pub fn begin(source: &Source<'_>, executable: &Executable, args: &FaultsArgs) -> Result<Self, Error> {
         let path = args.report_dir.path.join(NAME);
-        let failed = |action, source| Error::Io { action, path: path.clone(), source, help: REPORT_DIR_HELP };
+        let failed =
+            |action, source| runner::Error::Io { action, path: path.clone(), source, help: REPORT_DIR_HELP };
         let executable = executable.hash().map_err(|source| failed("identify this program for", source))?;
         let executable = executable.to_owned();
         let matrix = source.hash.clone();
@@ -128,14 +129,14 @@ impl Tries {
                         }
                     }
                     if let Some(loss) = loss {
-                        error::warning(&loss);
+                        notes::warning(&loss);
                     }
                 }
                 Some((1, Line::Begin { .. })) => new_run(args),
                 None if is_empty => new_run(args),
                 _ => {
                     let reason = "line 1 does not say which run it is".into();
-                    return Err(Error::NotAJournal { path, reason });
+                    return Err(runner::Error::NotAJournal { path, reason }.into());
                 }
             }
         }
@@ -176,7 +177,7 @@ impl Tries {
             None => Ok(()),
             Some(source) => {
                 let path = self.path.clone();
-                Err(Error::Io { action: "write", path, source, help: REPORT_DIR_HELP })
+                Err(runner::Error::Io { action: "write", path, source, help: REPORT_DIR_HELP }.into())
             }
         }
     }

@@ -14,8 +14,7 @@ pub const ACTIVE_W: u32 = 1 << 4;
 pub const READY_W: u32 = 1 << 5;
 /// The last report had readable data.
 pub const POLL_IN: u32 = 1 << 8;
-/// The last report had urgent data. No backend produces it; the bit is kept so that dumps compare.
-pub const POLL_PRI: u32 = 1 << 9;
+// Bit 9 is HAProxy's `FD_POLL_PRI`, urgent data. No backend reports it.
 /// The last report was writable.
 pub const POLL_OUT: u32 = 1 << 10;
 /// Some report had an error. Sticks until the end of this life (S15).
@@ -80,7 +79,7 @@ pub(crate) fn after_report(state: u32, events: Events) -> u32 {
     if seen & (POLL_OUT | POLL_ERR) != 0 {
         seen |= READY_W;
     }
-    let replaced = POLL_IN | POLL_PRI | POLL_OUT;
+    let replaced = POLL_IN | POLL_OUT;
     fault!(ReportForgetsHangup: replaced => replaced | POLL_ERR | POLL_HUP);
     state & !replaced | seen
 }
@@ -133,7 +132,6 @@ mod tests {
             (ACTIVE_W, 0x0000_0010),
             (READY_W, 0x0000_0020),
             (POLL_IN, 0x0000_0100),
-            (POLL_PRI, 0x0000_0200),
             (POLL_OUT, 0x0000_0400),
             (POLL_ERR, 0x0000_0800),
             (POLL_HUP, 0x0000_1000),
@@ -188,9 +186,7 @@ mod tests {
         ];
         for (events, alone) in reports {
             assert_eq!(after_report(0, events), alone, "{events:?}");
-            for (before, stays) in
-                [(POLL_IN, 0), (POLL_PRI, 0), (POLL_OUT, 0), (POLL_ERR, POLL_ERR), (POLL_HUP, POLL_HUP)]
-            {
+            for (before, stays) in [(POLL_IN, 0), (POLL_OUT, 0), (POLL_ERR, POLL_ERR), (POLL_HUP, POLL_HUP)] {
                 assert_eq!(after_report(before, events), alone | stays, "{events:?} after {before:#x}");
             }
         }

@@ -5,16 +5,11 @@ use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write;
 use std::hash::Hash;
 
+use metadata::{CellResult, Check, Results, Scenario, Status, Variant, visible};
 use serde::Serialize;
 
 use super::{headline, style_of};
-use crate::attempt::Check;
-use crate::cell::CellResult;
 use crate::grid::{Absent, Column, Grid};
-use crate::results::Results;
-use crate::scenario::Scenario;
-use crate::status::Status;
-use crate::text::visible;
 
 /// The place of a text in [`Data::strings`]. 0 is the empty text, which stands for none.
 type Text = usize;
@@ -150,12 +145,10 @@ impl Table<String> {
 }
 
 /// What makes a row: cells of one are about the same scenario with the same parameters.
-type RowKey<'a> = (&'a str, &'a str, &'a str, &'a str, usize, usize);
+type RowKey<'a> = (&'a str, &'a str, Variant);
 
 fn row_key(cell: &CellResult) -> RowKey<'_> {
-    let params = &cell.params;
-    let variant = cell.variant().unwrap_or(&cell.id);
-    (&cell.scenario, variant, &params.transport, &params.trigger, params.threads, params.groups)
+    (&cell.scenario, cell.variant().unwrap_or(&cell.id), cell.params)
 }
 
 impl Data {
@@ -194,10 +187,10 @@ impl Data {
                 .collect(),
             rows: rows
                 .keys()
-                .map(|(scenario, variant, transport, trigger, threads, groups)| {
-                    let [variant, transport, trigger] =
-                        [variant, transport, trigger].map(|text| strings.text(text));
-                    let [threads, groups] = [threads, groups].map(|count| Big(*count as u64));
+                .map(|(scenario, variant, params)| {
+                    let names = [variant, params.transport.name(), params.trigger.name()];
+                    let [variant, transport, trigger] = names.map(|text| strings.text(text));
+                    let [threads, groups] = [params.threads, params.groups].map(|count| Big(count as u64));
                     (scenarios[scenario], variant, transport, trigger, threads, groups)
                 })
                 .collect(),
@@ -268,7 +261,7 @@ fn about(id: &str, described: Option<&Scenario>, strings: &mut Table<String>) ->
         verbs: text(described.and_then(|scenario| scenario.verbs.as_ref()), strings),
         links: described
             .map(|scenario| {
-                let pack = |link: &crate::Link| (strings.text(&link.text), strings.text(&link.url));
+                let pack = |link: &metadata::Link| (strings.text(&link.text), strings.text(&link.url));
                 scenario.links.iter().map(pack).collect()
             })
             .unwrap_or_default(),
@@ -302,7 +295,7 @@ fn packed_cell(
         row,
         column,
         Status::ALL.iter().position(|status| *status == cell.status).expect("every status is in the list"),
-        strings.text(&cell.layer),
+        strings.text(cell.layer.name()),
         strings.optional(cell.reason.as_deref()),
         cell.attempts.passed,
         cell.attempts.total,

@@ -11,12 +11,11 @@ mod shell;
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 
+use metadata::{NotRun, Results, Run, Status};
 use serde::Serialize;
 
 use crate::conformance::{Conformance, Verdict};
 use crate::grid::{Absent, Grid, Overview, Tally};
-use crate::results::{NotRun, Results, Run};
-use crate::status::Status;
 use data::Data;
 use shell::Shell;
 

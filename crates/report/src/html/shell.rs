@@ -2,13 +2,12 @@
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
+use metadata::visible;
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Serde;
 use minijinja::{AutoEscape, Environment, UndefinedBehavior, Value, escape_formatter};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
-
-use crate::text::visible;
 
 const SHELL: &str = include_str!("shell.html");
 const BASE_STYLE: &str = include_str!("base.css");

@@ -1,12 +1,12 @@
 use std::collections::BTreeMap;
 
 use Status::Pass;
+use metadata::visible;
 use serde_json::Value;
 
 use super::shell::hash;
 use super::*;
 use crate::samples;
-use crate::text::visible;
 
 /// What ends a script, begins a tag, runs, reorders text, and would break a JSON text or an attribute.
 const HOSTILE: &str = "</script><img src=x onerror=alert(1)>\u{202e}\"'&<!--\u{2028}{{ 7 * 7 }}\\u003c\x1b";

@@ -4,9 +4,10 @@
 use std::os::fd::OwnedFd;
 
 use fd_core::FdHandle;
+use metadata::{Axes, Layer};
 
 use super::cloned::{Kept, stays_silent};
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::lab::Lab;
 use crate::transport::read_all;
 use crate::trial::{Failure, Trial};
@@ -16,6 +17,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "A deleted FD whose file lives on through dup is reported by no thread",
     layer: Layer::Contract,
     clauses: &["S4", "S6", "S7", "L5", "bug 1"],
+    axes: Axes { threads: &[1, 2], ..Axes::PLAIN },
     run,
 };
 

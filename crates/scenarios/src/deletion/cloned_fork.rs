@@ -5,12 +5,13 @@ use std::io::{PipeWriter, pipe};
 use std::os::fd::AsRawFd;
 
 use fd_core::FdHandle;
+use metadata::{Axes, Layer};
 use nix::libc;
 use nix::sys::wait::waitpid;
 use nix::unistd::{ForkResult, Pid, fork};
 
 use super::cloned::{Kept, stays_silent};
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::lab::Lab;
 use crate::trial::{Failure, Trial};
 
@@ -19,6 +20,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "A deleted FD whose file lives on in a forked child is reported by no thread",
     layer: Layer::Contract,
     clauses: &["S4", "S6", "S7", "L5", "bug 1"],
+    axes: Axes::PLAIN,
     run,
 };
 

@@ -11,9 +11,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use fastrand::Rng;
+use metadata::{Axes, Layer, Mode, Transport};
 
 use super::watch::Watch;
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::lab::Lab;
 use crate::transport::pair;
 use crate::trial::{Failure, Trial, patience};
@@ -23,6 +24,13 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "The peer of a deleted FD sees the end at once, though the polling thread is just going back to its wait",
     layer: Layer::Contract,
     clauses: &["L4", "L5"],
+    // An edge is not looked at again on the way into the next wait.
+    axes: Axes {
+        transports: &[Transport::Unix, Transport::Pipe],
+        triggers: &[Mode::Level],
+        threads: &[1, 2],
+        ..Axes::PLAIN
+    },
     run,
 };
 

@@ -5,9 +5,11 @@
 use std::io::Write;
 use std::sync::Arc;
 
+use metadata::{Axes, Layer};
+
 use super::life::{Life, identity};
 use super::storm::{STEPS, Storm};
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::lab::Lab;
 use crate::threads::spawn;
 use crate::transport::{Pair, pair, read_all};
@@ -18,6 +20,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "In a storm of deletes, takeovers and inserts every life ends once, and no other descriptor is closed",
     layer: Layer::Contract,
     clauses: &["S1", "S4", "S5", "S10", "S14", "S20", "L4", "bug 43", "bug 66", "suspect 2", "suspect 20"],
+    axes: Axes { threads: &[2, 4, 8], groups: &[1, 2], ..Axes::PLAIN },
     run,
 };
 
@@ -89,7 +92,7 @@ struct Sentinel {
 
 impl Sentinel {
     fn new() -> Result<Self, Failure> {
-        let mut ends = pair(crate::Transport::Pipe).map_err(Failure::broken)?;
+        let mut ends = pair(metadata::Transport::Pipe).map_err(Failure::broken)?;
         ends.far.write_all(b"sentinel").map_err(Failure::broken)?;
         let file = identity(&ends.near).ok_or_else(|| Failure::Broken("fstat failed".into()))?;
         Ok(Self { ends, file })

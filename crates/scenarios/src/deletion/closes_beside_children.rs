@@ -12,11 +12,12 @@ use std::time::Instant;
 
 use fd_core::Ready;
 use fd_core::ids::ThreadId;
+use metadata::{Axes, Layer, Transport};
 
 use super::children::BeforeExec;
 use super::cloned::{for_nobody, snapshots};
 use super::watch::Watch;
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::hold::Checkpoints;
 use crate::lab::Lab;
 use crate::still_clock::StillClock;
@@ -29,6 +30,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "A close beside the start of a child costs no poller, and the peer sees the end when the child has exec'ed",
     layer: Layer::Contract,
     clauses: &["S4", "L4", "L5", "suspect 17", "core 2"],
+    axes: Axes { transports: &[Transport::Unix, Transport::Pipe], ..Axes::PLAIN },
     run,
 };
 
@@ -97,7 +99,7 @@ fn held_before_exec(trial: &mut Trial, lab: &mut Lab, then: Then) -> Result<(), 
     let ended = subjects.iter().filter(|(_, far)| far.ended()).count();
     trial.check_eq("peers that see the end before the exec", 0, ended, "fork(2): the child has copies");
     trial.check_eq("pollers replaced beside the held child", 0, rebuilt(lab), "core 2");
-    trial.held_so_far()?;
+    trial.all_hold()?;
     let points = Checkpoints::watch();
     let lives_on = if then == Then::IsGone && !lab.core().backend().capabilities().close_forgets {
         let collected = points.hold_harvest(thread);

@@ -8,9 +8,10 @@ use std::sync::Arc;
 
 use fd_core::ids::{ThreadId, ThreadMask};
 use fd_core::{Context, FdHandle, InsertOptions, Ready};
+use metadata::{Axes, Layer};
 
 use super::watch::Watch;
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::lab::Lab;
 use crate::transport::{at_number, copy_at, pair};
 use crate::trial::{Failure, Trial};
@@ -20,6 +21,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "After thousands of lives of one number in one turn, the last one is polled and reported exactly once",
     layer: Layer::Contract,
     clauses: &["S8", "S10", "S13", "S16", "L1", "L3", "bug 18", "bug 22", "bug 65", "suspect 6"],
+    axes: Axes { threads: &[1, 2, 4, 8], ..Axes::PLAIN },
     run,
 };
 

@@ -5,9 +5,10 @@ use std::io::Write;
 
 use fd_core::error::DeleteError;
 use fd_core::hooks::checkpoint::Point;
+use metadata::{Axes, Layer};
 
 use super::watch::{Watch, delete_on};
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::hold::Checkpoints;
 use crate::lab::Lab;
 use crate::transport::{at_number, pair};
@@ -18,6 +19,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "Of two deletes of one FD the second is refused, at once, and later does nothing to the number's next life",
     layer: Layer::Contract,
     clauses: &["S4", "S14", "L7", "protocol 2.1", "protocol 6.1", "bug 43"],
+    axes: Axes { threads: &[1, 2], ..Axes::PLAIN },
     run,
 };
 

@@ -8,10 +8,11 @@ use std::sync::Arc;
 use fd_core::error::DeleteError;
 use fd_core::ids::ThreadId;
 use fd_core::state;
+use metadata::{Axes, Layer};
 
 use super::cloned::{for_nobody, snapshots};
 use super::watch::Watch;
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::descriptors;
 use crate::gate::Gate;
 use crate::lab::Lab;
@@ -23,6 +24,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "A disowned FD comes back open when its last user is done, and is in no poller; inserted again it is new",
     layer: Layer::Contract,
     clauses: &["S5", "S8", "S10", "S20", "L4", "bug 34", "bug 55"],
+    axes: Axes { threads: &[1, 2], ..Axes::PLAIN },
     run,
 };
 

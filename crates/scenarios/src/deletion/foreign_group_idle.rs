@@ -4,9 +4,10 @@
 use std::io::Write;
 
 use fd_core::ids::ThreadId;
+use metadata::{Axes, Layer};
 
 use super::watch::Watch;
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::descriptors;
 use crate::gate::Gate;
 use crate::lab::Lab;
@@ -18,6 +19,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "A thread of another group deletes an idle FD, even one with pending updates, and closes it at once",
     layer: Layer::Contract,
     clauses: &["S4", "S9", "S10", "S13", "S19", "L4", "bug 22", "bug 64"],
+    axes: Axes { threads: &[2, 4], groups: &[2], ..Axes::PLAIN },
     run,
 };
 

@@ -10,9 +10,10 @@ use std::time::Instant;
 
 use fd_core::hooks::checkpoint::Point;
 use fd_core::ids::ThreadId;
+use metadata::{Axes, Layer};
 
 use super::watch::{Watch, delete_on};
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::gate::Gate;
 use crate::hold::Checkpoints;
 use crate::lab::Lab;
@@ -24,6 +25,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "A thread of another group deletes an FD whose handler runs or is about to: no wait, no early close, no leak",
     layer: Layer::Contract,
     clauses: &["S4", "S5", "S6", "S9", "L4", "L7", "bug 64", "suspect 2"],
+    axes: Axes { threads: &[2, 4], groups: &[2], ..Axes::PLAIN },
     run,
 };
 

@@ -8,9 +8,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use fd_core::ids::ThreadId;
 use fd_core::{FdCore, FdHandle, Handler, InsertOptions, Ready};
+use metadata::{Axes, Layer};
 
 use super::watch::Watch;
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::lab::Lab;
 use crate::transport::{at_number, pair};
 use crate::trial::{Failure, Trial, patience};
@@ -20,6 +21,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "The drop of a deleted FD's handler may insert a new FD under the same number, and that one works",
     layer: Layer::Contract,
     clauses: &["S4", "S10", "protocol 6.4"],
+    axes: Axes::PLAIN,
     run,
 };
 

@@ -6,9 +6,10 @@ use std::io::Write;
 
 use fd_core::hooks::checkpoint::Point;
 use fd_core::ids::ThreadId;
+use metadata::{Axes, Layer};
 
 use super::watch::{Watch, delete_on};
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::descriptors;
 use crate::hold::Checkpoints;
 use crate::lab::Lab;
@@ -20,6 +21,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "A report that comes after its FD was deleted and its number re-used neither reaches nor disturbs the new life",
     layer: Layer::Contract,
     clauses: &["S5", "S6", "S7", "S8", "S10", "L1", "L7", "bug 65", "bug 75"],
+    axes: Axes { threads: &[1, 2], ..Axes::PLAIN },
     run,
 };
 

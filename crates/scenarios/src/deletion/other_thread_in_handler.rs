@@ -9,9 +9,10 @@ use std::sync::mpsc::channel;
 use fd_core::hooks::checkpoint::Point;
 use fd_core::ids::ThreadId;
 use fd_core::{OwnerId, state};
+use metadata::{Axes, Layer};
 
 use super::watch::Watch;
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::descriptors;
 use crate::gate::Gate;
 use crate::hold::Checkpoints;
@@ -24,6 +25,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "Deleting an FD whose handler runs returns at once; the handler keeps it, and its return closes it",
     layer: Layer::Contract,
     clauses: &["S4", "S5", "S14", "L4", "L7", "bug 45", "suspect 1"],
+    axes: Axes { threads: &[2, 4], groups: &[1, 2], ..Axes::PLAIN },
     run,
 };
 

@@ -8,9 +8,10 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use fd_core::Ready;
 use fd_core::error::DeleteError;
 use fd_core::state;
+use metadata::{Axes, Layer};
 
 use super::watch::{Answers, Watch};
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::descriptors;
 use crate::lab::Lab;
 use crate::transport::{pair, read_all};
@@ -21,6 +22,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "A handler may delete its own FD: it stays open until the handler returns, and is then closed once",
     layer: Layer::Contract,
     clauses: &["S4", "S5", "S6", "L4", "protocol 6.4"],
+    axes: Axes { threads: &[1, 2], ..Axes::PLAIN },
     run,
 };
 

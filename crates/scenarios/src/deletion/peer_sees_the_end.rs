@@ -6,9 +6,10 @@ use std::os::fd::AsRawFd;
 
 use fd_core::OwnerId;
 use fd_core::ids::ThreadId;
+use metadata::{Axes, Layer};
 
 use super::watch::Watch;
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::lab::Lab;
 use crate::transport::pair;
 use crate::trial::{Failure, Trial};
@@ -18,6 +19,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "The peer of a deleted FD sees the end at once, whatever threads sleep with it in their pollers",
     layer: Layer::Contract,
     clauses: &["L4", "L5", "suspect 11"],
+    axes: Axes { threads: &[2, 4], groups: &[1, 2], ..Axes::PLAIN },
     run,
 };
 

@@ -8,9 +8,10 @@ use std::sync::Arc;
 
 use fd_core::error::InsertRefused;
 use fd_core::poller::Events;
+use metadata::{Axes, Layer};
 
 use super::watch::Watch;
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::lab::Lab;
 use crate::transport::{at_number, pair};
 use crate::trial::{Failure, Trial};
@@ -20,6 +21,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "An FD closed behind the table's back makes nobody spin; its owner is told, and its number is refused",
     layer: Layer::Contract,
     clauses: &["S10", "L5", "L6", "bug 43", "suspect 11"],
+    axes: Axes { threads: &[1, 2], ..Axes::PLAIN },
     run,
 };
 

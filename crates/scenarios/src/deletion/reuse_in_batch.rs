@@ -8,9 +8,10 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use fd_core::ids::ThreadId;
 use fd_core::{FdHandle, Handler, InsertOptions, Ready, state};
+use metadata::{Axes, Layer};
 
 use super::watch::{Answers, Watch};
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::descriptors;
 use crate::lab::Lab;
 use crate::transport::{at_number, pair};
@@ -21,6 +22,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "An event harvested before its number got another descriptor reaches neither the old owner nor the new one",
     layer: Layer::Contract,
     clauses: &["S6", "S7", "S8", "S10", "bug 75", "suspect 18"],
+    axes: Axes { threads: &[1, 2], ..Axes::PLAIN },
     run,
 };
 

@@ -6,9 +6,10 @@
 use std::io::Write;
 
 use fd_core::hooks::checkpoint::Point;
+use metadata::{Axes, Layer};
 
 use super::watch::{Watch, delete_on};
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::descriptors;
 use crate::hold::Checkpoints;
 use crate::lab::Lab;
@@ -20,6 +21,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "What comes for a deleted FD before its number is closed reaches nobody, and makes nobody replace a poller",
     layer: Layer::Contract,
     clauses: &["S6", "S7", "L5", "suspect 17"],
+    axes: Axes { threads: &[1, 2], ..Axes::PLAIN },
     run,
 };
 

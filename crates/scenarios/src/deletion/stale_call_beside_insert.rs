@@ -7,9 +7,10 @@ use std::sync::mpsc::channel;
 
 use fd_core::hooks::checkpoint::Point;
 use fd_core::{FdCore, FdHandle};
+use metadata::{Axes, Layer, Transport};
 
 use super::watch::Watch;
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::hold::{Checkpoints, Held};
 use crate::lab::Lab;
 use crate::recorder::Recorder;
@@ -22,6 +23,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "A call with a stale handle, held where it is refused, holds up neither the number's next life nor its end",
     layer: Layer::Contract,
     clauses: &["L7", "L9", "core 10"],
+    axes: Axes { transports: &[Transport::Unix, Transport::Pipe], ..Axes::PLAIN },
     run,
 };
 

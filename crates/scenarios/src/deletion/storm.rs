@@ -7,11 +7,11 @@ use std::sync::{Arc, Mutex, OnceLock};
 use fastrand::Rng;
 use fd_core::ids::ThreadId;
 use fd_core::{Context, Fd, FdCore, Handler, InsertOptions, OwnerId, Ready};
+use metadata::{Transport, Variant};
 
 use super::life::{Life, identity, unpoisoned};
 use crate::lab::Lab;
 use crate::needs;
-use crate::params::{Params, Transport};
 use crate::transport::{pair, read_all};
 
 /// What all threads together do.
@@ -38,7 +38,7 @@ pub(super) struct Storm {
 }
 
 impl Storm {
-    pub(super) fn new(lab: &Lab, params: Params) -> Arc<Self> {
+    pub(super) fn new(lab: &Lab, params: Variant) -> Arc<Self> {
         // Each has two ends, and each thread may be about to make one more.
         let pairs = needs::room(params) / 2;
         let lingering = pairs.saturating_sub(PLACES + params.threads).min(LINGERING);

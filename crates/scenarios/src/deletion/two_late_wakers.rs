@@ -11,9 +11,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use fd_core::InsertOptions;
 use fd_core::hooks::checkpoint::Point;
 use fd_core::ids::ThreadId;
+use metadata::{Axes, Layer};
 
 use super::watch::Watch;
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::lab::Lab;
 use crate::script::Script;
 use crate::transport::pair;
@@ -24,6 +25,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "Of two late threads and the deleter of a shared FD exactly one closes it, in every order, and none hangs",
     layer: Layer::Contract,
     clauses: &["S4", "S5", "S6", "S14", "L4", "L7", "bug 66", "bug 67", "suspect 1"],
+    axes: Axes { threads: &[2, 4], ..Axes::PLAIN },
     run,
 };
 

@@ -12,11 +12,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use fd_core::poller::Trigger;
+use metadata::{Axes, Layer};
 
 use super::children::BeforeExec;
 use super::cloned::{for_nobody, snapshots};
 use super::watch::Watch;
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::lab::Lab;
 use crate::still_clock::StillClock;
 use crate::transport::{Far, pair};
@@ -27,6 +28,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "A deleted FD with a copy that nobody declared is dropped a bounded number of times, and then forgotten",
     layer: Layer::Contract,
     clauses: &["S6", "S7", "L5", "bug 1", "suspect 17"],
+    axes: Axes { threads: &[1, 2], ..Axes::PLAIN },
     run,
 };
 
@@ -116,7 +118,7 @@ fn deleted(
     };
     // kqueue(2) and the others go by the number, which is closed.
     let ghosts = !lab.core().backend().capabilities().close_forgets && by == By::Poller;
-    let level = trial.params.trigger == Trigger::Level;
+    let level = trial.trigger == Trigger::Level;
     let replaced = u64::from(ghosts && level);
     if beside == Beside::Child && replaced > 0 {
         let reports = for_nobody(lab, &before) + 3;

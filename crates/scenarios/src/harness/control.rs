@@ -9,8 +9,9 @@ use std::sync::{Arc, Mutex};
 
 use fd_core::hooks::checkpoint::Point;
 use fd_core::ids::ThreadId;
+use metadata::{Axes, Layer, Mode, Transport};
 
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::deletion::life::unpoisoned;
 use crate::hold::Checkpoints;
 use crate::lab::Lab;
@@ -23,6 +24,14 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "A runtime that starts and stops leaves nothing behind",
     layer: Layer::Contract,
     clauses: &["S4", "S5", "L4", "L8"],
+    // Every number of threads and groups that a contract scenario has. Nothing is opened on the transport, and the fences are
+    // level-triggered.
+    axes: Axes {
+        transports: &[Transport::Pipe],
+        triggers: &[Mode::Level],
+        threads: &[1, 2, 4, 8],
+        groups: &[1, 2],
+    },
     run,
 };
 

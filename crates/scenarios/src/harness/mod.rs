@@ -1,3 +1,5 @@
 //! The harness itself.
 
-pub(crate) mod control;
+crate::catalogue::family! {
+    control,
+}

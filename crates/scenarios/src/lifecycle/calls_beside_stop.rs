@@ -10,11 +10,12 @@ use fastrand::Rng;
 use fd_core::hooks::checkpoint::Point;
 use fd_core::ids::ThreadId;
 use fd_core::{Context, FdCore, FdHandle, InsertOptions, OwnerId, Runtime};
+use metadata::{Axes, Layer, Mode, Transport};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
 use super::{Tally, both_ends, idle, stopped};
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::hold::Checkpoints;
 use crate::lab::Lab;
 use crate::recorder::Recorder;
@@ -27,6 +28,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "A stop at any step of a call, a report or a way to sleep ends the runtime, and the call comes to its end",
     layer: Layer::Contract,
     clauses: &["S4", "L2", "L8", "L9", "core 6", "core 8"],
+    axes: Axes { transports: &[Transport::Pipe], triggers: &[Mode::Level], threads: &[2, 4], ..Axes::PLAIN },
     run,
 };
 
@@ -79,12 +81,12 @@ const DESCRIPTORS: usize = 8;
 fn run(trial: &mut Trial) -> Result<(), Failure> {
     for (call, point) in STEPS {
         forced(trial, call, point)?;
-        trial.held_so_far()?;
+        trial.all_hold()?;
     }
     let mut random = Rng::with_seed(trial.seed);
     for _ in 0..ROUNDS {
         unforced(trial, &mut random)?;
-        trial.held_so_far()?;
+        trial.all_hold()?;
     }
     Ok(())
 }
@@ -170,7 +172,7 @@ struct Field {
     handles: Vec<(FdHandle, OwnerId)>,
     over: AtomicBool,
     tally: Tally,
-    transport: crate::Transport,
+    transport: metadata::Transport,
 }
 
 impl Field {

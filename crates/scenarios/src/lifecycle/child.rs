@@ -133,7 +133,7 @@ impl Child {
                 _ => complete |= line == END,
             }
         }
-        trial.held_so_far()?;
+        trial.all_hold()?;
         if complete {
             return Ok(());
         }

@@ -6,11 +6,12 @@ use std::sync::Arc;
 
 use fd_core::error::InsertRefused;
 use fd_core::{InsertOptions, Runtime};
+use metadata::{Axes, Layer, Mode, Transport};
 
 use super::child::{Child, Report};
 use super::held_at_fork::{Place, Scene};
 use super::{both_ends, idle};
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::descriptors;
 use crate::hold::Checkpoints;
 use crate::lab::Lab;
@@ -21,6 +22,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "A forked child that stops its parent's runtime ends every registration, and its parent's goes on",
     layer: Layer::Contract,
     clauses: &["S4", "L8", "L9", "core 11"],
+    axes: Axes { transports: &[Transport::Unix, Transport::Pipe], triggers: &[Mode::Level], ..Axes::PLAIN },
     run,
 };
 

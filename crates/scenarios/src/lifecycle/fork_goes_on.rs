@@ -8,15 +8,15 @@ use std::sync::Arc;
 use std::sync::mpsc::channel;
 
 use fd_core::{Context, FdHandle, InsertOptions, Ready, state};
+use metadata::{Axes, Layer, Mode, Transport};
 
 use super::child::{Child, Forked, Report, when};
 use super::held_at_fork::{Place, Scene};
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::deletion::watch::Watch;
 use crate::descriptors;
 use crate::hold::Checkpoints;
 use crate::lab::Lab;
-use crate::params::Transport;
 use crate::threads;
 use crate::transport::{at_number, pair, read_all};
 use crate::trial::{Failure, Trial, patience};
@@ -26,6 +26,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "A forked child goes on with one thread: everything can end there, every number be used again, and every thread be woken",
     layer: Layer::Contract,
     clauses: &["S4", "L2", "L9", "core 11", "core 16"],
+    axes: Axes { transports: &[Transport::Unix, Transport::Pipe], triggers: &[Mode::Level], ..Axes::PLAIN },
     run,
 };
 

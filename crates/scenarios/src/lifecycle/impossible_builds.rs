@@ -3,10 +3,11 @@
 
 use fd_core::error::StartError;
 use fd_core::{Builder, Runtime};
+use metadata::{Axes, Layer, Mode, Transport};
 use nix::libc;
 
 use super::{builder, stopped};
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::descriptors;
 use crate::persist;
 use crate::trial::{Failure, Trial};
@@ -16,6 +17,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "A start with a signal, a capacity or a shape that cannot be is refused, and the next start works",
     layer: Layer::Contract,
     clauses: &["core 13"],
+    axes: Axes { transports: &[Transport::Pipe], triggers: &[Mode::Level], ..Axes::PLAIN },
     run,
 };
 
@@ -38,7 +40,7 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
     ] {
         refused(trial, name, "threads", build);
     }
-    trial.held_so_far()?;
+    trial.all_hold()?;
     let runtime = persist::start(|| builder(trial).signal(libc::SIGUSR1, |_| ()).capacity(512), trial.make);
     stopped(runtime.map_err(Failure::from_start)?)?;
     trial.check_eq(

@@ -9,9 +9,10 @@ use fd_core::error::InsertRefused;
 use fd_core::hooks::checkpoint::Point;
 use fd_core::ids::ThreadId;
 use fd_core::{FdCore, FdHandle, InsertOptions};
+use metadata::{Axes, Layer, Mode, Transport};
 
 use super::{both_ends, idle, stopped};
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::hold::Checkpoints;
 use crate::lab::Lab;
 use crate::threads;
@@ -22,6 +23,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "An insertion beside a stop is refused, or its registration ends with the runtime",
     layer: Layer::Contract,
     clauses: &["S4", "L8", "core 8"],
+    axes: Axes { transports: &[Transport::Pipe], triggers: &[Mode::Level], ..Axes::PLAIN },
     run,
 };
 
@@ -39,7 +41,7 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
     for worker in [false, true] {
         before_the_slot_is_taken(trial, worker)?;
         with_the_slot_taken(trial, worker)?;
-        trial.held_so_far()?;
+        trial.all_hold()?;
     }
     for round in 0..ROUNDS {
         unforced(trial, round)?;
@@ -174,5 +176,5 @@ fn unforced(trial: &mut Trial, round: usize) -> Result<(), Failure> {
         trial.count("insertions in the last round", lives.inserted);
         Ok(())
     })?;
-    trial.held_so_far()
+    trial.all_hold()
 }

@@ -2,8 +2,9 @@
 //! one, in safe code, made tasks and the stop hang.
 
 use fd_core::{FdHandle, OwnerId, state};
+use metadata::{Axes, Layer, Mode, Transport};
 
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::lab::Lab;
 use crate::trial::{Failure, Trial};
 
@@ -12,6 +13,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "What a dump shows of the runtime's own descriptors can be looked at, and nothing can be done with it",
     layer: Layer::Contract,
     clauses: &["L2", "L8", "core 12"],
+    axes: Axes { transports: &[Transport::Pipe], triggers: &[Mode::Level], ..Axes::PLAIN },
     run,
 };
 
@@ -27,7 +29,7 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
         from_outside(trial, &lab, entry.handle);
         from_inside(trial, &lab, entry.handle, entry.owner)?;
     }
-    trial.held_so_far()?;
+    trial.all_hold()?;
     let left = lab.core().entries().0.iter().filter(|entry| entry.state & state::INTERNAL != 0).count();
     trial.check_eq("the runtime's own descriptors", own.len(), left, "core 12");
     for thread in lab.threads() {

@@ -3,17 +3,19 @@
 pub(crate) mod child;
 mod held_at_fork;
 
-pub(crate) mod calls_beside_stop;
-pub(crate) mod fork_drops_runtime;
-pub(crate) mod fork_goes_on;
-pub(crate) mod impossible_builds;
-pub(crate) mod insert_beside_stop;
-pub(crate) mod internal_handles;
-pub(crate) mod panics;
-pub(crate) mod start_stop_often;
-pub(crate) mod stopped_from_inside;
-pub(crate) mod tasks_at_stop;
-pub(crate) mod two_runtimes;
+crate::catalogue::family! {
+    calls_beside_stop,
+    fork_drops_runtime,
+    fork_goes_on,
+    impossible_builds,
+    insert_beside_stop,
+    internal_handles,
+    panics,
+    start_stop_often,
+    stopped_from_inside,
+    tasks_at_stop,
+    two_runtimes,
+}
 
 use std::os::fd::OwnedFd;
 use std::sync::Arc;

@@ -7,11 +7,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use fd_core::{Context, Death, FdHandle, Handler, Ready, Runtime};
+use metadata::{Axes, Layer, Mode, Transport};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
 use super::{Tallied, Tally, both_ends};
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::lab::Lab;
 use crate::transport::Far;
 use crate::trial::{Failure, Trial};
@@ -21,6 +22,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "A panic of a handler, task or timer, run or dropped, ends the runtime, is reported, and leaves nothing behind",
     layer: Layer::Contract,
     clauses: &["S4", "L8", "L9", "core 7", "core 17"],
+    axes: Axes { transports: &[Transport::Pipe], triggers: &[Mode::Level], threads: &[1, 2], ..Axes::PLAIN },
     run,
 };
 
@@ -161,7 +163,7 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
     expect_panics();
     for what in Panics::ALL {
         panics(trial, what)?;
-        trial.held_so_far()?;
+        trial.all_hold()?;
     }
     Ok(())
 }

@@ -7,10 +7,11 @@ use std::time::Duration;
 use fd_core::error::StartError;
 use fd_core::poller::BackendError;
 use fd_core::{InsertOptions, Ready};
+use metadata::{Axes, Layer, Mode, Transport};
 use nix::sys::resource::{UsageWho, getrusage};
 
 use super::{both_ends, builder, stopped};
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::descriptors;
 use crate::persist;
 use crate::trial::{Failure, Trial, slowness};
@@ -20,6 +21,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "Ten thousand runtimes, started, used, and stopped or dropped, leave no descriptor, thread or memory",
     layer: Layer::Contract,
     clauses: &["L8", "core 6", "core 8", "core 14", "bug 11"],
+    axes: Axes { transports: &[Transport::Pipe], triggers: &[Mode::Level], ..Axes::PLAIN },
     run,
 };
 

@@ -7,11 +7,12 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use fd_core::{Builder, Context, Handler, Ready, Runtime};
+use metadata::{Axes, Layer, Mode, Transport};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
 use super::{Tallied, Tally, both_ends, stopped};
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::deletion::life::unpoisoned;
 use crate::lab::Lab;
 use crate::trial::{Failure, Trial, patience};
@@ -21,6 +22,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "A runtime that one of its own threads stops or drops, wherever that is, ends with everything that it had",
     layer: Layer::Contract,
     clauses: &["S4", "L8", "core 14"],
+    axes: Axes { transports: &[Transport::Pipe], triggers: &[Mode::Level], threads: &[1, 2], ..Axes::PLAIN },
     run,
 };
 
@@ -100,7 +102,7 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
     for at in [Where::Handler, Where::HandlerDrop, Where::Task, Where::Timer, Where::SignalAction] {
         for how in [How::RequestStop, How::Stop, How::Drop] {
             ended(trial, at, how)?;
-            trial.held_so_far()?;
+            trial.all_hold()?;
         }
     }
     Ok(())

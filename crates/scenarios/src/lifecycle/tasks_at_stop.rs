@@ -7,9 +7,10 @@ use std::time::Duration;
 
 use fd_core::FdCore;
 use fd_core::ids::ThreadId;
+use metadata::{Axes, Layer, Mode, Transport};
 
 use super::{Tallied, Tally, builder, stopped};
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::descriptors;
 use crate::lab::Lab;
 use crate::persist;
@@ -20,6 +21,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "Tasks and timers that have not run when a runtime stops are dropped, and so are tasks that come later",
     layer: Layer::Contract,
     clauses: &["L8", "core 6"],
+    axes: Axes { transports: &[Transport::Pipe], triggers: &[Mode::Level], threads: &[1, 2], ..Axes::PLAIN },
     run,
 };
 
@@ -30,7 +32,7 @@ const ROUNDS: usize = 200;
 
 fn run(trial: &mut Trial) -> Result<(), Failure> {
     pending_and_late(trial)?;
-    trial.held_so_far()?;
+    trial.all_hold()?;
     let before = descriptors::open();
     for _ in 0..ROUNDS {
         task_holds_the_core(trial)?;
@@ -96,7 +98,7 @@ fn pending_and_late(trial: &mut Trial) -> Result<(), Failure> {
         drop(core);
         Ok(())
     })?;
-    trial.held_so_far()?;
+    trial.all_hold()?;
 
     let lab = Lab::start(trial)?;
     for thread in &threads {

@@ -5,9 +5,10 @@ use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
 
 use fd_core::{FdCore, FdHandle, InsertOptions, OwnerId, Runtime};
+use metadata::{Axes, Layer, Transport};
 
 use super::{both_ends, builder, idle, stopped};
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::deletion::life::unpoisoned;
 use crate::deletion::watch::Watch;
 use crate::lab::Lab;
@@ -20,6 +21,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "A handle of another runtime is refused everywhere, and a runtime may end in a handler of another one",
     layer: Layer::Contract,
     clauses: &["S7", "L8", "core 15"],
+    axes: Axes { transports: &[Transport::Pipe], ..Axes::PLAIN },
     run,
 };
 
@@ -64,7 +66,7 @@ fn exchanged(trial: &mut Trial, lab: &Lab, other: &Runtime) -> Result<(), Failur
     for (what, answer) in answers {
         trial.check_eq(format!("{what} on a worker thread is refused"), true, answer, "core 15");
     }
-    trial.held_so_far()?;
+    trial.all_hold()?;
     std::io::Write::write_all(&mut far, b"mine").map_err(Failure::broken)?;
     lab.wait_until("the data", || watch.text() == "mine")?;
     lab.core().fd(handle).delete().map_err(Failure::broken)?;

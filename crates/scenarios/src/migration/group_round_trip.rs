@@ -5,9 +5,10 @@
 
 use fd_core::ids::ThreadId;
 use fd_core::{EntryInfo, state};
+use metadata::{Axes, Layer};
 
 use super::{Subject, answered, told};
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::hold::Checkpoints;
 use crate::lab::Lab;
 use crate::trial::{Failure, Trial};
@@ -17,6 +18,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "An FD that moves to another group and back is reported where it is",
     layer: Layer::Contract,
     clauses: &["S9", "S11", "S18", "L5", "bug 77", "suspect 7"],
+    axes: Axes { threads: &[2, 4, 8], groups: &[2], ..Axes::PLAIN },
     run,
 };
 
@@ -87,7 +89,7 @@ fn landed(
     );
     trial.check_eq(at("threads that owe an update"), 0, entry.update_mask.bits(), "S9, protocol 9.4");
     trial.check_eq(at("active directions"), 0, entry.state & state::ACTIVE, "protocol 9.5");
-    trial.held_so_far()
+    trial.all_hold()
 }
 
 /// The old group's thread has an event in its hands while the descriptor goes away, and while it goes and comes back.

@@ -4,9 +4,10 @@
 //! succeeded (`ddc874c46`), so that the new owner's want changed nothing and its poller never learnt of it.
 
 use fd_core::state;
+use metadata::{Axes, Layer};
 
 use super::{Subject, answered, routes, told};
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::lab::Lab;
 use crate::trial::{Failure, Trial};
 
@@ -15,6 +16,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "An idle FD that another thread takes over is reported to that thread only",
     layer: Layer::Contract,
     clauses: &["S3", "L1", "L9", "bug 41"],
+    axes: Axes { threads: &[2, 4], groups: &[1, 2], ..Axes::PLAIN },
     run,
 };
 
@@ -42,7 +44,7 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
         trial.check_eq(at("changes of owner"), 1, entry.takeovers, "protocol 8.4");
         trial.check_eq(at("owner"), owner, entry.owner, "protocol 8");
 
-        trial.held_so_far()?;
+        trial.all_hold()?;
         subject.want(&lab, new)?;
         lab.fence(new)?;
         let polled = lab.entry(handle)?.polled_recv;

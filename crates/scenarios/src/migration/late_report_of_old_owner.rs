@@ -6,9 +6,10 @@
 
 use fd_core::error::MoveError;
 use fd_core::hooks::checkpoint::Point;
+use metadata::{Axes, Layer};
 
 use super::{Route, Subject, answered, routes, told, untouched};
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::descriptors;
 use crate::hold::Checkpoints;
 use crate::lab::Lab;
@@ -19,6 +20,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "A report of the old owner in any window of a takeover runs no handler and closes nothing",
     layer: Layer::Contract,
     clauses: &["S1", "S2", "S3", "S4", "S5", "L7", "bug 53", "bug 66", "suspect 4", "suspect 20"],
+    axes: Axes { threads: &[4], groups: &[1, 2], ..Axes::PLAIN },
     run,
 };
 

@@ -6,11 +6,11 @@
 use fd_core::error::MoveError;
 use fd_core::ids::ThreadId;
 use fd_core::state;
+use metadata::{Axes, Layer, Transport};
 
 use super::{Route, Subject, answered, routes, told, untouched};
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::lab::Lab;
-use crate::params::Transport;
 use crate::recorder::Recorder;
 use crate::transport::pair;
 use crate::trial::{Failure, Trial};
@@ -20,6 +20,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "An FD pushed to another thread stops here and goes on there",
     layer: Layer::Contract,
     clauses: &["S2", "S3", "S9", "L1", "L3", "protocol 9", "suspect 15", "suspect 16"],
+    axes: Axes { threads: &[4], groups: &[1, 2], ..Axes::PLAIN },
     run,
 };
 
@@ -77,7 +78,7 @@ fn pushed(trial: &mut Trial, lab: &mut Lab, route: Route, by: By) -> Result<(), 
         // Left behind, it would tell the target's next want that an update is on its way already.
         trial.check_eq(at("threads that owe an update"), 0, entry.update_mask.bits(), "S9, L1");
     }
-    trial.held_so_far()?;
+    trial.all_hold()?;
 
     // Stopped until the target wants it.
     lab.fence_all()?;

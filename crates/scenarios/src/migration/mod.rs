@@ -1,20 +1,23 @@
 //! Descriptors that change their owner.
 
-pub(crate) mod group_round_trip;
-pub(crate) mod idle_takeover;
-pub(crate) mod late_report_of_old_owner;
-pub(crate) mod migrate_on;
-pub(crate) mod old_thread_forgets;
-pub(crate) mod registration_left_behind;
 mod stream;
-pub(crate) mod takeover_during_delete;
-pub(crate) mod takeover_refused_in_handler;
-pub(crate) mod takeover_refused_reinserted;
-pub(crate) mod takeover_refused_shared;
-pub(crate) mod takeover_refused_wrong_owner;
-pub(crate) mod takeover_storm;
-pub(crate) mod takeover_unread_data;
-pub(crate) mod update_overtaken;
+
+crate::catalogue::family! {
+    group_round_trip,
+    idle_takeover,
+    late_report_of_old_owner,
+    migrate_on,
+    old_thread_forgets,
+    registration_left_behind,
+    takeover_during_delete,
+    takeover_refused_in_handler,
+    takeover_refused_reinserted,
+    takeover_refused_shared,
+    takeover_refused_wrong_owner,
+    takeover_storm,
+    takeover_unread_data,
+    update_overtaken,
+}
 
 use std::io::Write;
 use std::os::fd::OwnedFd;
@@ -135,7 +138,7 @@ fn answered(
     source: &str,
 ) -> Result<(), Failure> {
     trial.check_eq(what, format!("{expected:?}"), format!("{answer:?}"), source);
-    trial.held_so_far()
+    trial.all_hold()
 }
 
 /// Checks that nothing in an entry has changed. References come and go with everybody who looks.
@@ -148,5 +151,5 @@ fn untouched(
 ) -> Result<(), Failure> {
     let still = |entry| EntryInfo { references: 0, ..entry };
     trial.check_eq(what, still(before), still(after), source);
-    trial.held_so_far()
+    trial.all_hold()
 }

@@ -8,9 +8,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use fd_core::error::MoveError;
+use metadata::{Axes, Layer};
 
 use super::{Route, Subject, answered, routes};
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::lab::Lab;
 use crate::threads::spawn;
 use crate::trial::{Failure, Trial};
@@ -20,6 +21,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "After a takeover the old thread's poller reports the FD at most once more",
     layer: Layer::Contract,
     clauses: &["L5", "L6", "bug 52"],
+    axes: Axes { threads: &[2, 4], groups: &[1, 2], ..Axes::PLAIN },
     run,
 };
 

@@ -7,8 +7,10 @@
 
 use std::os::fd::AsFd;
 
+use metadata::{Axes, Layer};
+
 use super::{Subject, told};
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::lab::Lab;
 use crate::transport::{copy_at, pair};
 use crate::trial::{Failure, Trial};
@@ -18,6 +20,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "A registration left over from an earlier life of the number is replaced by the new one",
     layer: Layer::Contract,
     clauses: &["S7", "L1", "L5", "bug 77", "epoll_ctl(2) EEXIST"],
+    axes: Axes::PLAIN,
     run,
 };
 
@@ -39,7 +42,7 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
         let since = lab.activity(thread).since(&start);
         let counts = format!("{} {}", since.poll_drop, since.poll_rebuild);
         trial.cost_eq(at("events of dead lives, pollers replaced"), "0 0".into(), counts, "S7, L5, bug 77");
-        trial.held_so_far()?;
+        trial.all_hold()?;
         if life < LIVES {
             let Subject { handle, far, .. } = subject;
             // By the thread that polls it: a close by any other takes the registration out first.

@@ -8,9 +8,10 @@ use std::sync::mpsc::{Receiver, channel};
 use fd_core::error::MoveError;
 use fd_core::hooks::checkpoint::Point;
 use fd_core::ids::ThreadId;
+use metadata::{Axes, Layer};
 
 use super::{Route, Subject, answered, routes};
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::descriptors;
 use crate::hold::Checkpoints;
 use crate::lab::Lab;
@@ -21,6 +22,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "A takeover during a delete neither revives the FD nor keeps it from being closed once",
     layer: Layer::Contract,
     clauses: &["S4", "S5", "S6", "L4", "L7", "protocol 8.3"],
+    axes: Axes { threads: &[4], groups: &[1, 2], ..Axes::PLAIN },
     run,
 };
 

@@ -4,9 +4,10 @@
 //! never told of data again.
 
 use fd_core::error::MoveError;
+use metadata::{Axes, Layer};
 
 use super::{Route, Subject, answered, routes, told, untouched};
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::lab::Lab;
 use crate::trial::{Failure, Trial};
 
@@ -15,6 +16,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "A takeover is refused while another thread runs the handler, and changes nothing",
     layer: Layer::Contract,
     clauses: &["S2", "S3", "L7", "L9", "bug 41"],
+    axes: Axes { groups: &[1, 2], ..Axes::PLAIN },
     run,
 };
 
@@ -65,7 +67,7 @@ fn refused_then_granted(trial: &mut Trial, lab: &mut Lab, route: Route) -> Resul
         "seed counters",
     );
 
-    trial.held_so_far()?;
+    trial.all_hold()?;
 
     // The owner goes on as if nothing had happened.
     inside.release();

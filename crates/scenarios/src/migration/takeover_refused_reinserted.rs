@@ -5,9 +5,10 @@
 //! carries the generation needs no lock.
 
 use fd_core::error::{DeleteError, EnterError, MoveError};
+use metadata::{Axes, Layer};
 
 use super::{Route, Subject, routes, told, untouched};
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::descriptors;
 use crate::lab::Lab;
 use crate::transport::{at_number, pair};
@@ -18,6 +19,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "A takeover with the handle of an earlier life is refused and changes nothing",
     layer: Layer::Contract,
     clauses: &["S7", "S10", "protocol 2.1"],
+    axes: Axes { groups: &[1, 2], ..Axes::PLAIN },
     run,
 };
 

@@ -6,9 +6,10 @@
 use std::sync::Arc;
 
 use fd_core::error::MoveError;
+use metadata::{Axes, Layer};
 
 use super::{Subject, answered, routes, untouched};
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::lab::Lab;
 use crate::recorder::Recorder;
 use crate::transport::pair;
@@ -19,6 +20,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "An FD that several threads share cannot be taken over, but pushed to one of them or to another",
     layer: Layer::Contract,
     clauses: &["S3", "S9", "L5", "protocol 9"],
+    axes: Axes { threads: &[4], groups: &[1, 2], ..Axes::PLAIN },
     run,
 };
 
@@ -52,7 +54,7 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
         answered(trial, at("push"), Ok(()), lab.core().fd(handle).migrate_on(target), "protocol 9")?;
         let mask = lab.entry(handle)?.thread_mask;
         trial.check_eq(at("thread mask"), target.mask().bits(), mask.bits(), "protocol 9.3, S9");
-        trial.held_so_far()?;
+        trial.all_hold()?;
         subject.want(&lab, target)?;
         lab.fence(target)?;
         subject.write(b"one")?;

@@ -4,9 +4,10 @@
 //! owner is compared first (the first check of the reference takeover, `f69fea64e`).
 
 use fd_core::error::MoveError;
+use metadata::{Axes, Layer};
 
 use super::{Subject, answered, routes, told, untouched};
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::lab::Lab;
 use crate::trial::{Failure, Trial};
 
@@ -15,6 +16,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "A takeover that names the wrong owner is refused and changes nothing",
     layer: Layer::Contract,
     clauses: &["S3", "protocol 8.1"],
+    axes: Axes { groups: &[1, 2], ..Axes::PLAIN },
     run,
 };
 

@@ -11,9 +11,10 @@ use fd_core::error::MoveError;
 use fd_core::hooks::checkpoint::Point;
 use fd_core::ids::ThreadId;
 use fd_core::{Context, FdHandle, OwnerId};
+use metadata::{Axes, Layer};
 
 use super::stream::Connection;
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::hold::Checkpoints;
 use crate::lab::Lab;
 use crate::threads::spawn;
@@ -25,6 +26,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "No event is lost or doubled while threads take FDs from each other",
     layer: Layer::Contract,
     clauses: &["S1", "S2", "S3", "L1", "L5", "L9", "M1", "M10", "bug 42", "bug 66"],
+    axes: Axes { threads: &[2, 4, 8], groups: &[1, 2], ..Axes::PLAIN },
     run,
 };
 
@@ -105,7 +107,7 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
     let mut connections = Vec::new();
     for index in 0..CONNECTIONS {
         let ends = pair(trial.params.transport).map_err(Failure::broken)?;
-        let connection = Connection::new(trial.params.trigger);
+        let connection = Connection::new(trial.trigger);
         let handle = lab.insert(ends.near, connection.clone(), lab.thread(index))?;
         let _ = connection.handle.set(handle);
         lab.core().fd(handle).want_recv().map_err(Failure::broken)?;

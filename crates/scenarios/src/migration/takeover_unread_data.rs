@@ -5,9 +5,10 @@
 //! edge can have been spent before the new owner asks is forced in turn.
 
 use fd_core::hooks::checkpoint::Point;
+use metadata::{Axes, Layer};
 
 use super::{Route, Subject, answered, routes, told};
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::hold::Checkpoints;
 use crate::lab::Lab;
 use crate::trial::{Failure, Trial};
@@ -17,6 +18,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "Data that arrived before a takeover is reported to the new thread",
     layer: Layer::Contract,
     clauses: &["L1", "S3", "S18", "suspect 10"],
+    axes: Axes { threads: &[2, 4], groups: &[1, 2], ..Axes::PLAIN },
     run,
 };
 

@@ -4,9 +4,10 @@
 
 use fd_core::Context;
 use fd_core::hooks::checkpoint::Point;
+use metadata::{Axes, Layer};
 
 use super::{Route, Subject, answered, routes};
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::hold::Checkpoints;
 use crate::lab::Lab;
 use crate::trial::{Failure, Trial};
@@ -16,6 +17,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "An update that a takeover has overtaken leaves the new owner polling, and its wait ends with the descriptor",
     layer: Layer::Contract,
     clauses: &["L1", "L5", "core 5"],
+    axes: Axes::PLAIN,
     run,
 };
 
@@ -74,5 +76,5 @@ fn overtaken(
     // By a thread of no group: the new owner sleeps, and nothing but the delete wakes it.
     lab.core().fd(handle).delete().map_err(Failure::broken)?;
     lab.wait_until(&at("the peer sees the end"), || subject.far.ended())?;
-    trial.held_so_far()
+    trial.all_hold()
 }

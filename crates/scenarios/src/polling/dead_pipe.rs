@@ -10,8 +10,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use fd_core::error::Stale;
 use fd_core::poller::{Events, Trigger};
 use fd_core::{Context, FdHandle};
+use metadata::{Axes, Layer, Transport};
 
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::deletion::watch::Watch;
 use crate::lab::Lab;
 use crate::regression::set_up::{fill, is_quiet};
@@ -23,6 +24,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "A pipe whose reader is gone is reported to its writer for as long as it wants to send, and no longer",
     layer: Layer::Contract,
     clauses: &["L1", "L6", "V28"],
+    axes: Axes { transports: &[Transport::Pipe], threads: &[1], ..Axes::PLAIN },
     run,
 };
 
@@ -54,7 +56,7 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
     trial.all_hold()?;
 
     drop(reader);
-    let expected = match trial.params.trigger {
+    let expected = match trial.trigger {
         Trigger::Level => REPORTS,
         Trigger::Edge => 1,
     };
@@ -64,7 +66,7 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
     heard(&lab, "when the reader is gone", expected)?;
     on(&lab, handle, |context, handle| context.fd(handle).stop_both())?;
     is_quiet(trial, &mut lab, thread, "with nothing wanted", "L6")?;
-    if trial.params.trigger == Trigger::Edge {
+    if trial.trigger == Trigger::Edge {
         trial.check_eq("reports of one edge", 1, reports(), "EPOLLET, EV_CLEAR");
     } else {
         on(&lab, handle, |context, handle| context.fd(handle).want_send())?;

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use fd_core::poller::{Events, Trigger};
+use metadata::{Axes, Layer, Transport};
 
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::deletion::watch::Watch;
 use crate::lab::Lab;
 use crate::regression::set_up::{is_quiet, null};
@@ -17,6 +18,8 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "A device that the kernel does not poll is reported as ready for as long as it is wanted, and no longer",
     layer: Layer::Contract,
     clauses: &["L1", "L6", "epoll_ctl(2) EPERM"],
+    // The null device whatever this says.
+    axes: Axes { transports: &[Transport::Pipe], threads: &[1], ..Axes::PLAIN },
     run,
 };
 
@@ -41,7 +44,7 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
         })
     };
     let handle = lab.insert(device, handler, thread)?;
-    let expected = match trial.params.trigger {
+    let expected = match trial.trigger {
         Trigger::Level => ENOUGH,
         Trigger::Edge => 1,
     };
@@ -53,7 +56,7 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
     lab.wait_until("the reports", || count(&read) >= expected && count(&written) >= expected)?;
     is_quiet(trial, &mut lab, thread, "with nothing left to say", "L6")?;
     let (reads, writes) = (count(&read), count(&written));
-    let exact = |count: usize| count >= expected && (trial.params.trigger == Trigger::Level || count == 1);
+    let exact = |count: usize| count >= expected && (trial.trigger == Trigger::Level || count == 1);
     let holds = exact(reads) && exact(writes);
     let said = format!("{reads} readable, {writes} writable");
     trial.check(

@@ -13,9 +13,10 @@ use fd_core::ids::{GroupId, ThreadId, ThreadMask};
 use fd_core::poller::{
     Backend, BackendError, Capabilities, Change, Event, Interest, Leave, Limits, MakeBackend, Poller, Wake,
 };
+use metadata::{Axes, Layer, Transport};
 use nix::errno::Errno;
 
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::deletion::watch::Watch;
 use crate::lab::Lab;
 use crate::transport::pair;
@@ -26,6 +27,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "Waits that fail for a while are counted, and the thread goes on to run tasks and to see what is reported",
     layer: Layer::Contract,
     clauses: &["L2", "L8", "L10", "core 3", "core 9"],
+    axes: Axes { transports: &[Transport::Pipe], threads: &[1, 2], ..Axes::PLAIN },
     run,
 };
 

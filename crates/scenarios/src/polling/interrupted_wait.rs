@@ -5,11 +5,12 @@ use std::io::Write;
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
+use metadata::{Axes, Layer, Transport};
 use nix::libc::c_int;
 use nix::sys::pthread::{Pthread, pthread_kill, pthread_self};
 use nix::sys::signal::{SaFlags, SigAction, SigHandler, SigSet, Signal, sigaction};
 
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::deletion::watch::Watch;
 use crate::lab::Lab;
 use crate::transport::pair;
@@ -20,6 +21,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "A signal that ends a wait ends nothing else: the timer is not early, and data are reported once",
     layer: Layer::Contract,
     clauses: &["L4", "L10", "T05"],
+    axes: Axes { transports: &[Transport::Pipe], threads: &[1], ..Axes::PLAIN },
     run,
 };
 

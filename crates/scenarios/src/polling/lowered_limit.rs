@@ -9,9 +9,10 @@ use std::time::Duration;
 
 use fd_core::ids::ThreadId;
 use fd_core::{FdHandle, InsertOptions, Runtime};
+use metadata::{Axes, Layer, Transport};
 use nix::sys::resource::{Resource, getrlimit, rlim_t, setrlimit};
 
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::deletion::watch::Watch;
 use crate::lab::Lab;
 use crate::persist;
@@ -23,6 +24,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "With a limit below what is open already, every descriptor is reported, every thread woken, and the stop works",
     layer: Layer::Contract,
     clauses: &["L1", "L2", "L8", "S4"],
+    axes: Axes { transports: &[Transport::Pipe], threads: &[1, 2], ..Axes::PLAIN },
     run,
 };
 

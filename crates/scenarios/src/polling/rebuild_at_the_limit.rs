@@ -7,8 +7,9 @@ use std::sync::{Arc, Mutex};
 
 use fd_core::poller::Trigger;
 use fd_core::{ActivitySnapshot, Context, InsertOptions, Ready};
+use metadata::{Axes, Layer, Transport};
 
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::deletion::cloned::{for_nobody, snapshots};
 use crate::deletion::life::unpoisoned;
 use crate::deletion::watch::Watch;
@@ -24,6 +25,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "A poller that cannot be replaced for lack of descriptors is kept and serves, until there are some",
     layer: Layer::Contract,
     clauses: &["L4", "L5", "core 3", "protocol 16.5"],
+    axes: Axes { transports: &[Transport::Unix, Transport::Pipe], threads: &[1, 2], ..Axes::PLAIN },
     run,
 };
 
@@ -63,7 +65,7 @@ fn stale_registration(trial: &mut Trial, lab: &mut Lab) -> Result<(), Failure> {
 
     // Only epoll goes on reporting it, and goes on and on only if it is level-triggered.
     let capabilities = lab.core().backend().capabilities();
-    let stale = !capabilities.close_forgets && trial.params.trigger == Trigger::Level;
+    let stale = !capabilities.close_forgets && trial.trigger == Trigger::Level;
     let failures = if stale { FAILURES } else { 0 };
     lab.wait_until("replacements that fail", || {
         lab.activity(thread).since(&before).poll_rebuild_fail >= failures
@@ -89,7 +91,7 @@ fn stale_registration(trial: &mut Trial, lab: &mut Lab) -> Result<(), Failure> {
     trial.count("replacements that failed", lab.activity(thread).since(&before).poll_rebuild_fail);
     drop(copy);
     lab.core().fd(kept).delete().map_err(Failure::broken)?;
-    trial.held_so_far()
+    trial.all_hold()
 }
 
 /// A forked child must not wait with its parent's poller, and goes on without one until it has its own.

@@ -1,8 +1,10 @@
 //! Two threads want one descriptor at once. HAProxy had one bit for "an update is in somebody's list", and lists per
 //! thread: who came second relied on the first, which could not do it (bug 8).
 
+use metadata::{Axes, Layer, Mode, Transport};
+
 use super::{about, two_of_a_group};
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::lab::Lab;
 use crate::migration::Subject;
 use crate::recorder::Recorder;
@@ -14,6 +16,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "An FD that two threads want at once is polled by whoever may, be it one of them or both",
     layer: Layer::Contract,
     clauses: &["L1", "L3", "S11", "bug 8"],
+    axes: Axes { transports: &[Transport::Unix, Transport::Pipe], triggers: &[Mode::Level], ..Axes::PLAIN },
     run,
 };
 

@@ -1,7 +1,9 @@
 //! One thread has more work than it can do. In HAProxy a counter for all threads said that there was work, and every
 //! other one looked for it instead of sleeping (bug 7).
 
-use crate::catalogue::{Layer, Scenario};
+use metadata::{Axes, Layer, Mode, Transport};
+
+use crate::catalogue::Scenario;
 use crate::lab::Lab;
 use crate::trial::{Failure, Trial};
 
@@ -10,6 +12,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "Work that waits for one thread keeps no other from sleeping",
     layer: Layer::Contract,
     clauses: &["L2", "bug 7"],
+    axes: Axes { transports: &[Transport::Pipe], triggers: &[Mode::Level], threads: &[2, 4], ..Axes::PLAIN },
     run,
 };
 

@@ -6,8 +6,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 
 use fd_core::{FdCore, FdHandle, Handler, Ready};
+use metadata::{Axes, Layer, Mode, Transport};
 
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::deletion::life::unpoisoned;
 use crate::lab::Lab;
 use crate::transport::pair;
@@ -18,6 +19,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "A handler that ends with the runtime may stop, want, delete and insert: nothing is touched that is gone",
     layer: Layer::Contract,
     clauses: &["S4", "L8", "bug 29", "bug 59"],
+    axes: Axes { transports: &[Transport::Unix], triggers: &[Mode::Level], threads: &[1, 2], ..Axes::PLAIN },
     run,
 };
 

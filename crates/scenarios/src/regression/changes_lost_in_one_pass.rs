@@ -6,9 +6,10 @@ use std::io::Write;
 use std::sync::Arc;
 
 use fd_core::FdHandle;
+use metadata::{Axes, Layer, Transport};
 
 use super::set_up::raise_limit;
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::deletion::watch::Watch;
 use crate::lab::Lab;
 use crate::transport::{Far, pair};
@@ -19,6 +20,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "Of many changes in one pass each takes effect, whatever becomes of those before and after it",
     layer: Layer::Contract,
     clauses: &["L1", "S11", "bug 19", "bug 21", "bug 23"],
+    axes: Axes { transports: &[Transport::Unix, Transport::Pipe], threads: &[1], ..Axes::PLAIN },
     run,
 };
 

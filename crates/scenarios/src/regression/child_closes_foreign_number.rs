@@ -7,6 +7,7 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use fd_core::{Context, FdHandle, InsertOptions, Ready};
+use metadata::{Axes, Layer, Transport};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::{Signal, kill};
 use nix::sys::wait::waitpid;
@@ -14,7 +15,7 @@ use nix::unistd::{ForkResult, Pid, fork};
 use nix::{errno::Errno, libc};
 
 use super::set_up::null;
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::deletion::watch::Watch;
 use crate::descriptors;
 use crate::lab::Lab;
@@ -26,6 +27,8 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "A forked child that goes on polls with a poller of its own, and closes nothing that is not its own",
     layer: Layer::Contract,
     clauses: &["S4", "bug 5", "protocol 16.4", "kqueue(2)"],
+    // The child goes on with the thread that forked.
+    axes: Axes { transports: &[Transport::Unix, Transport::Pipe], threads: &[1], ..Axes::PLAIN },
     run,
 };
 

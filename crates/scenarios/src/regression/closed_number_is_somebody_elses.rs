@@ -5,8 +5,9 @@ use std::os::fd::{AsFd, AsRawFd, IntoRawFd, OwnedFd, RawFd};
 use std::sync::{Arc, Mutex};
 
 use fd_core::hooks::checkpoint::Point;
+use metadata::{Axes, Layer, Mode, Transport};
 
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::deletion::life::{identity, unpoisoned};
 use crate::hold::Checkpoints;
 use crate::lab::Lab;
@@ -19,11 +20,12 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "A number that was closed is let alone: whoever gets it next keeps it, while threads work and when they end",
     layer: Layer::Contract,
     clauses: &["S4", "bug 6", "bug 60"],
+    axes: Axes { transports: &[Transport::Unix], triggers: &[Mode::Level], threads: &[2, 4], ..Axes::PLAIN },
     run,
 };
 
 fn run(trial: &mut Trial) -> Result<(), Failure> {
-    let kept = pair(crate::Transport::Pipe).map_err(Failure::broken)?;
+    let kept = pair(metadata::Transport::Pipe).map_err(Failure::broken)?;
     let file: Arc<OwnedFd> = Arc::new(kept.near);
     let theirs = identity(&*file);
     let strangers: Arc<Mutex<Vec<OwnedFd>>> = Arc::default();

@@ -5,8 +5,9 @@ use std::os::fd::RawFd;
 use fd_core::ids::{GroupId, ThreadId, ThreadMask};
 use fd_core::poller::{Backend, Limits};
 use fd_core::{InsertOptions, Runtime};
+use metadata::{Axes, Layer, Mode, Transport};
 
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::deletion::watch::Watch;
 use crate::descriptors;
 use crate::persist::{from_the_system, persist, prepare};
@@ -18,6 +19,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "A poller or runtime that ends before it was started, or was opened twice, closes what it opened and no more",
     layer: Layer::Contract,
     clauses: &["S4", "bug 24"],
+    axes: Axes { transports: &[Transport::Pipe], triggers: &[Mode::Level], threads: &[1], ..Axes::PLAIN },
     run,
 };
 

@@ -7,9 +7,10 @@ use std::sync::Arc;
 
 use fd_core::FdHandle;
 use fd_core::ids::ThreadId;
+use metadata::{Axes, Layer, Mode, Transport};
 
 use super::one_of_each_group;
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::gate::Gate;
 use crate::lab::Lab;
 use crate::recorder::Recorder;
@@ -21,6 +22,12 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "A number that is deleted with an update pending lives again in another group, and both groups go on",
     layer: Layer::Contract,
     clauses: &["S10", "S13", "L1", "L3", "bug 22", "suspect 16"],
+    axes: Axes {
+        transports: &[Transport::Unix, Transport::Pipe],
+        triggers: &[Mode::Level],
+        groups: &[2],
+        ..Axes::PLAIN
+    },
     run,
 };
 

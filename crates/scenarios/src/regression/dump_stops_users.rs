@@ -4,7 +4,9 @@ use std::io::Write;
 use std::sync::Arc;
 use std::sync::mpsc::channel;
 
-use crate::catalogue::{Layer, Scenario};
+use metadata::{Axes, Layer, Mode, Transport};
+
+use crate::catalogue::Scenario;
 use crate::lab::Lab;
 use crate::recorder::Recorder;
 use crate::threads::spawn;
@@ -16,6 +18,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "A dump of all FDs is complete while a handler runs, and waits for nobody",
     layer: Layer::Contract,
     clauses: &["L7", "bug 25"],
+    axes: Axes { transports: &[Transport::Pipe], triggers: &[Mode::Level], threads: &[1, 2], ..Axes::PLAIN },
     run,
 };
 

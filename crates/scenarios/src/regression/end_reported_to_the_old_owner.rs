@@ -4,9 +4,10 @@
 use std::sync::Arc;
 
 use fd_core::error::MoveError;
+use metadata::{Axes, Layer, Transport};
 
 use super::{about, two_of_a_group};
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::lab::Lab;
 use crate::migration::Subject;
 use crate::trial::{Failure, Trial};
@@ -16,6 +17,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "The end of a connection that is just being taken is handled by the new owner, once",
     layer: Layer::Contract,
     clauses: &["S1", "S3", "bug 49"],
+    axes: Axes { transports: &[Transport::Tcp, Transport::Unix, Transport::Pipe], ..Axes::PLAIN },
     run,
 };
 

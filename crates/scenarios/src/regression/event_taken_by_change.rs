@@ -4,7 +4,9 @@
 
 use std::io::Write;
 
-use crate::catalogue::{Layer, Scenario};
+use metadata::{Axes, Layer};
+
+use crate::catalogue::Scenario;
 use crate::deletion::watch::Watch;
 use crate::descriptors;
 use crate::lab::Lab;
@@ -16,6 +18,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "What became ready before a pass with changes is reported after it",
     layer: Layer::Contract,
     clauses: &["L1", "bug 19", "kevent(2) EV_RECEIPT"],
+    axes: Axes { threads: &[1], ..Axes::PLAIN },
     run,
 };
 

@@ -7,14 +7,14 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use fd_core::Ready;
+use metadata::{Axes, Layer, Transport};
 use nix::errno::Errno;
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, SockaddrIn, connect, getsockopt, socket, sockopt};
 
 use super::set_up::{deserted, fill, is_quiet};
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::lab::Lab;
-use crate::params::Transport;
-use crate::transport::{pair, set_nonblocking};
+use crate::transport::{no_such, pair, set_nonblocking};
 use crate::trial::{Failure, Trial};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
@@ -22,6 +22,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "Who waits to send is told that it will never be possible, whatever way the poller has to say so",
     layer: Layer::Contract,
     clauses: &["L1", "L6", "bug 48"],
+    axes: Axes { threads: &[1], ..Axes::PLAIN },
     run,
 };
 
@@ -43,6 +44,7 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
             let (reader, writer) = io::pipe().map_err(Failure::broken)?;
             (OwnedFd::from(writer), Some(Box::new(reader) as Box<dyn Send>), vec![Errno::EPIPE])
         }
+        other => return Err(Failure::broken(no_such(other))),
     };
     set_nonblocking(&subject).map_err(Failure::broken)?;
     if peer.is_some() {

@@ -3,9 +3,10 @@
 
 use fd_core::state::{ACTIVE, CLONED, EXPORTED, LINGER_RISK};
 use fd_core::{FdHandle, InsertOptions};
+use metadata::{Axes, Layer, Transport};
 
 use super::about;
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::lab::Lab;
 use crate::migration::Subject;
 use crate::recorder::Recorder;
@@ -17,6 +18,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "No flag is lost to a report, to a stop or to any other change of the state",
     layer: Layer::Contract,
     clauses: &["S14", "S15", "bug 47", "suspect 3"],
+    axes: Axes { transports: &[Transport::Unix], ..Axes::PLAIN },
     run,
 };
 

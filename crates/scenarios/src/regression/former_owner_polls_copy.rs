@@ -4,7 +4,9 @@
 use std::io::Write;
 use std::os::fd::{AsRawFd, OwnedFd};
 
-use crate::catalogue::{Layer, Scenario};
+use metadata::{Axes, Layer, Transport};
+
+use crate::catalogue::Scenario;
 use crate::descriptors;
 use crate::lab::Lab;
 use crate::recorder::Recorder;
@@ -16,6 +18,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "An FD with a copy is closed right after it was taken over: its former owner hears nothing of the copy",
     layer: Layer::Contract,
     clauses: &["S11", "L5", "bug 13"],
+    axes: Axes { transports: &[Transport::Unix, Transport::Pipe], ..Axes::PLAIN },
     run,
 };
 

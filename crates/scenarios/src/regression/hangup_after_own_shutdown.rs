@@ -6,9 +6,10 @@ use std::os::fd::AsRawFd;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use fd_core::{Ready, state};
+use metadata::{Axes, Layer, Transport};
 use nix::sys::socket::{Shutdown, shutdown};
 
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::descriptors;
 use crate::lab::Lab;
 use crate::transport::{pair, read_all};
@@ -19,6 +20,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "The peer's end after one's own is no error: all that it has sent is read first",
     layer: Layer::Contract,
     clauses: &["S15", "bug 36"],
+    axes: Axes { transports: &[Transport::Tcp, Transport::Unix], threads: &[1], ..Axes::PLAIN },
     run,
 };
 

@@ -6,9 +6,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use fd_core::poller::Events;
 use fd_core::{Handler, Ready, state};
+use metadata::{Axes, Layer, Transport};
 
 use super::set_up::stop_sending;
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::descriptors;
 use crate::lab::Lab;
 use crate::transport::pair;
@@ -19,6 +20,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "An end that was reported with data is still known after a report of something else, and is reported again",
     layer: Layer::Contract,
     clauses: &["S15", "bug 4"],
+    axes: Axes { transports: &[Transport::Tcp, Transport::Unix], threads: &[1], ..Axes::PLAIN },
     run,
 };
 

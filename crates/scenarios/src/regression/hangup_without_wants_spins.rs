@@ -4,8 +4,10 @@
 
 use std::io::Write;
 
+use metadata::{Axes, Layer, Transport};
+
 use super::set_up::is_quiet;
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::deletion::watch::Watch;
 use crate::descriptors;
 use crate::lab::Lab;
@@ -17,6 +19,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "A report of both directions is one call; a hang-up of an FD that wants nothing is none, and then it is quiet",
     layer: Layer::Contract,
     clauses: &["S18", "L6", "bug 61", "bug 85"],
+    axes: Axes { transports: &[Transport::Tcp, Transport::Unix], threads: &[1], ..Axes::PLAIN },
     run,
 };
 

@@ -10,9 +10,10 @@ use std::sync::mpsc::channel;
 use fd_core::hooks::checkpoint::Point;
 use fd_core::ids::ThreadId;
 use fd_core::poller::Limits;
+use metadata::{Axes, Layer, Mode, Transport};
 
 use super::set_up::{null, raise_limit};
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::deletion::watch::Watch;
 use crate::hold::Checkpoints;
 use crate::lab::Lab;
@@ -24,6 +25,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "The highest of all numbers is polled, be it that of a thread's wake descriptor or of an FD",
     layer: Layer::Contract,
     clauses: &["L1", "L2", "bug 12", "bug 14", "bug 81"],
+    axes: Axes { transports: &[Transport::Pipe], triggers: &[Mode::Level], threads: &[1, 2], ..Axes::PLAIN },
     run,
 };
 

@@ -4,8 +4,9 @@
 use std::io::Write;
 
 use fd_core::ids::{GroupId, ThreadId, ThreadMask};
+use metadata::{Axes, Layer, Mode, Transport};
 
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::lab::Lab;
 use crate::recorder::Recorder;
 use crate::transport::pair;
@@ -16,6 +17,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "An insert for another group keeps the threads that the group has, whoever inserts",
     layer: Layer::Contract,
     clauses: &["S19", "bug 78"],
+    axes: Axes { transports: &[Transport::Pipe], triggers: &[Mode::Level], groups: &[1, 2], ..Axes::PLAIN },
     run,
 };
 

@@ -4,8 +4,9 @@ use std::io::{ErrorKind, Read, Write};
 
 use fd_core::poller::Trigger;
 use fd_core::{InsertOptions, state};
+use metadata::{Axes, Layer, Transport};
 
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::deletion::watch::Watch;
 use crate::lab::Lab;
 use crate::transport::pair;
@@ -16,6 +17,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "What an insertion asks for is done: the trigger, and the reset on close",
     layer: Layer::Contract,
     clauses: &["bug 56"],
+    axes: Axes { transports: &[Transport::Tcp], threads: &[1], ..Axes::PLAIN },
     run,
 };
 
@@ -31,7 +33,7 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
     let handle = lab.core().insert(ends.near, handler, group, mask, options).map_err(Failure::broken)?;
     let flags =
         lab.entry(handle)?.state & (state::EDGE | state::EXPORTED | state::LINGER_RISK | state::CLONED);
-    let edge = trial.params.trigger == Trigger::Edge;
+    let edge = trial.trigger == Trigger::Edge;
     let expected = state::EXPORTED | state::LINGER_RISK | if edge { state::EDGE } else { 0 };
     trial.check_eq("flags", format!("{expected:#x}"), format!("{flags:#x}"), "bug 56");
 

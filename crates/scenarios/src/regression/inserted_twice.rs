@@ -5,8 +5,9 @@ use std::io::Write;
 use std::os::fd::{AsRawFd, FromRawFd, IntoRawFd, OwnedFd};
 
 use fd_core::error::InsertRefused;
+use metadata::{Axes, Layer, Mode, Transport};
 
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::deletion::watch::Watch;
 use crate::lab::Lab;
 use crate::transport::pair;
@@ -17,6 +18,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "A number that is registered is refused a second time, and goes on; a duplicate of it is welcome anywhere",
     layer: Layer::Contract,
     clauses: &["S10", "bug 69"],
+    axes: Axes { transports: &[Transport::Unix], triggers: &[Mode::Level], groups: &[1, 2], ..Axes::PLAIN },
     run,
 };
 

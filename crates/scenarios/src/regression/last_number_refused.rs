@@ -6,10 +6,11 @@ use std::os::fd::{AsRawFd, RawFd};
 use std::sync::Arc;
 
 use fd_core::{InsertOptions, Ready};
+use metadata::{Axes, Layer, Mode, Transport};
 use nix::sys::resource::{Resource, setrlimit};
 
 use super::set_up::null;
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::deletion::watch::Watch;
 use crate::lab::Lab;
 use crate::transport::{at_number, pair};
@@ -20,6 +21,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "Whatever descriptor the process can still open, the table has room for it",
     layer: Layer::Contract,
     clauses: &["bug 28"],
+    axes: Axes { transports: &[Transport::Pipe], triggers: &[Mode::Level], threads: &[1, 4], ..Axes::PLAIN },
     run,
 };
 

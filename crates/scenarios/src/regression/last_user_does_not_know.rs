@@ -3,8 +3,10 @@
 
 use std::sync::Arc;
 
+use metadata::{Axes, Layer, Transport};
+
 use super::about;
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::lab::Lab;
 use crate::migration::Subject;
 use crate::trial::{Failure, Trial};
@@ -14,6 +16,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "A handler that returns during a delete closes the FD, whatever it knew of the delete when it began to leave",
     layer: Layer::Contract,
     clauses: &["S4", "S5", "L4", "suspect 1"],
+    axes: Axes { transports: &[Transport::Unix, Transport::Pipe], groups: &[1, 2], ..Axes::PLAIN },
     run,
 };
 

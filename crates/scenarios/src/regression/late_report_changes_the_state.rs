@@ -4,9 +4,10 @@
 use std::sync::Arc;
 
 use fd_core::state::{POLL_IN, READY_R};
+use metadata::{Axes, Layer, Transport};
 
 use super::{about, two_of_a_group};
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::lab::Lab;
 use crate::migration::Subject;
 use crate::trial::{Failure, Trial};
@@ -16,6 +17,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "A report that loses to a takeover leaves the state as the new owner has made it",
     layer: Layer::Contract,
     clauses: &["S2", "S3", "bug 53"],
+    axes: Axes { transports: &[Transport::Unix], ..Axes::PLAIN },
     run,
 };
 

@@ -3,46 +3,48 @@
 
 pub(crate) mod set_up;
 
-pub(crate) mod both_threads_owe_one_update;
-pub(crate) mod busy_thread_keeps_others_awake;
-pub(crate) mod called_while_it_stops;
-pub(crate) mod changes_lost_in_one_pass;
-pub(crate) mod child_closes_foreign_number;
-pub(crate) mod closed_number_is_somebody_elses;
-pub(crate) mod deinit_without_init;
-pub(crate) mod deleted_while_listed;
-pub(crate) mod dump_stops_users;
-pub(crate) mod end_reported_to_the_old_owner;
-pub(crate) mod event_taken_by_change;
-pub(crate) mod failure_without_readiness;
-pub(crate) mod flag_lost_in_a_report;
-pub(crate) mod former_owner_polls_copy;
-pub(crate) mod hangup_after_own_shutdown;
-pub(crate) mod hangup_forgotten;
-pub(crate) mod hangup_without_wants_spins;
-pub(crate) mod highest_number_unpolled;
-pub(crate) mod insert_asks_the_wrong_group;
-pub(crate) mod insert_flags_lost;
-pub(crate) mod inserted_twice;
-pub(crate) mod last_number_refused;
-pub(crate) mod last_user_does_not_know;
-pub(crate) mod late_report_changes_the_state;
-pub(crate) mod moved_under_a_report;
-pub(crate) mod neighbours_counted;
-pub(crate) mod number_beyond_fd_setsize;
-pub(crate) mod one_direction_served;
-pub(crate) mod polled_before_all_are_ready;
-pub(crate) mod poller_leaked;
-pub(crate) mod reference_left_behind;
-pub(crate) mod scan_ends_too_early;
-pub(crate) mod send_bit_survives;
-pub(crate) mod short_timeout_spins;
-pub(crate) mod signal_before_the_wait;
-pub(crate) mod udp_error_spins;
-pub(crate) mod update_after_the_close;
-pub(crate) mod walk_led_astray;
-pub(crate) mod work_before_the_wait;
-pub(crate) mod wrong_thread_woken;
+crate::catalogue::family! {
+    both_threads_owe_one_update,
+    busy_thread_keeps_others_awake,
+    called_while_it_stops,
+    changes_lost_in_one_pass,
+    child_closes_foreign_number,
+    closed_number_is_somebody_elses,
+    deinit_without_init,
+    deleted_while_listed,
+    dump_stops_users,
+    end_reported_to_the_old_owner,
+    event_taken_by_change,
+    failure_without_readiness,
+    flag_lost_in_a_report,
+    former_owner_polls_copy,
+    hangup_after_own_shutdown,
+    hangup_forgotten,
+    hangup_without_wants_spins,
+    highest_number_unpolled,
+    insert_asks_the_wrong_group,
+    insert_flags_lost,
+    inserted_twice,
+    last_number_refused,
+    last_user_does_not_know,
+    late_report_changes_the_state,
+    moved_under_a_report,
+    neighbours_counted,
+    number_beyond_fd_setsize,
+    one_direction_served,
+    polled_before_all_are_ready,
+    poller_leaked,
+    reference_left_behind,
+    scan_ends_too_early,
+    send_bit_survives,
+    short_timeout_spins,
+    signal_before_the_wait,
+    udp_error_spins,
+    update_after_the_close,
+    walk_led_astray,
+    work_before_the_wait,
+    wrong_thread_woken,
+}
 
 use fd_core::FdCore;
 use fd_core::error::{DeleteError, MoveError, Stale};

@@ -6,9 +6,10 @@ use std::sync::Arc;
 
 use fd_core::error::MoveError;
 use fd_core::{FdHandle, Handler, OwnerId};
+use metadata::{Axes, Layer, Transport};
 
 use super::{about, one_of_each_group};
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::lab::Lab;
 use crate::migration::Subject;
 use crate::script::Speaker;
@@ -19,6 +20,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "Whoever looks at an FD that is changing groups waits, and then sees it whole in one of them",
     layer: Layer::Contract,
     clauses: &["S9", "S11", "L1", "L5", "suspect 7", "suspect 8"],
+    axes: Axes { transports: &[Transport::Unix, Transport::Pipe], groups: &[2], ..Axes::PLAIN },
     run,
 };
 

@@ -3,7 +3,9 @@
 
 use std::io::Write;
 
-use crate::catalogue::{Layer, Scenario};
+use metadata::{Axes, Layer, Mode, Transport};
+
+use crate::catalogue::Scenario;
 use crate::lab::Lab;
 use crate::recorder::Recorder;
 use crate::transport::pair;
@@ -14,6 +16,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "A ready FD is reported alone: no neighbour is run, skipped or dropped, on any thread",
     layer: Layer::Contract,
     clauses: &["S3", "S18", "L5", "bug 51"],
+    axes: Axes { transports: &[Transport::Pipe], triggers: &[Mode::Level], threads: &[1, 4], ..Axes::PLAIN },
     run,
 };
 

@@ -6,10 +6,11 @@ use std::io::Write;
 use fd_core::error::{InsertRefused, StartError};
 use fd_core::poller::{BackendError, Limits};
 use fd_core::{InsertOptions, Runtime};
+use metadata::{Axes, Layer, Mode, Transport};
 use nix::libc;
 
 use super::set_up::raise_limit;
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::deletion::watch::Watch;
 use crate::lab::Lab;
 use crate::transport::{Pair, at_number, pair};
@@ -20,6 +21,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "A number that the backend has no room for is refused in time; every lower one is polled",
     layer: Layer::Contract,
     clauses: &["bug 2"],
+    axes: Axes { transports: &[Transport::Pipe], triggers: &[Mode::Level], threads: &[1], ..Axes::PLAIN },
     run,
 };
 

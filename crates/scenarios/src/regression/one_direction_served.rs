@@ -7,8 +7,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use fd_core::Ready;
 use fd_core::poller::Events;
+use metadata::{Axes, Layer, Transport};
 
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::descriptors;
 use crate::lab::Lab;
 use crate::transport::pair;
@@ -19,6 +20,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "A report of an FD that can be read and written says both, at once",
     layer: Layer::Contract,
     clauses: &["L1", "bug 39"],
+    axes: Axes { transports: &[Transport::Tcp, Transport::Unix], threads: &[1], ..Axes::PLAIN },
     run,
 };
 

@@ -4,8 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use fd_core::hooks::checkpoint::Point;
+use metadata::{Axes, Layer, Mode, Transport};
 
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::hold::Checkpoints;
 use crate::lab::Lab;
 use crate::trial::{Failure, Trial};
@@ -15,6 +16,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "No thread polls before every thread has registered what is its own",
     layer: Layer::Contract,
     clauses: &["L1", "bug 31"],
+    axes: Axes { transports: &[Transport::Pipe], triggers: &[Mode::Level], threads: &[2, 4], ..Axes::PLAIN },
     run,
 };
 

@@ -1,6 +1,8 @@
 //! `13b007d58`: each thread had a kqueue of its own, and left it open when it ended.
 
-use crate::catalogue::{Layer, Scenario};
+use metadata::{Axes, Layer, Mode, Transport};
+
+use crate::catalogue::Scenario;
 use crate::descriptors;
 use crate::lab::Lab;
 use crate::trial::{Failure, Trial};
@@ -10,6 +12,12 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "Starting and stopping a runtime again and again leaves no descriptor of any thread behind",
     layer: Layer::Contract,
     clauses: &["bug 11"],
+    axes: Axes {
+        transports: &[Transport::Pipe],
+        triggers: &[Mode::Level],
+        threads: &[1, 4],
+        groups: &[1, 2],
+    },
     run,
 };
 

@@ -3,8 +3,10 @@
 
 use std::sync::Arc;
 
+use metadata::{Axes, Layer, Transport};
+
 use super::{about, two_of_a_group};
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::lab::Lab;
 use crate::migration::Subject;
 use crate::trial::{Failure, Trial};
@@ -14,6 +16,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "A report that is refused leaves no reference in the way of a move or of the close",
     layer: Layer::Contract,
     clauses: &["S12", "L4", "L9", "bug 26", "bug 57"],
+    axes: Axes { transports: &[Transport::Unix], ..Axes::PLAIN },
     run,
 };
 

@@ -5,8 +5,9 @@ use std::io::Write;
 use std::os::fd::AsRawFd;
 
 use fd_core::state::CLONED;
+use metadata::{Axes, Layer, Mode, Transport};
 
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::lab::Lab;
 use crate::recorder::Recorder;
 use crate::transport::{at_number, pair};
@@ -17,6 +18,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "A scan of the table finds the highest number, whoever inserted it",
     layer: Layer::Contract,
     clauses: &["L8", "suspect 14"],
+    axes: Axes { transports: &[Transport::Pipe], triggers: &[Mode::Level], threads: &[1, 2], ..Axes::PLAIN },
     run,
 };
 

@@ -1,7 +1,9 @@
 //! `a3a8ea2fb`: on removal the mask of those who poll for receiving was cleared twice, and that for sending not at all.
 //! Sending, wanted again, was taken for polled already.
 
-use crate::catalogue::{Layer, Scenario};
+use metadata::{Axes, Layer, Transport};
+
+use crate::catalogue::Scenario;
 use crate::deletion::watch::Watch;
 use crate::lab::Lab;
 use crate::transport::pair;
@@ -12,6 +14,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "An FD that was polled for both directions and removed is reported again when it wants to send only",
     layer: Layer::Contract,
     clauses: &["S11", "L1", "bug 35"],
+    axes: Axes { transports: &[Transport::Tcp, Transport::Unix], threads: &[1], ..Axes::PLAIN },
     run,
 };
 

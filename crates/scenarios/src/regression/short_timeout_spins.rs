@@ -6,8 +6,9 @@ use std::sync::mpsc::{Sender, channel};
 use std::time::Duration;
 
 use fd_core::{Context, FdCore, Runtime};
+use metadata::{Axes, Layer, Mode, Transport};
 
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::lab::Lab;
 use crate::persist;
 use crate::trial::{Failure, Trial, patience};
@@ -17,6 +18,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "A thread that has nothing but a timer sleeps until the timer is due, whatever the poller's unit of time",
     layer: Layer::Contract,
     clauses: &["L10", "bug 3"],
+    axes: Axes { transports: &[Transport::Pipe], triggers: &[Mode::Level], threads: &[1], ..Axes::PLAIN },
     run,
 };
 

@@ -5,11 +5,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use fd_core::Builder;
+use metadata::{Axes, Layer, Mode, Transport};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
 use super::{about, wake};
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::lab::Lab;
 use crate::migration::Subject;
 use crate::trial::{Failure, Trial};
@@ -19,6 +20,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "A signal at any step of its thread's way to sleep is handled at once, and by nobody else",
     layer: Layer::Contract,
     clauses: &["L2", "L8", "bug 62"],
+    axes: Axes { transports: &[Transport::Pipe], triggers: &[Mode::Level], ..Axes::PLAIN },
     run,
 };
 

@@ -6,11 +6,12 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use fd_core::{Ready, state};
+use metadata::{Axes, Layer, Transport};
 use nix::errno::Errno;
 use nix::sys::socket::{MsgFlags, recv, send};
 
 use super::set_up::is_quiet;
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::lab::Lab;
 use crate::transport::set_nonblocking;
 use crate::trial::{Failure, Trial};
@@ -20,6 +21,8 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "The refusal of a datagram is reported as something to read, once, and then it is quiet",
     layer: Layer::Contract,
     clauses: &["L6", "bug 37"],
+    // A datagram socket whatever this says.
+    axes: Axes { transports: &[Transport::Tcp], threads: &[1], ..Axes::PLAIN },
     run,
 };
 

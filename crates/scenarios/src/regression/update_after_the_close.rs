@@ -5,8 +5,10 @@
 use std::os::fd::AsRawFd;
 use std::sync::Arc;
 
+use metadata::{Axes, Layer, Transport};
+
 use super::about;
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::descriptors;
 use crate::lab::Lab;
 use crate::migration::Subject;
@@ -19,6 +21,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "What a thread is telling its poller is over before the number is closed, and reaches no later life",
     layer: Layer::Contract,
     clauses: &["S5", "S8", "S11", "L5", "suspect 5", "suspect 11"],
+    axes: Axes { transports: &[Transport::Unix, Transport::Pipe], groups: &[1, 2], ..Axes::PLAIN },
     run,
 };
 

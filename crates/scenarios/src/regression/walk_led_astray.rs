@@ -4,8 +4,10 @@
 use std::io::Write;
 use std::sync::Arc;
 
+use metadata::{Axes, Layer, Mode, Transport};
+
 use super::{about, two_of_a_group, wake};
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::lab::Lab;
 use crate::migration::Subject;
 use crate::recorder::Recorder;
@@ -17,6 +19,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "An entry that a walk of the shared list was led past is seen before the walker sleeps",
     layer: Layer::Contract,
     clauses: &["L1", "L3", "S13", "suspect 9"],
+    axes: Axes { transports: &[Transport::Pipe], triggers: &[Mode::Level], ..Axes::PLAIN },
     run,
 };
 

@@ -4,8 +4,10 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use metadata::{Axes, Layer, Transport};
+
 use super::{about, wake};
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::lab::Lab;
 use crate::migration::Subject;
 use crate::trial::{Failure, Trial};
@@ -15,6 +17,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "Work that is published at any step of a thread's way to sleep is done, and so is what comes after",
     layer: Layer::Contract,
     clauses: &["L1", "L2", "bug 17", "bug 30", "bug 50"],
+    axes: Axes { transports: &[Transport::Pipe], threads: &[1], ..Axes::PLAIN },
     run,
 };
 

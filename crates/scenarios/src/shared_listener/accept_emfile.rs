@@ -11,12 +11,13 @@ use std::time::Duration;
 
 use fd_core::poller::Trigger;
 use fd_core::{Context, FdHandle, Handler, Ready};
+use metadata::{Axes, Layer, Transport};
 use nix::errno::Errno;
 
 use super::acceptor::{accept_some, greet, lock};
 use super::calls::{greeting, numbers};
 use super::field::{Action, Caller, Field};
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::scarcity::Scarcity;
 use crate::trial::{Failure, Trial};
 
@@ -25,6 +26,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "Accepting at the descriptor limit neither spins nor loses the connection",
     layer: Layer::Contract,
     clauses: &["S18", "L1", "L6"],
+    axes: Axes { transports: &[Transport::Tcp, Transport::Unix], threads: &[1, 4], ..Axes::PLAIN },
     run,
 };
 
@@ -103,7 +105,7 @@ impl Handler for Server {
 }
 
 fn run(trial: &mut Trial) -> Result<(), Failure> {
-    let server = Server::new(trial.params.trigger);
+    let server = Server::new(trial.trigger);
     let mut field = Field::shared(trial, server.clone())?;
     let clients: Result<Vec<_>, _> = (0..CLIENTS).map(|_| field.address.connect()).collect();
     let clients = clients.map_err(Failure::broken)?;
@@ -112,7 +114,7 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
 
     field.call(Caller::Outside, Action::Start)?;
     field.lab.wait_until("accept answers EMFILE", || Server::get(&server.refused) > 0)?;
-    if trial.params.trigger == Trigger::Level {
+    if trial.trigger == Trigger::Level {
         field.wait_until_dropped("stopped at the limit")?;
     }
     field.lab.fence_all()?;

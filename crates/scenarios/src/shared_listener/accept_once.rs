@@ -9,9 +9,10 @@ use std::sync::{Arc, Mutex};
 
 use fd_core::ids::{ThreadId, ThreadMask};
 use fd_core::{Descriptor, Handler, InsertOptions, Ready};
+use metadata::{Axes, Layer, Transport};
 
 use super::acceptor::{accept_some, lock};
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::lab::Lab;
 use crate::threads::spawn_in;
 use crate::transport::{self, Address, Listener};
@@ -22,6 +23,12 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "Every connection is accepted exactly once",
     layer: Layer::Contract,
     clauses: &["S4", "S7", "L1", "bug 20", "bug 43", "bug 65"],
+    axes: Axes {
+        transports: &[Transport::Tcp, Transport::Unix],
+        threads: &[1, 2, 4, 8],
+        groups: &[1, 2],
+        ..Axes::PLAIN
+    },
     run,
 };
 

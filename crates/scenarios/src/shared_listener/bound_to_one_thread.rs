@@ -6,11 +6,12 @@
 //! `one-poller-per-process` for the table before.
 
 use fd_core::ActivityTable;
+use metadata::{Axes, Layer, Transport};
 
 use super::acceptor::Acceptor;
 use super::calls::{Answer, call, greeting};
 use super::field::{Action, Caller, Field};
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::lab::Lab;
 use crate::trial::{Failure, Trial};
 
@@ -19,6 +20,12 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "A listener bound to one thread wakes that thread only, even while it is busy",
     layer: Layer::Contract,
     clauses: &["S3", "L5", "bug 9", "bug 10"],
+    axes: Axes {
+        transports: &[Transport::Tcp, Transport::Unix],
+        threads: &[2, 4],
+        groups: &[1, 2],
+        ..Axes::PLAIN
+    },
     run,
 };
 

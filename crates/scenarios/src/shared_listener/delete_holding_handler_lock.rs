@@ -11,11 +11,12 @@ use std::time::Duration;
 
 use fd_core::error::DeleteError;
 use fd_core::{Fd, Handler, Ready};
+use metadata::{Axes, Layer, Transport};
 
 use super::acceptor::{Acceptor, lock};
 use super::calls::{call, greeting};
 use super::field::{Action, Caller, Field};
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::gate::Gate;
 use crate::lab::Lab;
 use crate::threads::spawn;
@@ -26,6 +27,12 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "Deleting a listener does not wait for a handler that waits for the deleter",
     layer: Layer::Contract,
     clauses: &["S5", "L4", "L7", "bug 45", "bug 64"],
+    axes: Axes {
+        transports: &[Transport::Tcp, Transport::Unix],
+        threads: &[2, 4],
+        groups: &[1, 2],
+        ..Axes::PLAIN
+    },
     run,
 };
 

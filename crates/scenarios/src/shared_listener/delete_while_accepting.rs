@@ -7,10 +7,12 @@
 use std::sync::atomic::Ordering;
 use std::thread::scope;
 
+use metadata::{Axes, Layer, Transport};
+
 use super::acceptor::Acceptor;
 use super::calls::{Answer, Prospect, call, call_until, numbers};
 use super::field::{Action, Caller, Field};
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::lab::Lab;
 use crate::threads::spawn_in;
 use crate::trial::{Failure, Trial};
@@ -20,6 +22,12 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "A listener can be deleted while other threads accept from it",
     layer: Layer::Contract,
     clauses: &["S4", "S5", "S6", "L4", "bug 64", "bug 66", "bug 67", "suspect 1"],
+    axes: Axes {
+        transports: &[Transport::Tcp, Transport::Unix],
+        threads: &[2, 4, 8],
+        groups: &[1, 2],
+        ..Axes::PLAIN
+    },
     run,
 };
 

@@ -4,13 +4,15 @@ mod acceptor;
 mod calls;
 mod field;
 
-pub(crate) mod accept_emfile;
-pub(crate) mod accept_once;
-pub(crate) mod bound_to_one_thread;
-pub(crate) mod delete_holding_handler_lock;
-pub(crate) mod delete_while_accepting;
-pub(crate) mod pause_resume_flap;
-pub(crate) mod stop_start_converge;
-pub(crate) mod thread_starts_late;
-pub(crate) mod two_outsiders_start;
-pub(crate) mod wake_distribution;
+crate::catalogue::family! {
+    accept_emfile,
+    accept_once,
+    bound_to_one_thread,
+    delete_holding_handler_lock,
+    delete_while_accepting,
+    pause_resume_flap,
+    stop_start_converge,
+    thread_starts_late,
+    two_outsiders_start,
+    wake_distribution,
+}

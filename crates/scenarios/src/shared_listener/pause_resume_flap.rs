@@ -10,11 +10,12 @@ use std::time::Duration;
 
 use fd_core::Fd;
 use fd_core::hooks::checkpoint::Point;
+use metadata::{Axes, Layer, Transport};
 
 use super::acceptor::Acceptor;
 use super::calls::{Answer, call, greeting, numbers};
 use super::field::{Action, Caller, Field};
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::hold::Checkpoints;
 use crate::threads::spawn_in;
 use crate::trial::{Failure, Trial};
@@ -24,6 +25,12 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "A listener that is paused and resumed at speed ends in the last wanted state",
     layer: Layer::Contract,
     clauses: &["S11", "S18", "L1", "L6", "bug 33", "bug 38"],
+    axes: Axes {
+        transports: &[Transport::Tcp, Transport::Unix],
+        threads: &[2, 4],
+        groups: &[1, 2],
+        ..Axes::PLAIN
+    },
     run,
 };
 

@@ -4,10 +4,12 @@
 //! descriptor was changed in one poller only: the others missed connections, or reported them for ever (bug 20).
 //! Threads outside the mask came later, first without a wake-up (f01588744), then of other groups (cfdd20a0b).
 
+use metadata::{Axes, Layer, Transport};
+
 use super::acceptor::Acceptor;
 use super::calls::{Answer, greeting};
 use super::field::{Action, Field};
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::trial::{Failure, Trial};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
@@ -15,6 +17,12 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "Stopping and starting a listener, from any thread, reaches the poller of every thread",
     layer: Layer::Contract,
     clauses: &["S11", "S18", "L1", "L3", "L6", "bug 20", "bug 33"],
+    axes: Axes {
+        transports: &[Transport::Tcp, Transport::Unix],
+        threads: &[2, 4, 8],
+        groups: &[1, 2],
+        ..Axes::PLAIN
+    },
     run,
 };
 

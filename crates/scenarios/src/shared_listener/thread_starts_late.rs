@@ -8,10 +8,11 @@ use std::sync::Arc;
 
 use fd_core::ids::ThreadMask;
 use fd_core::{FdCore, InsertOptions};
+use metadata::{Axes, Layer, Transport};
 
 use super::acceptor::Acceptor;
 use super::calls::{call, greeting};
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::lab::Lab;
 use crate::transport::Listener;
 use crate::trial::{Failure, Trial};
@@ -21,6 +22,12 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "A listener started before the threads is polled by each of them from its first turn",
     layer: Layer::Contract,
     clauses: &["S11", "L1", "L3", "bug 8", "bug 31"],
+    axes: Axes {
+        transports: &[Transport::Tcp, Transport::Unix],
+        threads: &[2, 4],
+        groups: &[1, 2],
+        ..Axes::PLAIN
+    },
     run,
 };
 
@@ -29,7 +36,7 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
     let transport = trial.params.transport;
     let acceptor = Acceptor::new();
     let (gate, hold) = acceptor.hold();
-    let options = InsertOptions { trigger: trial.params.trigger, ..InsertOptions::default() };
+    let options = InsertOptions { trigger: trial.trigger, ..InsertOptions::default() };
     let mut started = None;
     let boot = |core: &Arc<FdCore>| {
         let listener = Listener::new(transport, directory.path()).map_err(Failure::broken)?;

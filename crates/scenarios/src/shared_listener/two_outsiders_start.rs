@@ -7,10 +7,12 @@
 
 use std::sync::Arc;
 
+use metadata::{Axes, Layer, Transport};
+
 use super::acceptor::Acceptor;
 use super::calls::{Answer, greeting};
 use super::field::{Action, Caller, Field};
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::lab::Lab;
 use crate::script::Script;
 use crate::trial::{Failure, Trial};
@@ -20,6 +22,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "A start from outside is seen although another outsider is in the middle of one",
     layer: Layer::Contract,
     clauses: &["L1", "L3", "suspect 19"],
+    axes: Axes { transports: &[Transport::Tcp, Transport::Unix], threads: &[2, 4], ..Axes::PLAIN },
     run,
 };
 

@@ -7,10 +7,12 @@
 
 use std::collections::BTreeMap;
 
+use metadata::{Axes, Layer, Transport};
+
 use super::acceptor::Acceptor;
 use super::calls::{call, numbers};
 use super::field::{Action, Caller, Field};
-use crate::catalogue::{Layer, Scenario};
+use crate::catalogue::Scenario;
 use crate::trial::{Failure, Trial};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
@@ -18,6 +20,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "How many threads wake for a connection on a shared listener, and which of them accept",
     layer: Layer::Characterisation,
     clauses: &["S3", "S18", "epoll_ctl(2) EPOLLEXCLUSIVE"],
+    axes: Axes { transports: &[Transport::Tcp, Transport::Unix], threads: &[1, 2, 4, 8], ..Axes::PLAIN },
     run,
 };
 

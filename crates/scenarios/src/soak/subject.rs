@@ -8,10 +8,10 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use fd_core::ids::{GroupId, ThreadId, ThreadMask};
 use fd_core::poller::Trigger;
 use fd_core::{Context, FdCore, FdHandle, Handler, InsertOptions, OwnerId, Ready};
+use metadata::Transport;
 
 use super::Shared;
 use super::ring::Op;
-use crate::params::Transport;
 use crate::transport::{self, Address, Far, Listener, accept, pair};
 
 /// At most so many bytes are under way to a descriptor: a write never waits.

@@ -7,9 +7,10 @@ use std::os::unix::net::UnixStream;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use metadata::Mode;
 use nix::errno::Errno;
 use nix::unistd::dup2;
-use selector::{Changed, Interest, Mode, Selector, Token, Unsupported};
+use selector::{Changed, Interest, Selector, Token, Unsupported};
 
 use super::Check;
 use super::trial::{Flaw, ROOM, Trial, Verdict, expect_only, failed, text};

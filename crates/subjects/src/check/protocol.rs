@@ -4,7 +4,8 @@ use std::io;
 use std::os::fd::{AsRawFd, RawFd};
 use std::time::Duration;
 
-use selector::{Interest, Mode};
+use metadata::Mode;
+use selector::Interest;
 
 use super::Check;
 use super::trial::{Flaw, Verdict, failed};

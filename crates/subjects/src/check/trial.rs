@@ -4,7 +4,8 @@ use std::io::{self, PipeReader, PipeWriter, Read, Write};
 use std::os::fd::{AsRawFd, RawFd};
 use std::time::Duration;
 
-use selector::{Changed, Event, Interest, Mode, Selector, Token};
+use metadata::Mode;
+use selector::{Changed, Event, Interest, Selector, Token};
 
 use super::Outcome;
 

@@ -2,11 +2,10 @@
 //!
 //! All of it is HTML. The page's script only searches, folds, and copies.
 
+use metadata::{Evidence, Link};
 use serde::Serialize;
 
 use super::shell::Shell;
-use crate::evidence::Evidence;
-use crate::scenario::Link;
 
 const SHELL: Shell<'_> = Shell {
     template: include_str!("template.html"),

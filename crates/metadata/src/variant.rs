@@ -1,0 +1,79 @@
+//! The parameters of a cell, and the part of its id that stands for them.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::axes::{Mode, Transport};
+
+/// The parameters of a cell apart from its backend.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "results", derive(schemars::JsonSchema), schemars(rename = "VariantParams"))]
+pub struct Variant {
+    /// `tcp`, `unix`, `pipe`.
+    #[cfg_attr(feature = "results", schemars(with = "String"))]
+    pub transport: Transport,
+    /// `level`, `edge`.
+    #[cfg_attr(feature = "results", schemars(with = "String"))]
+    pub trigger: Mode,
+    /// Worker threads in all.
+    pub threads: usize,
+    /// Groups that they are spread over.
+    pub groups: usize,
+}
+
+/// `tcp-level-4t2g`: transport, trigger, threads, groups.
+impl fmt::Display for Variant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}-{}-{}t{}g", self.transport, self.trigger, self.threads, self.groups)
+    }
+}
+
+/// Text that is not of the form `tcp-level-4t2g`.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("'{0}' is not a variant: expected TRANSPORT-TRIGGER-THREADStGROUPSg, for example tcp-level-4t2g")]
+pub struct ParseVariantError(String);
+
+impl FromStr for Variant {
+    type Err = ParseVariantError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let parse = || {
+            let (names, shape) = text.rsplit_once('-')?;
+            let (threads, groups) = shape.strip_suffix('g')?.split_once('t')?;
+            let (threads, groups) = (threads.parse().ok()?, groups.parse().ok()?);
+            // Some names have a hyphen of their own: none is the beginning of another one's whole text.
+            let (transport, trigger) = names.match_indices('-').find_map(|(at, _)| {
+                Some((names[..at].parse::<Transport>().ok()?, names[at + 1..].parse::<Mode>().ok()?))
+            })?;
+            let variant = Self { transport, trigger, threads, groups };
+            (variant.to_string() == text).then_some(variant)
+        };
+        parse().ok_or_else(|| ParseVariantError(text.to_owned()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_variant_reads_back() {
+        for &transport in Transport::ALL {
+            for &trigger in Mode::ALL {
+                let variant = Variant { transport, trigger, threads: 8, groups: 2 };
+                assert_eq!(variant.to_string().parse(), Ok(variant));
+            }
+        }
+    }
+
+    #[test]
+    fn other_spellings_of_a_variant_are_refused() {
+        for text in
+            ["", "tcp", "tcp-level", "tcp-level-04t1g", "tcp-level-4t1g-", "tcp-level-4t", "sctp-level-4t1g"]
+        {
+            assert!(text.parse::<Variant>().is_err(), "{text}");
+        }
+    }
+}

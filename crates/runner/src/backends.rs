@@ -1,0 +1,103 @@
+//! Which backends exist on this OS: the one place that says so in code.
+
+use cfg_if::cfg_if;
+use fd_core::poller::MakeBackend;
+use selector::MakeSelector;
+
+use crate::error::Error;
+
+/// A backend that this OS has.
+#[derive(Clone, Copy)]
+pub struct Backend {
+    /// What matrix.yml calls it.
+    pub name: &'static str,
+    /// Under the FD core.
+    pub core: MakeBackend,
+    /// The poller itself.
+    pub selector: MakeSelector,
+}
+
+/// A poller by itself: a backend's, or a subject's.
+#[derive(Clone, Copy)]
+pub struct Poller {
+    /// What its column is called.
+    pub name: &'static str,
+    /// How one is made.
+    pub make: MakeSelector,
+}
+
+/// The backend of a crate, whose functions have the same names in each.
+macro_rules! backend {
+    ($name:literal, $crate_name:ident) => {
+        Some(Backend { name: $name, core: $crate_name::backend, selector: &$crate_name::selector })
+    };
+}
+
+cfg_if! {
+    if #[cfg(target_os = "linux")] {
+        const EPOLL: Option<Backend> = backend!("epoll", poller_epoll);
+        const KQUEUE: Option<Backend> = None;
+    } else if #[cfg(any(
+        target_os = "freebsd",
+        target_os = "macos",
+        target_os = "netbsd",
+        target_os = "openbsd",
+        target_os = "dragonfly"
+    ))] {
+        const EPOLL: Option<Backend> = None;
+        const KQUEUE: Option<Backend> = backend!("kqueue", poller_kqueue);
+    } else {
+        const EPOLL: Option<Backend> = None;
+        const KQUEUE: Option<Backend> = None;
+    }
+}
+
+/// Every backend by the name that matrix.yml has for it, if this OS has it.
+pub const BACKENDS: [(&str, Option<Backend>); 4] = [
+    ("epoll", EPOLL),
+    ("kqueue", KQUEUE),
+    ("poll", backend!("poll", poller_poll)),
+    ("select", backend!("select", poller_select)),
+];
+
+/// The queue that this OS has in its kernel.
+pub fn queue() -> Option<MakeSelector> {
+    EPOLL.or(KQUEUE).map(|backend| backend.selector)
+}
+
+/// Every backend that this OS has.
+pub fn here() -> impl Iterator<Item = Backend> {
+    BACKENDS.into_iter().filter_map(|(_, backend)| backend)
+}
+
+/// The backend of this name, if it is built into this program.
+pub fn find(name: &str) -> Option<Backend> {
+    here().find(|backend| backend.name == name)
+}
+
+/// The backend of this name, or why there is none.
+pub fn named(name: &str) -> Result<Backend, Error> {
+    find(name).ok_or_else(|| {
+        let names: Vec<_> = here().map(|backend| backend.name).collect();
+        Error::UnknownBackend { name: name.to_owned(), help: metadata::did_you_mean(name, names) }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::environment::Environment;
+    use crate::plan::Source;
+
+    #[test]
+    fn the_code_and_the_matrix_agree_on_what_exists_here() {
+        let environment = Environment::default();
+        let matrix = Source::load(None, &environment).expect("matrix.yml is well-formed").matrix;
+        let listed: Vec<_> = matrix.backends.iter().map(|backend| backend.id.as_str()).collect();
+        assert_eq!(listed, BACKENDS.map(|(name, _)| name));
+        for (name, here) in BACKENDS {
+            let listed = matrix.backend(name).is_some_and(|backend| backend.exists_on(std::env::consts::OS));
+            assert_eq!(here.map(|backend| backend.name), listed.then_some(name));
+        }
+    }
+}

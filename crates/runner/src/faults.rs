@@ -1,0 +1,62 @@
+//! Mistakes of the core, and errors below it, that are switched on for the rest of this process.
+
+use std::num::NonZeroU32;
+
+use fd_core::hooks::fault::Fault;
+use metadata::{Seed, did_you_mean};
+
+use crate::error::Error;
+
+/// The fault of this name, if this program can switch it on.
+///
+/// # Errors
+/// There is none, or it cannot.
+pub fn find(name: &str) -> Result<Fault, Error> {
+    let found = by_name(name);
+    let fault =
+        found.ok_or_else(|| Error::UnknownFault { name: name.to_owned(), help: did_you_mean_fault(name) })?;
+    if cfg!(feature = "faults") { Ok(fault) } else { Err(Error::NoFaults) }
+}
+
+/// The rate, if this program can inject errors.
+///
+/// # Errors
+/// It cannot.
+pub fn injectable(one_in: NonZeroU32) -> Result<NonZeroU32, Error> {
+    if cfg!(feature = "faults") { Ok(one_in) } else { Err(Error::NoFaults) }
+}
+
+/// Makes system calls below the core fail for the rest of this process.
+pub fn inject(seed: Seed, cell: &str, one_in: NonZeroU32) {
+    #[cfg(feature = "faults")]
+    fd_core::hooks::inject::enable(seed.0, cell, one_in);
+    #[cfg(not(feature = "faults"))]
+    let _ = (seed, cell, one_in);
+}
+
+/// The fault of this name.
+pub fn by_name(name: &str) -> Option<Fault> {
+    Fault::ALL.iter().find(|fault| fault.name() == name).copied()
+}
+
+/// What to type in place of the name of a fault that does not exist.
+pub fn did_you_mean_fault(name: &str) -> String {
+    match metadata::nearest(name, Fault::ALL.iter().map(|fault| fault.name())) {
+        Some(_) => did_you_mean(name, Fault::ALL.iter().map(|fault| fault.name())),
+        None => "`pollmatrix faults --list` shows them".into(),
+    }
+}
+
+/// Switches the fault on for the rest of this process.
+///
+/// # Safety
+/// No code of this process relies on the core for the safety of memory or of descriptors.
+pub unsafe fn enable(fault: Fault) {
+    #[cfg(feature = "faults")]
+    // SAFETY: as above.
+    unsafe {
+        fd_core::hooks::fault::enable(fault)
+    };
+    #[cfg(not(feature = "faults"))]
+    let _ = fault;
+}

@@ -1,0 +1,96 @@
+//! Scenarios that misbehave on purpose, so that the runner can be seen to notice. They are not in matrix.yml: only a matrix
+//! file given with `--matrix` reaches them.
+
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use metadata::{Axes, Check, Description, Layer, Mode, Transport};
+use scenarios::{Outcome, Verdict};
+
+use crate::output;
+
+type SelfTest = fn(seed: u64) -> (Verdict, Outcome);
+
+const ALL: [(&str, SelfTest); 14] = [
+    ("selftest/pass", |_| answer(true)),
+    ("selftest/fail", |_| answer(false)),
+    ("selftest/unsupported", |_| (Verdict::Unsupported("not in this world".into()), Outcome::default())),
+    ("selftest/broken", |_| (Verdict::Broken("the set-up failed".into()), Outcome::default())),
+    // Attempts count their seeds up: half of them pass.
+    ("selftest/flaky", |seed| answer(seed.is_multiple_of(2))),
+    ("selftest/hang", |_| hang()),
+    ("selftest/panic", |_| panic!("an invariant does not hold")),
+    // A panic anywhere ends the cell at once, not when somebody would join that thread.
+    ("selftest/panic-in-thread", |_| {
+        let _ = std::thread::Builder::new().spawn(|| panic!("an invariant does not hold in a thread"));
+        hang()
+    }),
+    // Not SIGSEGV: Rust's handler for that returns, and waits for the fault to happen again.
+    ("selftest/signal", |_| {
+        let _ = nix::sys::signal::raise(nix::sys::signal::Signal::SIGILL);
+        hang()
+    }),
+    ("selftest/silent", |_| std::process::exit(0)),
+    ("selftest/talkative", |_| {
+        let _ = output::print_line("a line that is no result");
+        answer(true)
+    }),
+    ("selftest/floods-output", |_| flood(std::io::stdout())),
+    ("selftest/floods-error", |_| flood(std::io::stderr())),
+    ("selftest/leaves-a-child", |_| leave_a_child()),
+];
+
+/// The self-tests as a matrix file names them.
+pub fn descriptions() -> impl Iterator<Item = Description> {
+    let axes = Axes { transports: &[Transport::Tcp], triggers: &[Mode::Level], threads: &[1], ..Axes::PLAIN };
+    let described = move |(id, _)| Description { id, title: "A self-test", layer: Layer::Contract, axes };
+    ALL.into_iter().map(described)
+}
+
+/// The self-test of this id.
+pub fn find(id: &str) -> Option<SelfTest> {
+    ALL.iter().find(|(known, _)| *known == id).map(|(_, run)| *run)
+}
+
+fn answer(holds: bool) -> (Verdict, Outcome) {
+    let check = Check {
+        what: "the answer".into(),
+        expected: vec!["42".into(), "forty-two".into()],
+        observed: if holds { "42".into() } else { "41".into() },
+        source: "selftest".into(),
+        holds,
+        ..Check::default()
+    };
+    let verdict = if holds { Verdict::Pass } else { Verdict::Fail(check.what.clone()) };
+    let outcome = Outcome {
+        checks: vec![check],
+        counters: [("questions".to_owned(), 1)].into(),
+        notes: vec!["a note".into()],
+    };
+    (verdict, outcome)
+}
+
+fn hang() -> ! {
+    loop {
+        std::thread::sleep(Duration::from_secs(3600));
+    }
+}
+
+/// One line that never ends.
+fn flood(mut to: impl std::io::Write) -> ! {
+    loop {
+        let _ = to.write_all(&[b'x'; 1 << 16]);
+    }
+}
+
+/// A child that holds the cell's standard output and error open and would live for an hour. It writes its
+/// number into the notes, so that a test can look for it.
+#[allow(clippy::zombie_processes)] // Leaving it behind is the point.
+fn leave_a_child() -> (Verdict, Outcome) {
+    let (verdict, mut outcome) = answer(true);
+    match Command::new("sleep").arg("3600").stdin(Stdio::null()).spawn() {
+        Ok(child) => outcome.notes.push(format!("child {}", child.id())),
+        Err(error) => return (Verdict::Broken(format!("cannot start sleep: {error}")), outcome),
+    }
+    (verdict, outcome)
+}
