@@ -1,17 +1,14 @@
 //! matrix.yml as it is written, and as the rest of the program sees it.
 
-use std::path::Path;
 use std::time::Duration;
 
-use metadata::{Description, Layer, Mode, Os, Transport, Variant};
+use metadata::{Layer, Mode, Os, Transport, Variant};
 use serde::Deserialize;
 use serde_saphyr::Spanned;
 
 use crate::axes::Build;
 use crate::ci::{Ci, CiText};
-use crate::error::MatrixError;
 use crate::ways::Way;
-use crate::yaml::{YamlError, read_yaml};
 
 /// The one description of what is tested.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -133,29 +130,6 @@ impl Target {
 }
 
 impl Matrix {
-    /// Reads and checks the matrix file at `path`.
-    ///
-    /// # Errors
-    /// The file cannot be read, or see [`Matrix::parse`].
-    pub fn load(path: &Path, catalogue: &[Description]) -> Result<(Self, String), MatrixError> {
-        let text = std::fs::read_to_string(path)
-            .map_err(|source| MatrixError::Read { path: path.to_path_buf(), source })?;
-        Ok((Self::parse(&text, &path.display().to_string(), catalogue)?, text))
-    }
-
-    /// Reads and checks a matrix. `file` is the name to use in errors; `catalogue` has the scenarios that it can name.
-    ///
-    /// # Errors
-    /// The first thing that is wrong with it, with line, column and what to do.
-    pub fn parse(text: &str, file: &str, catalogue: &[Description]) -> Result<Self, MatrixError> {
-        let keys = "the comments in matrix.yml at the top of the source tree say what each key means";
-        let parsed: FileText =
-            read_yaml(text, keys).map_err(|YamlError { line, column, message, help }| {
-                MatrixError::Malformed { file: file.to_owned(), line, column, message, help }
-            })?;
-        parsed.check(file, catalogue)
-    }
-
     /// The backend of this name.
     pub fn backend(&self, id: &str) -> Option<&Backend> {
         self.backends.iter().find(|backend| backend.id == id)

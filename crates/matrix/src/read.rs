@@ -1,18 +1,77 @@
 //! From the text of matrix.yml to a matrix.
 
+use std::path::Path;
+
 use metadata::Description;
+use serde::Deserialize;
 use serde_saphyr::{Location, Spanned};
 
 use crate::entries;
 use crate::error::MatrixError;
 use crate::file::{Backend, FileText, Matrix, Target};
 use crate::validate::{Problem, check_backend, check_target, read_target};
+use crate::yaml::{YamlError, read_yaml};
 
 /// The version of the file's format that this program reads.
 const VERSION: u32 = 2;
+
+impl Matrix {
+    /// Reads and checks the matrix file at `path`.
+    ///
+    /// # Errors
+    /// The file cannot be read, or see [`Matrix::parse`].
+    pub fn load(path: &Path, catalogue: &[Description]) -> Result<(Self, String), MatrixError> {
+        let text = std::fs::read_to_string(path)
+            .map_err(|source| MatrixError::Read { path: path.to_path_buf(), source })?;
+        Ok((Self::parse(&text, &path.display().to_string(), catalogue)?, text))
+    }
+
+    /// Reads and checks a matrix. `file` is the name to use in errors; `catalogue` has the scenarios that it can name.
+    ///
+    /// # Errors
+    /// The first thing that is wrong with it, with line, column and what to do.
+    pub fn parse(text: &str, file: &str, catalogue: &[Description]) -> Result<Self, MatrixError> {
+        let keys = "the comments in matrix.yml at the top of the source tree say what each key means";
+        let malformed = |YamlError { line, column, message, help }| MatrixError::Malformed {
+            file: file.to_owned(),
+            line,
+            column,
+            message,
+            help,
+        };
+        let parsed: FileText =
+            read_yaml(text, keys).map_err(|error| malformed(other_version(text).unwrap_or(error)))?;
+        parsed.check(file, catalogue)
+    }
+}
+
+/// The version of a file that may have other keys than this program knows.
+#[derive(Deserialize)]
+struct AnyVersion {
+    version: Spanned<u32>,
+}
+
+/// The problem of a file that cannot be read because it has another version: its keys are not called unknown.
+fn other_version(text: &str) -> Option<YamlError> {
+    let AnyVersion { version } = read_yaml(text, "").ok()?;
+    let (message, help) = check_version(version.value).err()?;
+    let (line, column) = (version.referenced.line(), version.referenced.column());
+    Some(YamlError { line, column, message, help })
+}
+
+fn check_version(version: u32) -> Result<(), Problem> {
+    match version {
+        VERSION => Ok(()),
+        other => Err((
+            format!("version {other} of the format is not known"),
+            format!("this pollmatrix reads version {VERSION}: CHANGELOG.md says what changed"),
+        )),
+    }
+}
+
 impl FileText {
     /// Checks everything, fills in the defaults, and reports the first thing that is wrong.
-    pub(crate) fn check(self, file: &str, catalogue: &[Description]) -> Result<Matrix, MatrixError> {
+    fn check(self, file: &str, catalogue: &[Description]) -> Result<Matrix, MatrixError> {
         let at = |location: Location| {
             move |(message, help): Problem| MatrixError::Malformed {
                 file: file.to_owned(),
@@ -22,14 +81,7 @@ impl FileText {
                 help,
             }
         };
-        if self.version.value != VERSION {
-            let message = format!("version {} of the format is not known", self.version.value);
-            return Err(at(self.version.referenced)((
-                message,
-                format!("this pollmatrix reads version {VERSION}"),
-            )));
-        }
-
+        check_version(self.version.value).map_err(at(self.version.referenced))?;
         let mut backends: Vec<Backend> = Vec::new();
         for Spanned { value, referenced, .. } in self.backends {
             let backend = Backend { id: value.id, os: value.os.0, triggers: value.triggers };

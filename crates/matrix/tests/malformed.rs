@@ -173,6 +173,13 @@ const WRONG: &[(&str, &str, &str, &str)] = &[
         "1:10: version 1 of the format is not known",
         "this pollmatrix reads version 2",
     ),
+    // A key of version 1 does not hide the version.
+    (
+        "version: 2\ndefaults: { timeout: 5 }",
+        "version: 1\ndefaults: { layer: contract, timeout: 5 }",
+        "1:10: version 1 of the format is not known",
+        "CHANGELOG.md says what changed",
+    ),
     // What is not YAML.
     (
         "[native]",
