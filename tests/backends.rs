@@ -11,7 +11,7 @@ use std::time::Duration;
 use fd_core::hooks::checkpoint::Point;
 use fd_core::ids::{GroupId, ThreadId, ThreadMask};
 use fd_core::poller::{Events, Trigger};
-use fd_core::{FdCore, InsertOptions, Ready, Runtime};
+use fd_core::{FdCore, InsertOptions, ReadyGuard, Runtime};
 use runner::testing::backends;
 use scenarios::Checkpoints;
 
@@ -26,19 +26,19 @@ fn a_regular_file_is_reported_until_it_is_deleted() {
         let file = File::open(env!("CARGO_MANIFEST_DIR").to_owned() + "/Cargo.toml").unwrap();
         let (seen, all) = channel();
         let seen: Mutex<(Sender<Events>, usize)> = Mutex::new((seen, 0));
-        let handler = move |ready: &Ready<'_>| {
+        let handler = move |ready: &ReadyGuard<'_>| {
             let mut seen = seen.lock().unwrap();
             seen.1 += 1;
             seen.0.send(ready.events()).unwrap();
             if seen.1 == 3 {
-                ready.fd().delete().unwrap();
+                ready.registration().delete().unwrap();
             }
         };
         let group = GroupId::new(1).unwrap();
         let (core, options) = (runtime.core(), InsertOptions::default());
         let handle =
             core.insert(OwnedFd::from(file), Arc::new(handler), group, ThreadMask::ALL, options).unwrap();
-        core.fd(handle).want_recv().unwrap();
+        core.registration(handle).want_recv().unwrap();
         for _ in 0..3 {
             assert_eq!(all.recv_timeout(PATIENCE), Ok(Events::READY_R), "{name}");
         }
@@ -62,9 +62,9 @@ fn what_came_unwanted_is_told_when_it_is_wanted() {
         let number = near.as_raw_fd();
         let (seen, all) = channel();
         let seen = Mutex::new(seen);
-        let handler = move |ready: &Ready<'_>| {
+        let handler = move |ready: &ReadyGuard<'_>| {
             seen.lock().unwrap().send(ready.events()).unwrap();
-            ready.fd().stop_both().unwrap();
+            ready.registration().stop_both().unwrap();
         };
         let options = InsertOptions { trigger, ..InsertOptions::default() };
         let handle =
@@ -73,14 +73,14 @@ fn what_came_unwanted_is_told_when_it_is_wanted() {
 
         let harvested = checkpoints.hold(thread, Point::ReportBeforeRunning, number);
         let dropped = checkpoints.hold(thread, Point::ReportHandlerDone, number);
-        core.fd(handle).want_recv().unwrap();
+        core.registration(handle).want_recv().unwrap();
         far.write_all(b"x").unwrap();
         harvested.reached().unwrap();
-        core.fd(handle).stop_both().unwrap();
+        core.registration(handle).stop_both().unwrap();
         harvested.release();
         dropped.reached().unwrap();
         assert_eq!(all.try_recv().ok(), None, "{name} {trigger:?}: told though nobody wants it");
-        core.fd(handle).want_recv().unwrap();
+        core.registration(handle).want_recv().unwrap();
         dropped.release();
         let_many_passes_go_by(core, thread);
         assert_eq!(all.try_iter().next(), Some(Events::READY_R), "{name} {trigger:?}");
@@ -101,11 +101,11 @@ fn the_edge_of_a_hang_up_is_told_once() {
         let (near, far) = UnixStream::pair().unwrap();
         let (seen, all) = channel();
         let seen = Mutex::new(seen);
-        let handler = move |ready: &Ready<'_>| seen.lock().unwrap().send(ready.events()).unwrap();
+        let handler = move |ready: &ReadyGuard<'_>| seen.lock().unwrap().send(ready.events()).unwrap();
         let options = InsertOptions { trigger: Trigger::Edge, ..InsertOptions::default() };
         let handle =
             core.insert(OwnedFd::from(near), Arc::new(handler), group, ThreadMask::ALL, options).unwrap();
-        core.fd(handle).want_recv().unwrap();
+        core.registration(handle).want_recv().unwrap();
         let_many_passes_go_by(core, ThreadId::new(group, 0).unwrap());
         assert_eq!(all.try_iter().count(), 0, "{name}");
         drop(far);

@@ -19,9 +19,10 @@ use std::time::{Duration, Instant};
 use criterion::{BenchmarkId, Criterion};
 use fd_core::ids::{GroupId, ThreadId, ThreadMask};
 use fd_core::poller::{
-    Backend, BackendError, Capabilities, Change, Event, Events, Interest, Leave, Limits, Poller, Wake,
+    Backend, BackendError, Capabilities, Change, DeregisterReason, Event, Events, Interest, Limits, Poller,
+    Wake,
 };
-use fd_core::{Context, FdHandle, FdTable, Handler, InsertOptions, OwnerId, Ready, Runtime};
+use fd_core::{Context, FdHandle, FdTable, Handler, InsertOptions, OwnerId, ReadyGuard, Runtime};
 
 /// Entries per measurement: more than a harvest holds, fewer than make the cache the subject.
 const ENTRIES: usize = 256;
@@ -74,7 +75,7 @@ impl Backend for Scripted {
         Some(self.threads[thread.index()].clone())
     }
 
-    fn forget(&self, _: RawFd, _: GroupId, _: ThreadMask, _: ThreadMask, _: Leave) {}
+    fn forget(&self, _: RawFd, _: GroupId, _: ThreadMask, _: ThreadMask, _: DeregisterReason) {}
 }
 
 struct ScriptedPoller(Arc<Script>);
@@ -127,7 +128,7 @@ struct Counter {
 }
 
 impl Handler for Counter {
-    fn ready(&self, _: &Ready<'_>) {
+    fn ready(&self, _: &ReadyGuard<'_>) {
         self.runs.store(self.runs.load(SeqCst) + 1, std::sync::atomic::Ordering::Relaxed);
     }
 
@@ -154,7 +155,7 @@ impl Bench {
         let insert =
             |_| core.insert(descriptor(), handler.clone(), GroupId::new(1).unwrap(), mask, options).unwrap();
         let handles: Arc<[FdHandle]> = (0..ENTRIES).map(insert).collect();
-        handles.iter().for_each(|handle| core.fd(*handle).want_recv().unwrap());
+        handles.iter().for_each(|handle| core.registration(*handle).want_recv().unwrap());
         Self { runtime, handler, handles, scripts }
     }
 
@@ -370,7 +371,7 @@ fn want_stop(bench: &Bench, rounds: usize, threads: usize) -> Duration {
         bench.start(index, move |context| {
             for _ in 0..rounds {
                 for handle in handles.iter() {
-                    let fd = context.fd(*handle);
+                    let fd = context.registration(*handle);
                     fd.want_recv().unwrap();
                     fd.stop_recv().unwrap();
                 }
@@ -397,7 +398,7 @@ fn insert_delete(bench: &Bench, rounds: usize, threads: usize) -> Duration {
                     context.id().mask(),
                     options,
                 );
-                context.fd(inserted.unwrap()).disown().unwrap();
+                context.registration(inserted.unwrap()).disown().unwrap();
                 fd = handler.back.lock().unwrap().take();
             }
         })
@@ -498,7 +499,7 @@ fn reset(bench: &Bench) -> impl FnOnce(&Context) + Send + use<> {
     move |context| {
         for handle in handles.iter() {
             context.takeover(*handle, owner).unwrap();
-            context.fd(*handle).want_recv().unwrap();
+            context.registration(*handle).want_recv().unwrap();
         }
     }
 }

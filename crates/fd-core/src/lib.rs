@@ -8,7 +8,7 @@
 //!
 //! - [`FdCore`] is the shared side: [`insert`](FdCore::insert), [`fd`](FdCore::fd), counters, dumps.
 //! - [`Context`] is a worker thread's own side: [`takeover`](Context::takeover), [`enter`](Context::enter), timers.
-//! - [`Handler`] is what owns a descriptor; it is lent a [`Ready`] for each report.
+//! - [`Handler`] is what owns a descriptor; it is lent a [`ReadyGuard`] for each report.
 //! - [`Runtime`] runs the worker threads.
 //! - [`poller`] is what a backend implements.
 //!
@@ -29,7 +29,7 @@
 //!
 //! The files of `shared` may name each other in a circle: the core lends a context, and a context holds the
 //! core. One name goes up: an entry keeps its [`Handler`] and never calls it, but the trait names the
-//! [`Ready`] that a worker lends.
+//! [`ReadyGuard`] that a worker lends.
 
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "a test that gets no thread may panic"))]
 
@@ -55,11 +55,11 @@ mod testing;
 pub use entry::error;
 pub use entry::handler::{Handler, OwnerId};
 pub use poller::{always_ready, interest, per_thread};
-pub use runtime::{Builder, Death, Prepared, Runtime};
+pub use runtime::{Builder, Prepared, Runtime, WorkerError};
 pub use shared::activity::{ActivitySnapshot, ActivityTable};
 pub use shared::context::Context;
 pub use shared::dump::{EntryInfo, FdDump};
-pub use shared::ready::{Fd, Ready};
-pub use shared::{Descriptor, Duplicate, FdCore, InsertOptions, Lives};
+pub use shared::ready::{ReadyGuard, RegistrationRef};
+pub use shared::{Descriptor, Duplicate, FdCore, InsertOptions, RegistrationCounts};
 pub use table::{FdHandle, FdTable};
 pub use words::{ids, state};

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 use crate::entry::error::{DeleteError, InsertRefused, MoveError};
 use crate::entry::handler::{Handler, OwnerId};
-use crate::shared::ready::Ready;
+use crate::shared::ready::ReadyGuard;
 use crate::table::{Denied, FdHandle, FdTable, Orphan, Scheduled};
 use crate::words::ids::{GroupId, ThreadId, ThreadMask};
 use crate::words::sync::Ordering;
@@ -65,7 +65,7 @@ enum Op {
     Insert { fd: RawFd, group: usize, mask: u64 },
     Delete { handle: usize, disown: bool },
     Enter { handle: usize, thread: usize },
-    Leave { handle: usize, thread: usize },
+    DeregisterReason { handle: usize, thread: usize },
     Takeover { handle: usize, thread: usize, right_owner: bool },
     Relocate { handle: usize, thread: usize },
     Schedule { handle: usize, thread: Option<usize> },
@@ -78,7 +78,7 @@ fn op() -> impl Strategy<Value = Op> {
         3 => (0..NUMBERS, 0..GROUPS.len(), 0..16u64).prop_map(|(fd, group, mask)| Op::Insert { fd, group, mask }),
         2 => (handle.clone(), any::<bool>()).prop_map(|(handle, disown)| Op::Delete { handle, disown }),
         3 => (handle.clone(), thread.clone()).prop_map(|(handle, thread)| Op::Enter { handle, thread }),
-        3 => (handle.clone(), thread.clone()).prop_map(|(handle, thread)| Op::Leave { handle, thread }),
+        3 => (handle.clone(), thread.clone()).prop_map(|(handle, thread)| Op::DeregisterReason { handle, thread }),
         3 => (handle.clone(), thread.clone(), prop::bool::weighted(0.8))
             .prop_map(|(handle, thread, right_owner)| Op::Takeover { handle, thread, right_owner }),
         2 => (handle.clone(), thread.clone()).prop_map(|(handle, thread)| Op::Relocate { handle, thread }),
@@ -198,7 +198,7 @@ impl World {
                     }
                 }
             }
-            Op::Leave { handle, thread: number } => {
+            Op::DeregisterReason { handle, thread: number } => {
                 let Some((handle, _, Some(fd))) = self.meant(handle) else { return };
                 let (group, id) = thread(number);
                 if group != self.lives[&fd].group || self.lives[&fd].running & id.mask().bits() == 0 {
@@ -218,7 +218,7 @@ impl World {
                 if group != life.group {
                     return;
                 }
-                let other: Arc<dyn Handler> = Arc::new(|_: &Ready<'_>| {});
+                let other: Arc<dyn Handler> = Arc::new(|_: &ReadyGuard<'_>| {});
                 let expected = if right_owner { owner } else { OwnerId::of(&other) };
                 let (taken, left) = self.table.pin(handle).unwrap().takeover(id.mask(), expected);
                 let model = match () {
@@ -255,7 +255,7 @@ impl World {
     }
 
     fn insert(&mut self, fd: RawFd, group: usize, mask: u64) {
-        let handler: Arc<dyn Handler> = Arc::new(|_: &Ready<'_>| {});
+        let handler: Arc<dyn Handler> = Arc::new(|_: &ReadyGuard<'_>| {});
         let owner = OwnerId::of(&handler);
         let allowed = mask & ThreadMask::first(GROUPS[group]).bits();
         let inserted = self.table.insert(fd, handler, group_id(group), ThreadMask::from_bits(mask), 0);

@@ -153,7 +153,7 @@ fn equip_with_waker(core: &Arc<FdCore>, id: ThreadId) -> io::Result<()> {
         .register(reader, handler, id.group(), id.mask(), state::INTERNAL)
         .map_err(|error| io::Error::other(error.reason))?;
     shared.sleep.set_waker(waker);
-    core.fd(handle).want_recv().map_err(io::Error::other)
+    core.registration(handle).want_recv().map_err(io::Error::other)
 }
 
 /// A runtime whose threads have not started.
@@ -273,7 +273,7 @@ fn work(
     poller: Box<dyn Poller>,
     signals: Option<Arc<Signals>>,
     gate: &Gate,
-    ended: &Sender<Death>,
+    ended: &Sender<WorkerError>,
 ) {
     let context = Context::new(core, id);
     let core = Arc::clone(context.core());
@@ -285,7 +285,7 @@ fn work(
         if gate.pass()
             && let Err(source) = worker.run()
         {
-            let _ = ended.send(Death::Poller { thread: id, source });
+            let _ = ended.send(WorkerError::Poller { thread: id, source });
         }
     });
     guarded.merge(worker.end());
@@ -298,12 +298,12 @@ fn work(
         guarded.merge(core.clear());
     }
     if let Some(panic) = guarded.panic() {
-        let _ = ended.send(Death::Panic { thread: id, panic });
+        let _ = ended.send(WorkerError::Panic { thread: id, panic });
     }
 }
 
 /// Why a worker thread ended before it was told to.
-pub enum Death {
+pub enum WorkerError {
     /// Its poller could not go on.
     Poller {
         /// The thread.
@@ -320,7 +320,7 @@ pub enum Death {
     },
 }
 
-impl std::fmt::Display for Death {
+impl std::fmt::Display for WorkerError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Poller { thread, source } => write!(f, "thread {thread}: its poller failed: {source}"),
@@ -333,19 +333,19 @@ impl std::fmt::Display for Death {
     }
 }
 
-impl std::fmt::Debug for Death {
+impl std::fmt::Debug for WorkerError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         std::fmt::Display::fmt(self, f)
     }
 }
 
-impl std::error::Error for Death {}
+impl std::error::Error for WorkerError {}
 
 /// A running runtime. Dropping it stops it.
 pub struct Runtime {
     core: Arc<FdCore>,
     threads: Vec<JoinHandle<()>>,
-    deaths: Receiver<Death>,
+    deaths: Receiver<WorkerError>,
     caught: Option<Caught>,
     gate: Arc<Gate>,
 }
@@ -369,8 +369,8 @@ impl Runtime {
     /// no threads to wait for; what is left is ended at once.
     ///
     /// # Errors
-    /// [`Death`] of the first thread that had ended by itself, or in which a handler, task or timer panicked as it was dropped.
-    pub fn stop(mut self) -> Result<(), Death> {
+    /// [`WorkerError`] of the first thread that had ended by itself, or in which a handler, task or timer panicked as it was dropped.
+    pub fn stop(mut self) -> Result<(), WorkerError> {
         self.shut_down();
         self.deaths.try_recv().map_or(Ok(()), Err)
     }

@@ -7,16 +7,16 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use crate::entry::handler::Handler;
-use crate::poller::{Backend, Capabilities, Leave, Poller, Wake};
+use crate::poller::{Backend, Capabilities, DeregisterReason, Poller, Wake};
 use crate::shared::clock::Clock;
 use crate::shared::context::Context;
-use crate::shared::ready::Ready;
+use crate::shared::ready::ReadyGuard;
 use crate::shared::{FdCore, InsertOptions};
 use crate::table::{FdHandle, FdTable};
 use crate::words::ids::{GroupId, ThreadId, ThreadMask};
 
 /// What a backend was asked to forget: group, both polled masks, and why.
-pub(crate) type Forgotten = (GroupId, u64, u64, Leave);
+pub(crate) type Forgotten = (GroupId, u64, u64, DeregisterReason);
 
 /// A backend that makes no poller and remembers what it was asked to forget.
 pub(crate) struct Fake {
@@ -41,7 +41,7 @@ impl Backend for Fake {
         None
     }
 
-    fn forget(&self, _: RawFd, group: GroupId, recv: ThreadMask, send: ThreadMask, leave: Leave) {
+    fn forget(&self, _: RawFd, group: GroupId, recv: ThreadMask, send: ThreadMask, leave: DeregisterReason) {
         self.forgotten.lock().unwrap().push((group, recv.bits(), send.bits(), leave));
     }
 }
@@ -91,7 +91,7 @@ pub(crate) fn context(capabilities: Capabilities, time: &Time) -> Context {
 }
 
 pub(crate) fn handler() -> Arc<dyn Handler> {
-    Arc::new(|_: &Ready<'_>| {})
+    Arc::new(|_: &ReadyGuard<'_>| {})
 }
 
 pub(crate) fn open() -> OwnedFd {

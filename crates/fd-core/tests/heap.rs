@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicIsize, Ordering};
 use std::time::Duration;
 
 use fd_core::ids::ThreadMask;
-use fd_core::{InsertOptions, Ready, Runtime};
+use fd_core::{InsertOptions, ReadyGuard, Runtime};
 
 struct Counting;
 
@@ -39,13 +39,13 @@ fn one(stops: bool) {
     for thread in core.threads() {
         let (reader, mut writer) = std::io::pipe().unwrap();
         let held = Arc::clone(&core);
-        let handler = move |ready: &Ready<'_>| {
-            let _ = (ready.fd().stop_recv(), &held);
+        let handler = move |ready: &ReadyGuard<'_>| {
+            let _ = (ready.registration().stop_recv(), &held);
         };
         let (group, options) = (thread.group(), InsertOptions::default());
         let handle =
             core.insert(OwnedFd::from(reader), Arc::new(handler), group, ThreadMask::ALL, options).unwrap();
-        core.fd(handle).want_recv().unwrap();
+        core.registration(handle).want_recv().unwrap();
         std::io::Write::write_all(&mut writer, b"x").unwrap();
         let (in_task, in_timer) = (Arc::clone(&core), Arc::clone(&core));
         core.post(thread, move |_| drop(in_task));

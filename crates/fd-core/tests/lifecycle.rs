@@ -11,7 +11,8 @@ use std::time::{Duration, Instant};
 use fd_core::error::{InsertRefused, StartError};
 use fd_core::ids::{GroupId, ThreadId, ThreadMask};
 use fd_core::{
-    Builder, Context, Death, FdCore, FdHandle, Handler, InsertOptions, OwnerId, Ready, Runtime, state,
+    Builder, Context, FdCore, FdHandle, Handler, InsertOptions, OwnerId, ReadyGuard, Runtime, WorkerError,
+    state,
 };
 use nix::libc;
 
@@ -30,7 +31,7 @@ fn first() -> ThreadId {
 }
 
 fn idle() -> Arc<dyn Handler> {
-    Arc::new(|_: &Ready<'_>| {})
+    Arc::new(|_: &ReadyGuard<'_>| {})
 }
 
 fn pipe() -> (OwnedFd, PipeWriter) {
@@ -52,7 +53,7 @@ fn insert(core: &FdCore, handler: impl Handler) -> (FdHandle, PipeWriter) {
     let (reader, writer) = pipe();
     let inserted = core.insert(reader, Arc::new(handler), group(), first().mask(), InsertOptions::default());
     let handle = inserted.unwrap();
-    core.fd(handle).want_recv().unwrap();
+    core.registration(handle).want_recv().unwrap();
     (handle, writer)
 }
 
@@ -64,7 +65,7 @@ fn has_ended(peer: &mut PipeWriter) -> bool {
 fn death(runtime: Runtime) -> String {
     match runtime.stop() {
         Ok(()) => "nothing".into(),
-        Err(Death::Panic { panic, .. }) => panic.downcast_ref::<&str>().unwrap().to_string(),
+        Err(WorkerError::Panic { panic, .. }) => panic.downcast_ref::<&str>().unwrap().to_string(),
         Err(death) => death.to_string(),
     }
 }
@@ -78,11 +79,11 @@ struct Acting<A, B, C: FnMut()> {
 
 impl<A, B, C> Handler for Acting<A, B, C>
 where
-    A: Fn(&Ready<'_>) + Send + Sync + 'static,
+    A: Fn(&ReadyGuard<'_>) + Send + Sync + 'static,
     B: Fn() + Send + Sync + 'static,
     C: FnMut() + Send + Sync + 'static,
 {
-    fn ready(&self, ready: &Ready<'_>) {
+    fn ready(&self, ready: &ReadyGuard<'_>) {
         (self.ready)(ready);
     }
 
@@ -103,8 +104,8 @@ fn the_panic_of_a_handler_that_deleted_itself_is_told() {
     for disowns in [false, true] {
         let runtime = start(2);
         let core = Arc::clone(runtime.core());
-        let (_, mut peer) = insert(&core, move |ready: &Ready<'_>| {
-            let ended = if disowns { ready.fd().disown() } else { ready.fd().delete() };
+        let (_, mut peer) = insert(&core, move |ready: &ReadyGuard<'_>| {
+            let ended = if disowns { ready.registration().disown() } else { ready.registration().delete() };
             ended.unwrap();
             panic!("the handler");
         });
@@ -121,11 +122,11 @@ fn of_two_panics_the_first_one_counts_and_neither_ends_the_process() {
         let runtime = start(1);
         let core = Arc::clone(runtime.core());
         let handler = Acting {
-            ready: move |ready: &Ready<'_>| {
+            ready: move |ready: &ReadyGuard<'_>| {
                 if disowns {
-                    ready.fd().disown().unwrap();
+                    ready.registration().disown().unwrap();
                 } else {
-                    ready.fd().delete().unwrap();
+                    ready.registration().delete().unwrap();
                     panic!("the handler");
                 }
             },
@@ -149,7 +150,7 @@ fn panics_of_what_a_stop_drops_keep_nothing_from_being_dropped() {
     let panicking = |what: &'static str| {
         let count = Arc::clone(&dropped);
         Acting {
-            ready: |_: &Ready<'_>| {},
+            ready: |_: &ReadyGuard<'_>| {},
             released: || {},
             dropped: move || {
                 count.fetch_add(1, Ordering::SeqCst);
@@ -167,7 +168,7 @@ fn panics_of_what_a_stop_drops_keep_nothing_from_being_dropped() {
         });
     }
     until(|| dropped.load(Ordering::SeqCst) == 9);
-    let Err(Death::Panic { panic, .. }) = runtime.stop() else { panic!("no panic was told") };
+    let Err(WorkerError::Panic { panic, .. }) = runtime.stop() else { panic!("no panic was told") };
     assert_eq!(panic.downcast_ref::<String>().unwrap(), "a task", "the first one");
     assert!(peers.iter_mut().all(has_ended));
     assert_eq!(core.table().used(), 0);
@@ -187,9 +188,11 @@ fn what_ends_with_a_runtime_may_call_it_and_begins_nothing() {
             tell.send((what, core.post(first(), |_| ()), refused)).unwrap();
         }
     };
-    let (handle, mut peer) =
-        insert(&core, Acting { ready: |_: &Ready<'_>| {}, released: || {}, dropped: calling("handler") });
-    let unrun = Acting { ready: |_: &Ready<'_>| {}, released: || {}, dropped: calling("task") };
+    let (handle, mut peer) = insert(
+        &core,
+        Acting { ready: |_: &ReadyGuard<'_>| {}, released: || {}, dropped: calling("handler") },
+    );
+    let unrun = Acting { ready: |_: &ReadyGuard<'_>| {}, released: || {}, dropped: calling("task") };
     let late = Arc::clone(&core);
     core.post(first(), move |context| {
         context.core().post(first(), move |_| std::mem::forget(unrun));
@@ -199,7 +202,7 @@ fn what_ends_with_a_runtime_may_call_it_and_begins_nothing() {
     let stopping = Some(InsertRefused::Stopping);
     assert_eq!(told.try_recv(), Ok(("task", false, stopping)));
     assert_eq!(told.try_recv(), Ok(("handler", false, stopping)));
-    assert!(core.fd(handle).delete().is_err() && has_ended(&mut peer));
+    assert!(core.registration(handle).delete().is_err() && has_ended(&mut peer));
 }
 
 /// B12.
@@ -211,7 +214,7 @@ fn the_handle_of_a_wake_descriptor_is_refused() {
         core.entries().0.into_iter().filter(|entry| entry.state & state::INTERNAL != 0).collect();
     assert_eq!(own.len(), 2);
     for entry in own {
-        let fd = core.fd(entry.handle);
+        let fd = core.registration(entry.handle);
         assert!(fd.delete().is_err() && fd.disown().is_err() && fd.stop_recv().is_err());
         assert!(fd.want_recv().is_err() && fd.mark_cloned().is_err() && fd.duplicate().is_err());
         assert!(fd.migrate_on(first()).is_err() && core.entry(entry.handle).is_err());
@@ -274,8 +277,9 @@ fn a_runtime_that_its_own_thread_ends_leaves_nothing_and_hangs_nothing() {
         let taken = Arc::clone(&slot);
         let runtime = start(2);
         let core = Arc::clone(runtime.core());
-        let (_, mut ender) = insert(&core, move |_: &Ready<'_>| end(taken.lock().unwrap().take().unwrap()));
-        let (_, mut other) = insert(&core, |_: &Ready<'_>| {});
+        let (_, mut ender) =
+            insert(&core, move |_: &ReadyGuard<'_>| end(taken.lock().unwrap().take().unwrap()));
+        let (_, mut other) = insert(&core, |_: &ReadyGuard<'_>| {});
         *slot.lock().unwrap() = Some(runtime);
         ender.write_all(b"x").unwrap();
         until(|| Arc::strong_count(&core) == 1);
@@ -305,7 +309,7 @@ fn a_runtime_may_end_in_a_signal_action_a_timer_and_the_drop_of_its_own_handler(
     let by_drop: fn(&FdCore, &Slot) = |core, slot| {
         let slot = Arc::clone(slot);
         let dropped = move || drop(slot.lock().unwrap().take());
-        let deletes = |ready: &Ready<'_>| ready.fd().delete().unwrap();
+        let deletes = |ready: &ReadyGuard<'_>| ready.registration().delete().unwrap();
         let (_, mut peer) = insert(core, Acting { ready: deletes, released: || {}, dropped });
         peer.write_all(b"x").unwrap();
     };
@@ -315,7 +319,7 @@ fn a_runtime_may_end_in_a_signal_action_a_timer_and_the_drop_of_its_own_handler(
         let builder: Builder = Runtime::builder().group(2).signal(libc::SIGUSR2, move |_| action());
         let runtime = builder.start(poller_poll::backend).unwrap();
         let core = Arc::clone(runtime.core());
-        let (_, mut peer) = insert(&core, |_: &Ready<'_>| {});
+        let (_, mut peer) = insert(&core, |_: &ReadyGuard<'_>| {});
         *slot.lock().unwrap() = Some(runtime);
         way(&core, &slot);
         until(|| Arc::strong_count(&core) == 1);
@@ -336,7 +340,7 @@ fn a_handle_of_one_runtime_is_refused_by_another() {
     let copy = fd.try_clone().unwrap();
     let options = InsertOptions::default();
     let stale = one.core().insert(fd, idle(), group(), ThreadMask::ALL, options).unwrap();
-    one.core().fd(stale).delete().unwrap();
+    one.core().registration(stale).delete().unwrap();
     let again = nix::fcntl::fcntl(&copy, nix::fcntl::FcntlArg::F_DUPFD_CLOEXEC(high)).unwrap();
     assert_eq!(again, high, "the number is free again");
     // SAFETY: just made.
@@ -346,7 +350,7 @@ fn a_handle_of_one_runtime_is_refused_by_another() {
     let live = other.core().insert(fd, handler, group(), ThreadMask::ALL, options).unwrap();
     assert_eq!((stale.number(), stale.generation()), (live.number(), live.generation()));
     for (core, foreign) in [(other.core(), stale), (one.core(), live)] {
-        let fd = core.fd(foreign);
+        let fd = core.registration(foreign);
         assert!(fd.want_recv().is_err() && fd.stop_recv().is_err() && fd.duplicate().is_err());
         assert!(fd.disown().is_err() && fd.delete().is_err() && fd.migrate_on(first()).is_err());
         let (tell, told) = channel();
@@ -367,7 +371,7 @@ fn a_runtime_may_end_on_a_thread_of_another() {
     for in_drop in [false, true] {
         let (outer, inner) = (start(1), start(2));
         let core = Arc::clone(inner.core());
-        let (_, mut peer) = insert(&core, |_: &Ready<'_>| {});
+        let (_, mut peer) = insert(&core, |_: &ReadyGuard<'_>| {});
         let slot = Mutex::new(Some(inner));
         let (tell, told) = channel();
         let end = move || {
@@ -377,12 +381,12 @@ fn a_runtime_may_end_on_a_thread_of_another() {
             }
         };
         let mut ender = if in_drop {
-            let ready = |ready: &Ready<'_>| ready.fd().delete().unwrap();
+            let ready = |ready: &ReadyGuard<'_>| ready.registration().delete().unwrap();
             insert(outer.core(), Acting { ready, released: || {}, dropped: end }).1
         } else {
             let end = Mutex::new(end);
-            insert(outer.core(), move |ready: &Ready<'_>| {
-                ready.fd().stop_recv().unwrap();
+            insert(outer.core(), move |ready: &ReadyGuard<'_>| {
+                ready.registration().stop_recv().unwrap();
                 (end.lock().unwrap())();
             })
             .1

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use fd_core::error::{InsertRefused, StartError};
 use fd_core::ids::{GroupId, ThreadId, ThreadMask};
-use fd_core::{Context, Handler, InsertOptions, Ready, Runtime};
+use fd_core::{Context, Handler, InsertOptions, ReadyGuard, Runtime};
 
 const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -22,7 +22,7 @@ fn thread(group_number: usize, index: usize) -> ThreadId {
 }
 
 fn nobody() -> Arc<dyn Handler> {
-    Arc::new(|_: &Ready<'_>| {})
+    Arc::new(|_: &ReadyGuard<'_>| {})
 }
 
 fn pipe() -> (OwnedFd, std::io::PipeWriter) {
@@ -115,13 +115,13 @@ fn a_stop_wakes_every_sleeper_and_closes_everything() {
     let core = Arc::clone(runtime.core());
     let (reader, mut writer) = pipe();
     let handle = core.insert(reader, nobody(), group(2), ThreadMask::ALL, InsertOptions::default()).unwrap();
-    core.fd(handle).want_recv().unwrap();
+    core.registration(handle).want_recv().unwrap();
     let start = Instant::now();
     runtime.stop().unwrap();
     assert!(start.elapsed() < Duration::from_secs(55), "it waited for a poll timeout");
     assert_eq!(core.table().used(), 0);
     assert_eq!(writer.write(b"x").unwrap_err().kind(), std::io::ErrorKind::BrokenPipe, "closed");
-    assert!(core.fd(handle).want_recv().is_err());
+    assert!(core.registration(handle).want_recv().is_err());
     let (late, _writer) = pipe();
     let refused = core.insert(late, nobody(), group(1), ThreadMask::ALL, InsertOptions::default());
     assert_eq!(refused.unwrap_err().reason, InsertRefused::Stopping);
@@ -135,14 +135,14 @@ fn what_was_wanted_before_the_threads_started_is_registered() {
     let (reader, mut writer) = pipe();
     let runs = Arc::new(AtomicUsize::new(0));
     let count = Arc::clone(&runs);
-    let handler = move |ready: &Ready<'_>| {
+    let handler = move |ready: &ReadyGuard<'_>| {
         let _ = nix::unistd::read(ready, &mut [0; 8]);
         count.fetch_add(1, Ordering::SeqCst);
     };
     let core = Arc::clone(prepared.core());
     let mask = thread(1, 1).mask();
     let handle = core.insert(reader, Arc::new(handler), group(1), mask, InsertOptions::default()).unwrap();
-    core.fd(handle).want_recv().unwrap();
+    core.registration(handle).want_recv().unwrap();
     writer.write_all(b"x").unwrap();
     let runtime = prepared.start().unwrap();
     until(|| runs.load(Ordering::SeqCst) == 1);
@@ -162,12 +162,12 @@ fn a_runtime_that_was_never_started_leaves_nothing() {
 fn a_panic_in_a_handler_stops_the_runtime_and_is_told() {
     let runtime = Runtime::builder().group(2).start(poller_poll::backend).unwrap();
     let (reader, mut writer) = pipe();
-    let handler = |_: &Ready<'_>| panic!("on purpose");
+    let handler = |_: &ReadyGuard<'_>| panic!("on purpose");
     let core = Arc::clone(runtime.core());
     let handle = core
         .insert(reader, Arc::new(handler), group(1), thread(1, 0).mask(), InsertOptions::default())
         .unwrap();
-    core.fd(handle).want_recv().unwrap();
+    core.registration(handle).want_recv().unwrap();
     writer.write_all(b"x").unwrap();
     until(|| core.is_stopping());
     let death = runtime.stop().unwrap_err();
@@ -187,9 +187,9 @@ fn a_handler_outlives_its_own_delete() {
         dropped: Arc<Mutex<Option<bool>>>,
     }
     impl Handler for Witness {
-        fn ready(&self, ready: &Ready<'_>) {
+        fn ready(&self, ready: &ReadyGuard<'_>) {
             self.running.store(true, Ordering::SeqCst);
-            ready.fd().delete().unwrap();
+            ready.registration().delete().unwrap();
             assert!(self.dropped.lock().unwrap().is_none());
             assert!(nix::fcntl::fcntl(ready, nix::fcntl::FcntlArg::F_GETFD).is_ok(), "S5: still open");
             self.running.store(false, Ordering::SeqCst);
@@ -207,7 +207,7 @@ fn a_handler_outlives_its_own_delete() {
     let core = runtime.core();
     let handle =
         core.insert(reader, Arc::new(witness), group(1), ThreadMask::ALL, InsertOptions::default()).unwrap();
-    core.fd(handle).want_recv().unwrap();
+    core.registration(handle).want_recv().unwrap();
     writer.write_all(b"x").unwrap();
     until(|| dropped.lock().unwrap().is_some());
     assert_eq!(*dropped.lock().unwrap(), Some(false), "it was dropped while it ran");
@@ -254,7 +254,7 @@ fn dumps_show_what_is_there() {
     let (reader, _writer) = pipe();
     let number = reader.as_raw_fd();
     let handle = core.insert(reader, nobody(), group(1), ThreadMask::ALL, InsertOptions::default()).unwrap();
-    core.fd(handle).want_recv().unwrap();
+    core.registration(handle).want_recv().unwrap();
     let dump = core.entries().to_string();
     let line = dump.lines().find(|line| line.trim_start().starts_with(&format!("{number} :"))).unwrap();
     assert!(line.contains("R:RA") && line.contains("gid=1") && line.contains("tmask=0x3"), "{line}");
@@ -276,7 +276,7 @@ fn a_duplicate_and_its_original_are_both_marked_as_cloned() {
     let original = core.insert(reader, nobody(), group(1), ThreadMask::ALL, options).unwrap();
     let is_cloned = |handle| core.entry(handle).unwrap().state & fd_core::state::CLONED != 0;
     assert!(!is_cloned(original));
-    let duplicate = core.fd(original).duplicate().unwrap();
+    let duplicate = core.registration(original).duplicate().unwrap();
     let copy = core.insert(duplicate, nobody(), group(1), ThreadMask::ALL, options).unwrap();
     assert!(is_cloned(original) && is_cloned(copy));
     runtime.stop().unwrap();

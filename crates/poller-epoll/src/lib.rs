@@ -36,7 +36,7 @@ use std::sync::Arc;
 use fd_core::hooks::fault;
 use fd_core::ids::{GroupId, ThreadId, ThreadMask};
 use fd_core::per_thread::PerThread;
-use fd_core::poller::{Backend, BackendError, Capabilities, Leave, Limits, Poller, Wake};
+use fd_core::poller::{Backend, BackendError, Capabilities, DeregisterReason, Limits, Poller, Wake};
 
 use crate::poller::EpollPoller;
 pub use crate::selector::selector;
@@ -72,8 +72,8 @@ impl Backend for EpollBackend {
         None
     }
 
-    fn forget(&self, fd: RawFd, group: GroupId, recv: ThreadMask, send: ThreadMask, leave: Leave) {
-        fault!(EpollCloseLeavesItem => if leave == Leave::Close { return });
+    fn forget(&self, fd: RawFd, group: GroupId, recv: ThreadMask, send: ThreadMask, leave: DeregisterReason) {
+        fault!(EpollCloseLeavesItem => if leave == DeregisterReason::Close { return });
         // The kernel forgets the registration together with the last reference to the open file. But a thread that is
         // on its way into its wait may hold that reference for a moment, and gives it back when it *leaves* the wait
         // (Linux since 6.10, see the module's text). DEL waits for that moment to pass.

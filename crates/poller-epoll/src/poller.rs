@@ -107,7 +107,7 @@ mod tests {
 
     use fd_core::ids::{GroupId, ThreadMask};
     use fd_core::per_thread::PerThread;
-    use fd_core::poller::{Backend, Leave, Limits};
+    use fd_core::poller::{Backend, DeregisterReason, Limits};
 
     use super::*;
     use crate::EpollBackend;
@@ -260,7 +260,7 @@ mod tests {
         }
         let group = GroupId::new(2).unwrap();
         let (recv, send) = (ThreadMask::from_bits(0b001), ThreadMask::from_bits(0b010));
-        backend.forget(fd, group, recv, send, Leave::CloseCloned);
+        backend.forget(fd, group, recv, send, DeregisterReason::CloseCloned);
         drop(reader);
         let seen: Vec<_> = pollers.iter_mut().map(|poller| seen(poller).len()).collect();
         assert_eq!(seen, [0, 0, 1], "only the third was not forgotten");
@@ -275,7 +275,7 @@ mod tests {
             poller.update(&change(fd, Interest::NONE, Interest::RECV));
         }
         let group = GroupId::new(2).unwrap();
-        backend.forget(fd, group, ThreadMask::from_bits(0b10), ThreadMask::NONE, Leave::Close);
+        backend.forget(fd, group, ThreadMask::from_bits(0b10), ThreadMask::NONE, DeregisterReason::Close);
         let seen: Vec<_> = pollers.iter_mut().map(|poller| seen(poller).len()).collect();
         assert_eq!(seen, [1, 0]);
     }
@@ -286,8 +286,8 @@ mod tests {
         let _poller = poller(&backend, 0);
         let (group, other) = (GroupId::new(2).unwrap(), GroupId::new(9).unwrap());
         for fd in [0, RawFd::MAX, -1] {
-            backend.forget(fd, group, ThreadMask::ALL, ThreadMask::ALL, Leave::StaysOpen);
-            backend.forget(fd, other, ThreadMask::ALL, ThreadMask::ALL, Leave::StaysOpen);
+            backend.forget(fd, group, ThreadMask::ALL, ThreadMask::ALL, DeregisterReason::StaysOpen);
+            backend.forget(fd, other, ThreadMask::ALL, ThreadMask::ALL, DeregisterReason::StaysOpen);
         }
     }
 
@@ -306,7 +306,13 @@ mod tests {
 
         let (_reader, _writer, fd) = readable_pipe();
         poller.update(&change(fd, Interest::NONE, Interest::RECV));
-        backend.forget(fd, GroupId::new(2).unwrap(), thread(0).mask(), ThreadMask::NONE, Leave::StaysOpen);
+        backend.forget(
+            fd,
+            GroupId::new(2).unwrap(),
+            thread(0).mask(),
+            ThreadMask::NONE,
+            DeregisterReason::StaysOpen,
+        );
         assert_eq!(seen(&mut poller), []);
     }
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use fd_core::poller::{Change, Event, Interest, Limits, Poller, Trigger};
-use fd_core::{FdHandle, FdTable, InsertOptions, Prepared, Ready, Runtime};
+use fd_core::{FdHandle, FdTable, InsertOptions, Prepared, ReadyGuard, Runtime};
 use nix::errno::Errno;
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 
@@ -19,7 +19,7 @@ fn registered(runtime: &Prepared, poller: &mut dyn Poller, fd: OwnedFd) -> FdHan
     let core = runtime.core();
     let thread = core.threads().next().unwrap();
     let (group, mask, options) = (thread.group(), thread.mask(), InsertOptions::default());
-    let handle = core.insert(fd, Arc::new(|_: &Ready<'_>| ()), group, mask, options).unwrap();
+    let handle = core.insert(fd, Arc::new(|_: &ReadyGuard<'_>| ()), group, mask, options).unwrap();
     let change = Change {
         fd: handle.number(),
         generation: handle.generation(),

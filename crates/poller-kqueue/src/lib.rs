@@ -48,7 +48,7 @@ use {
     crate::sys::{Slot, Waker},
     fd_core::ids::{GroupId, ThreadId, ThreadMask},
     fd_core::per_thread::PerThread,
-    fd_core::poller::{Backend, BackendError, Capabilities, Leave, Limits, Poller, Wake},
+    fd_core::poller::{Backend, BackendError, Capabilities, DeregisterReason, Limits, Poller, Wake},
     std::io,
     std::os::fd::RawFd,
     std::sync::Arc,
@@ -91,8 +91,8 @@ impl Backend for KqueueBackend {
         slot.has_user_event().then(|| Arc::new(Waker(slot.clone())) as Arc<dyn Wake>)
     }
 
-    fn forget(&self, fd: RawFd, group: GroupId, recv: ThreadMask, send: ThreadMask, leave: Leave) {
-        if leave != Leave::StaysOpen {
+    fn forget(&self, fd: RawFd, group: GroupId, recv: ThreadMask, send: ThreadMask, leave: DeregisterReason) {
+        if leave != DeregisterReason::StaysOpen {
             // Closing the number ends its registrations in every queue, even if a duplicate lives (measured).
             return;
         }

@@ -110,7 +110,7 @@ mod tests {
 
     use fd_core::ids::{GroupId, ThreadMask};
     use fd_core::per_thread::PerThread;
-    use fd_core::poller::{Backend, Events, Leave, Limits, Trigger};
+    use fd_core::poller::{Backend, DeregisterReason, Events, Limits, Trigger};
 
     use super::*;
     use crate::KqueueBackend;
@@ -306,8 +306,8 @@ mod tests {
         let changes = [fd, kept_fd].map(|fd| change(fd, Interest::NONE, Interest::RECV));
         apply(&mut poller, &changes);
         let group = GroupId::new(2).unwrap();
-        backend.forget(kept_fd, group, thread(0).mask(), ThreadMask::NONE, Leave::StaysOpen);
-        backend.forget(fd, group, thread(0).mask(), ThreadMask::NONE, Leave::CloseCloned);
+        backend.forget(kept_fd, group, thread(0).mask(), ThreadMask::NONE, DeregisterReason::StaysOpen);
+        backend.forget(fd, group, thread(0).mask(), ThreadMask::NONE, DeregisterReason::CloseCloned);
         drop(reader);
         assert_eq!(seen(&mut poller), []);
         drop(kept);

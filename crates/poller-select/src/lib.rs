@@ -28,7 +28,9 @@ use std::sync::Arc;
 use fd_core::hooks::fault;
 use fd_core::ids::{GroupId, ThreadId, ThreadMask};
 use fd_core::interest::GroupInterest;
-use fd_core::poller::{Backend, BackendError, Capabilities, Interest, Leave, Limits, Poller, Wake};
+use fd_core::poller::{
+    Backend, BackendError, Capabilities, DeregisterReason, Interest, Limits, Poller, Wake,
+};
 
 use crate::poller::SelectPoller;
 pub use crate::selector::selector;
@@ -84,7 +86,14 @@ impl Backend for SelectBackend {
         None
     }
 
-    fn forget(&self, fd: RawFd, group: GroupId, _recv: ThreadMask, _send: ThreadMask, _leave: Leave) {
+    fn forget(
+        &self,
+        fd: RawFd,
+        group: GroupId,
+        _recv: ThreadMask,
+        _send: ThreadMask,
+        _leave: DeregisterReason,
+    ) {
         fault!(InterestSurvives => return);
         // However it leaves: this map alone knows it. The caller's pin keeps late writers away (suspect 11).
         if let Some(interest) = self.groups.get(group.index()) {

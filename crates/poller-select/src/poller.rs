@@ -177,7 +177,7 @@ mod tests {
     use std::os::unix::net::UnixStream;
 
     use fd_core::ids::{GroupId, ThreadMask};
-    use fd_core::poller::{Backend, Leave, Limits, Trigger};
+    use fd_core::poller::{Backend, DeregisterReason, Limits, Trigger};
 
     use super::*;
     use crate::SelectBackend;
@@ -242,7 +242,7 @@ mod tests {
         pollers[0].update(&change(fd, Interest::NONE, Interest::RECV));
         assert_eq!(seen_with(&mut pollers[0], |_| None), []);
         assert_eq!(seen_with(&mut pollers[1], |_| Some(5)), [(fd, 5, Events::READY_R)]);
-        backend.forget(fd, group(), ThreadMask::NONE, ThreadMask::NONE, Leave::Close);
+        backend.forget(fd, group(), ThreadMask::NONE, ThreadMask::NONE, DeregisterReason::Close);
         assert_eq!(seen_with(&mut pollers[2], |_| Some(5)), []);
     }
 
@@ -252,7 +252,7 @@ mod tests {
         let (backend, (_reader, _writer, fd)) = (backend(), readable_pipe());
         let mut poller = poller(&backend, 0);
         let mine = ThreadMask::from_bits(0b1);
-        for leave in [Leave::Close, Leave::CloseCloned, Leave::StaysOpen] {
+        for leave in [DeregisterReason::Close, DeregisterReason::CloseCloned, DeregisterReason::StaysOpen] {
             for wanted in [Interest::RECV, Interest::SEND, Interest::BOTH] {
                 for (recv, send) in
                     [(ThreadMask::NONE, ThreadMask::NONE), (mine, mine), (mine, ThreadMask::NONE)]

@@ -11,7 +11,8 @@ use std::time::{Duration, Instant};
 use fd_core::hooks::inject;
 use fd_core::ids::{ThreadId, ThreadMask};
 use fd_core::{
-    ActivitySnapshot, Builder, Context, EntryInfo, FdCore, FdHandle, Handler, InsertOptions, Ready, Runtime,
+    ActivitySnapshot, Builder, Context, EntryInfo, FdCore, FdHandle, Handler, InsertOptions, ReadyGuard,
+    Runtime,
 };
 
 use crate::descriptors;
@@ -286,7 +287,7 @@ impl Lab {
         let ends = transport::pair(metadata::Transport::Pipe).map_err(Failure::broken)?;
         let passed = Arc::new(AtomicU64::new(0));
         let count = Arc::clone(&passed);
-        let handler = move |ready: &Ready<'_>| {
+        let handler = move |ready: &ReadyGuard<'_>| {
             let mut bytes = Vec::new();
             let _ = transport::read_all(ready, &mut bytes);
             count.fetch_add(bytes.len() as u64, Ordering::SeqCst);
@@ -297,7 +298,7 @@ impl Lab {
             .core()
             .insert(ends.near, Arc::new(handler), thread.group(), thread.mask(), options)
             .map_err(Failure::broken)?;
-        self.core().fd(handle).want_recv().map_err(Failure::broken)?;
+        self.core().registration(handle).want_recv().map_err(Failure::broken)?;
         Ok(Fence { thread, far: ends.far, passed })
     }
 
@@ -336,7 +337,7 @@ impl Lab {
         while Arc::strong_count(&core) > 1 && Instant::now() < end {
             std::thread::sleep(Duration::from_micros(200));
         }
-        let lives = core.lives();
+        let lives = core.registration_counts();
         let used = core.table().used();
         for (name, value) in
             [("inserted", lives.inserted), ("closed", lives.closed), ("released", lives.released)]

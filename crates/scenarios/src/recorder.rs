@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use fd_core::ids::ThreadId;
 use fd_core::poller::Events;
-use fd_core::{Handler, OwnerId, Ready};
+use fd_core::{Handler, OwnerId, ReadyGuard};
 
 use crate::gate::Gate;
 use crate::hold::Held;
@@ -76,14 +76,14 @@ impl Recorder {
     }
 
     /// What [`Handler::ready`] does, for handlers that do more.
-    pub fn record(&self, ready: &Ready<'_>) {
+    pub fn record(&self, ready: &ReadyGuard<'_>) {
         let gate = self.next.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(gate) = gate {
             gate.pass();
         }
         let mut bytes = Vec::new();
         if self.leaves.load(Ordering::SeqCst) {
-            let _ = ready.fd().stop_recv();
+            let _ = ready.registration().stop_recv();
             self.remember(Seen { thread: ready.context().id(), events: ready.events(), bytes, end: false });
             return;
         }
@@ -91,9 +91,9 @@ impl Recorder {
         let end = transport::read_all(ready, &mut bytes).unwrap_or(true);
         if end {
             // Level-triggered, the end would be reported for ever.
-            let _ = ready.fd().stop_recv();
+            let _ = ready.registration().stop_recv();
         } else {
-            let _ = ready.fd().cant_recv();
+            let _ = ready.registration().cant_recv();
         }
         self.remember(Seen { thread: ready.context().id(), events: ready.events(), bytes, end });
     }
@@ -104,7 +104,7 @@ impl Recorder {
 }
 
 impl Handler for Recorder {
-    fn ready(&self, ready: &Ready<'_>) {
+    fn ready(&self, ready: &ReadyGuard<'_>) {
         self.record(ready);
     }
 }

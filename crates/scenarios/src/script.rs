@@ -27,7 +27,7 @@ use std::sync::mpsc::{Receiver, channel};
 
 use fd_core::hooks::checkpoint::Point;
 use fd_core::ids::ThreadId;
-use fd_core::{Context, Fd, FdCore, FdHandle};
+use fd_core::{Context, FdCore, FdHandle, RegistrationRef};
 
 use crate::hold::{Checkpoints, Held};
 use crate::lab::Lab;
@@ -41,8 +41,8 @@ pub(crate) struct Speaker<'a> {
 
 impl Speaker<'_> {
     /// The calls on a descriptor, as this thread.
-    pub(crate) fn fd(&self, handle: FdHandle) -> Fd<'_> {
-        self.context.map_or_else(|| self.core.fd(handle), |context| context.fd(handle))
+    pub(crate) fn registration(&self, handle: FdHandle) -> RegistrationRef<'_> {
+        self.context.map_or_else(|| self.core.registration(handle), |context| context.registration(handle))
     }
 
     /// The worker thread's side of the core. `None` for a thread of no group.

@@ -4,7 +4,7 @@ use std::os::fd::OwnedFd;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-use crate::shared::ready::Ready;
+use crate::shared::ready::ReadyGuard;
 
 /// The owner of a descriptor.
 ///
@@ -15,7 +15,7 @@ pub trait Handler: Send + Sync + 'static {
     /// Called on a worker thread of the descriptor's thread mask, for a report in a direction that is wanted. It
     /// may do anything, including deleting the descriptor or giving it away. Edge-triggered, it must go on
     /// until `EAGAIN`.
-    fn ready(&self, ready: &Ready<'_>);
+    fn ready(&self, ready: &ReadyGuard<'_>);
 
     /// Called once at the end of a disowned life, with the descriptor that the table no longer owns, on
     /// whichever thread was the last user. The default closes it.
@@ -24,8 +24,8 @@ pub trait Handler: Send + Sync + 'static {
     }
 }
 
-impl<F: Fn(&Ready<'_>) + Send + Sync + 'static> Handler for F {
-    fn ready(&self, ready: &Ready<'_>) {
+impl<F: Fn(&ReadyGuard<'_>) + Send + Sync + 'static> Handler for F {
+    fn ready(&self, ready: &ReadyGuard<'_>) {
         self(ready);
     }
 }

@@ -22,7 +22,7 @@ fn m10_takeover_and_delete() {
         let taker = spawn(&world, &life, |world, life| {
             let _ = world.context(thread(2, 0)).takeover(life.handle, life.owner);
         });
-        world.core.fd(life.handle).delete().unwrap();
+        world.core.registration(life.handle).delete().unwrap();
         taker.join().unwrap();
         world.assert_ended(&life);
     });
@@ -43,7 +43,7 @@ fn m10_takeover_and_old_pass() {
             }
             assert!(world.kernel.holds(thread(1, 0), 0).recv);
             if listed {
-                world.core.fd(life.handle).want_recv().unwrap();
+                world.core.registration(life.handle).want_recv().unwrap();
             }
             let old = spawn(&world, &life, |world, life| {
                 let context = world.context(thread(1, 0));
@@ -53,7 +53,7 @@ fn m10_takeover_and_old_pass() {
             let context = world.context(thread(2, 0));
             let taken = context.takeover(life.handle, life.owner);
             if taken.is_ok() {
-                let _ = context.fd(life.handle).want_recv();
+                let _ = context.registration(life.handle).want_recv();
                 world.pass(&context);
             }
             old.join().unwrap();
@@ -92,7 +92,7 @@ fn m10_takeover_and_new_pass() {
         let context = world.context(thread(2, 1));
         let taken = context.takeover(life.handle, life.owner);
         if taken.is_ok() {
-            let _ = context.fd(life.handle).want_recv();
+            let _ = context.registration(life.handle).want_recv();
             world.pass(&context);
         }
         pass.join().unwrap();
@@ -116,7 +116,8 @@ fn m10_takeover_and_new_pass() {
 fn m10_takeover_and_want() {
     model("m10_takeover_and_want", 2, Bound::of(2, 4)).check(|| {
         let (world, life) = World::one(&[1, 1], 0b01);
-        let outsider = spawn(&world, &life, |world, life| world.core.fd(life.handle).want_recv().unwrap());
+        let outsider =
+            spawn(&world, &life, |world, life| world.core.registration(life.handle).want_recv().unwrap());
         let taken = world.context(thread(2, 0)).takeover(life.handle, life.owner);
         outsider.join().unwrap();
         let (new, old) = if taken.is_ok() { (2, 1) } else { (1, 2) };
@@ -162,7 +163,7 @@ fn m10_two_takeovers_and_report() {
         let other = spawn(&world, &life, |world, life| {
             let context = world.context(thread(1, 1));
             let taken = context.takeover(life.handle, life.owner);
-            let _ = context.fd(life.handle).want_recv();
+            let _ = context.registration(life.handle).want_recv();
             world.report(&context, life);
             taken
         });
@@ -189,14 +190,14 @@ fn m10_migrate_and_report() {
         let reporter = spawn(&world, &life, |world, life| {
             world.report_as(thread(1, 0), life);
         });
-        let moved = world.core.fd(life.handle).migrate_on(thread(2, 0));
+        let moved = world.core.registration(life.handle).migrate_on(thread(2, 0));
         if moved.is_ok() {
             assert_eq!(life.seen.inside.load(Ordering::SeqCst), 0, "S3: moved under a running handler");
             life.seen.only(thread(2, 0));
-            world.core.fd(life.handle).want_recv().unwrap();
+            world.core.registration(life.handle).want_recv().unwrap();
         }
         reporter.join().unwrap();
         world.assert_at_rest(&life);
-        assert_eq!(world.core.fd(life.handle).migrate_on(thread(2, 0)), Ok(()), "L9");
+        assert_eq!(world.core.registration(life.handle).migrate_on(thread(2, 0)), Ok(()), "L9");
     });
 }

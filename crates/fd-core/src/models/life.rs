@@ -31,7 +31,7 @@ pub(super) fn report_and_takeover(threads: &[usize], taker: ThreadId) {
         assert_eq!(life.seen.inside.load(Ordering::SeqCst), 0, "S3: taken under a running handler");
         // S3: the old owner does not begin any more, though there is something to run for.
         life.seen.only(taker.id());
-        taker.fd(life.handle).want_recv().unwrap();
+        taker.registration(life.handle).want_recv().unwrap();
         world.report(&taker, &life);
     } else {
         assert_eq!(taken, Err(MoveError::Busy));
@@ -55,7 +55,7 @@ fn m2_report_and_delete() {
         let reporter = spawn(&world, &life, |world, life| {
             world.report_as(thread(1, 0), life);
         });
-        world.context(thread(1, 1)).fd(life.handle).delete().unwrap();
+        world.context(thread(1, 1)).registration(life.handle).delete().unwrap();
         // S6 is about who sets its running bit from now on; one that was validated before may still begin.
         reporter.join().unwrap();
         world.assert_ended(&life);
@@ -73,7 +73,7 @@ fn m3_two_reports_and_delete() {
             })
         });
         let deleter = spawn(&world, &life, |world, life| {
-            world.context(thread(1, 2)).fd(life.handle).delete().unwrap();
+            world.context(thread(1, 2)).registration(life.handle).delete().unwrap();
         });
         reporters.into_iter().for_each(|reporter| reporter.join().unwrap());
         deleter.join().unwrap();
@@ -107,7 +107,7 @@ fn m3_exit_and_late_entry_and_delete() {
                 }
             }
         });
-        world.core.fd(life.handle).delete().unwrap();
+        world.core.registration(life.handle).delete().unwrap();
         user.join().unwrap();
         late.join().unwrap();
         world.assert_ended(&life);
@@ -125,9 +125,9 @@ fn m4_report_and_foreign_delete() {
                 world.report_as(thread(1, 0), life);
             });
             if outsider {
-                world.core.fd(life.handle).delete().unwrap();
+                world.core.registration(life.handle).delete().unwrap();
             } else {
-                world.context(thread(2, 0)).fd(life.handle).delete().unwrap();
+                world.context(thread(2, 0)).registration(life.handle).delete().unwrap();
             }
             reporter.join().unwrap();
             world.assert_ended(&life);
@@ -146,7 +146,7 @@ fn m4_two_reports_and_foreign_delete() {
             })
         });
         let deleter = spawn(&world, &life, |world, life| {
-            world.context(thread(2, 0)).fd(life.handle).delete().unwrap();
+            world.context(thread(2, 0)).registration(life.handle).delete().unwrap();
         });
         reporters.into_iter().for_each(|reporter| reporter.join().unwrap());
         deleter.join().unwrap();
@@ -164,7 +164,7 @@ fn m5_late_report_takeover_and_delete() {
         });
         let taker = world.context(thread(1, 1));
         let _ = taker.takeover(life.handle, life.owner);
-        taker.fd(life.handle).delete().unwrap();
+        taker.registration(life.handle).delete().unwrap();
         reporter.join().unwrap();
         world.assert_ended(&life);
     });
@@ -178,7 +178,7 @@ fn m5_takeover_and_delete() {
         let taker = spawn(&world, &life, |world, life| {
             let _ = world.context(thread(1, 1)).takeover(life.handle, life.owner);
         });
-        world.context(thread(1, 0)).fd(life.handle).delete().unwrap();
+        world.context(thread(1, 0)).registration(life.handle).delete().unwrap();
         taker.join().unwrap();
         world.assert_ended(&life);
     });
@@ -193,13 +193,16 @@ fn m5_two_deletes_and_takeover() {
         let other = {
             let wins = wins.clone();
             spawn(&world, &life, move |world, life| {
-                wins.fetch_add(usize::from(world.core.fd(life.handle).delete().is_ok()), Ordering::SeqCst);
+                wins.fetch_add(
+                    usize::from(world.core.registration(life.handle).delete().is_ok()),
+                    Ordering::SeqCst,
+                );
             })
         };
         let taker = spawn(&world, &life, |world, life| {
             let _ = world.context(thread(1, 1)).takeover(life.handle, life.owner);
         });
-        wins.fetch_add(usize::from(world.core.fd(life.handle).delete().is_ok()), Ordering::SeqCst);
+        wins.fetch_add(usize::from(world.core.registration(life.handle).delete().is_ok()), Ordering::SeqCst);
         other.join().unwrap();
         taker.join().unwrap();
         assert_eq!(wins.load(Ordering::SeqCst), 1, "S14: two deletes of one life succeed");
@@ -217,7 +220,7 @@ fn m5_delete_and_scan() {
                 assert_eq!(pin.owner_id(), life.owner, "S5: the owner of another life, or of none");
             }
         });
-        world.core.fd(life.handle).delete().unwrap();
+        world.core.registration(life.handle).delete().unwrap();
         scan.join().unwrap();
         world.assert_ended(&life);
     });
@@ -235,7 +238,7 @@ fn m6_reuse_and_scan() {
                 assert_eq!(pin.owner_id() == life.owner, is_first, "S10: the owner of another registration");
             }
         });
-        world.core.fd(life.handle).delete().unwrap();
+        world.core.registration(life.handle).delete().unwrap();
         let next = world.insert(0, 1, 0b01);
         scan.join().unwrap();
         world.assert_ended(&life);
@@ -254,12 +257,12 @@ fn m6_reuse_and_late_report() {
             let reporter = spawn(&world, &life, |world, life| {
                 world.report_as(thread(1, 0), life);
             });
-            world.core.fd(life.handle).delete().unwrap();
+            world.core.registration(life.handle).delete().unwrap();
             // Only the closer may hand the number out again.
             if life.seen.closed.load(Ordering::SeqCst) == 1 {
                 let next = world.insert(0, next_group, 0b01);
                 assert_ne!(next.handle, life.handle, "S7: two lives with one handle");
-                world.core.fd(next.handle).delete().unwrap();
+                world.core.registration(next.handle).delete().unwrap();
                 reporter.join().unwrap();
                 world.assert_ended(&next);
                 assert_eq!(
@@ -280,11 +283,11 @@ fn m6_reuse_and_late_report() {
 fn m6_stale_calls() {
     model("m6_stale_calls", 2, Bound::quick(3)).check(|| {
         let (world, first) = World::one(&[2], 0b01);
-        world.core.fd(first.handle).delete().unwrap();
+        world.core.registration(first.handle).delete().unwrap();
         let late = spawn(&world, &first, |world, first| {
             let context = world.context(thread(1, 1));
             assert_eq!(world.report(&context, first), Reported::Closed, "S7: an event of another life");
-            assert!(context.fd(first.handle).delete().is_err(), "S7: a stale delete");
+            assert!(context.registration(first.handle).delete().is_err(), "S7: a stale delete");
             let taken = context.takeover(first.handle, first.owner);
             assert!(matches!(taken, Err(MoveError::Stale(_))), "S7: a stale takeover: {taken:?}");
         });
@@ -332,7 +335,7 @@ fn m2_enter_and_delete() {
                 assert_eq!(life.seen.closed.load(Ordering::SeqCst), 0, "S5: entered, and closed");
             });
         });
-        world.context(thread(1, 1)).fd(life.handle).delete().unwrap();
+        world.context(thread(1, 1)).registration(life.handle).delete().unwrap();
         user.join().unwrap();
         world.assert_ended(&life);
     });
@@ -372,19 +375,19 @@ fn m6_reuse_and_pass() {
                     let pin = world.core.table().pin(life.handle);
                     pin.into_iter().for_each(|pin| world.core.schedule(&pin, None));
                 } else {
-                    let _ = context.fd(life.handle).want_recv();
+                    let _ = context.registration(life.handle).want_recv();
                     context.push_update(life.handle, false);
                 }
                 world.pass(&context);
             });
-            world.core.fd(life.handle).delete().unwrap();
+            world.core.registration(life.handle).delete().unwrap();
             world.assert_ended(&life);
             // Inserting asserts that the slot is clean (S10).
             let next = world
                 .insert_with(0, next_group, 0b10, 0)
                 .expect("S10: the slot is free once the number is closed");
             let owner = world.context(thread(next_group, 1));
-            owner.fd(next.handle).want_recv().unwrap();
+            owner.registration(next.handle).want_recv().unwrap();
             poller.join().unwrap();
             world.pass(&owner);
             assert!(
@@ -423,5 +426,5 @@ fn m6_insert_and_scan() {
 }
 
 fn nobody() -> Arc<dyn crate::entry::handler::Handler> {
-    Arc::new(|_: &crate::shared::ready::Ready<'_>| {})
+    Arc::new(|_: &crate::shared::ready::ReadyGuard<'_>| {})
 }

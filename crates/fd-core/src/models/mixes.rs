@@ -64,9 +64,9 @@ fn run(
 
 /// Whoever deletes a life and finds the number free begins the next one.
 #[derive(Default)]
-struct Lives(Mutex<Vec<Life>>);
+struct RegistrationCounts(Mutex<Vec<Life>>);
 
-impl Lives {
+impl RegistrationCounts {
     fn latest(&self, fd: i32) -> Option<Life> {
         self.0.lock().unwrap().iter().rev().find(|life| life.handle.fd == fd).cloned()
     }
@@ -74,10 +74,10 @@ impl Lives {
     /// Deletes the latest life of a number, and begins another one in `group_number` if the number is closed.
     fn renew(&self, world: &World, context: &Context, fd: i32, group_number: usize, mask: u64) {
         if let Some(life) = self.latest(fd) {
-            let _ = context.fd(life.handle).delete();
+            let _ = context.registration(life.handle).delete();
         }
         if let Some(next) = world.insert_with(fd, group_number, mask, 0) {
-            let _ = context.fd(next.handle).want_recv();
+            let _ = context.registration(next.handle).want_recv();
             self.0.lock().unwrap().push(next);
         }
     }
@@ -86,7 +86,7 @@ impl Lives {
     fn end(&self, world: &World) {
         let lives = self.0.lock().unwrap().clone();
         for life in &lives {
-            let _ = world.core.fd(life.handle).delete();
+            let _ = world.core.registration(life.handle).delete();
         }
         for life in &lives {
             world.assert_ended(life);
@@ -104,7 +104,7 @@ fn draw(below: usize) -> usize {
 }
 
 /// One random step of a worker thread.
-fn step(world: &World, context: &Context, lives: &Lives, numbers: i32) {
+fn step(world: &World, context: &Context, lives: &RegistrationCounts, numbers: i32) {
     let fd = draw(numbers as usize) as i32;
     let Some(life) = lives.latest(fd) else { return };
     let groups = world.core.table().groups().count();
@@ -113,10 +113,10 @@ fn step(world: &World, context: &Context, lives: &Lives, numbers: i32) {
         1 => lives.renew(world, context, fd, 1 + draw(groups), 0b11),
         2 | 3 => {
             if context.takeover(life.handle, life.owner).is_ok() {
-                let _ = context.fd(life.handle).want_recv();
+                let _ = context.registration(life.handle).want_recv();
             }
         }
-        4 => drop(context.fd(life.handle).want_send()),
+        4 => drop(context.registration(life.handle).want_send()),
         5 => world.pass(context),
         _ => drop(world.report(context, &life)),
     }
@@ -125,7 +125,7 @@ fn step(world: &World, context: &Context, lives: &Lives, numbers: i32) {
 /// Threads of `ids`, each with some random steps, on `numbers` numbers.
 fn storm(threads: &[usize], ids: &[ThreadId], numbers: i32, steps: usize) {
     let world = World::new(numbers as usize, threads);
-    let lives = Arc::new(Lives::default());
+    let lives = Arc::new(RegistrationCounts::default());
     for fd in 0..numbers {
         lives.0.lock().unwrap().push(world.insert(fd, 1, 0b01));
     }
@@ -199,7 +199,7 @@ fn mix_wants() {
             let lives = lives.clone();
             spawn(&world, &lives[0].clone(), move |world, _| {
                 for _ in 0..3 {
-                    let fd = world.core.fd(lives[draw(2)].handle);
+                    let fd = world.core.registration(lives[draw(2)].handle);
                     let _ = if draw(3) == 0 { fd.stop_recv() } else { fd.want_recv() };
                 }
             })

@@ -53,7 +53,7 @@ fn m7_want_and_turn() {
                 world.core.schedule(&world.core.table().pin(life.handle).unwrap(), None);
             }
             let worker = spawn(&world, &life, |world, _| world.turn(&world.context(thread(1, 0)), None));
-            world.core.fd(life.handle).want_recv().unwrap();
+            world.core.registration(life.handle).want_recv().unwrap();
             let slept = worker.join().unwrap();
             assert_owed_is_listed(&world, &life);
             let held = world.kernel.holds(thread(1, 0), 0).recv;
@@ -73,7 +73,7 @@ fn m7_want_and_two_passes() {
         let workers = [0, 1].map(|index| {
             spawn(&world, &life, move |world, _| world.turn(&world.context(thread(1, index)), None))
         });
-        world.core.fd(life.handle).want_recv().unwrap();
+        world.core.registration(life.handle).want_recv().unwrap();
         let slept = workers.map(|worker| worker.join().unwrap());
         assert_owed_is_listed(&world, &life);
         let served = |index: usize| {
@@ -91,9 +91,10 @@ fn m7_two_outsiders() {
     model("m7_two_outsiders", 2, Bound::quick(3)).check(|| {
         let (world, life) = quiet(&[1], 0b01, true);
         world.core.thread(thread(1, 0)).unwrap().sleep.announce();
-        let other = spawn(&world, &life, |world, life| world.core.fd(life.handle).want_recv().unwrap());
-        world.core.fd(life.handle).stop_recv().unwrap();
-        world.core.fd(life.handle).want_recv().unwrap();
+        let other =
+            spawn(&world, &life, |world, life| world.core.registration(life.handle).want_recv().unwrap());
+        world.core.registration(life.handle).stop_recv().unwrap();
+        world.core.registration(life.handle).want_recv().unwrap();
         let notified = world.core.thread(thread(1, 0)).unwrap().sleep.is_notified();
         assert!(notified, "L1: wanted, and its only thread is asleep");
         other.join().unwrap();
@@ -108,10 +109,10 @@ fn m7_private_and_shared() {
         let (world, life) = quiet(&[1], 0b01, true);
         let owner = spawn(&world, &life, |world, life| {
             let context = world.context(thread(1, 0));
-            context.fd(life.handle).want_recv().unwrap();
+            context.registration(life.handle).want_recv().unwrap();
             world.pass(&context);
         });
-        world.core.fd(life.handle).want_send().unwrap();
+        world.core.registration(life.handle).want_send().unwrap();
         owner.join().unwrap();
         assert_owed_is_listed(&world, &life);
         let context = world.context(thread(1, 0));
@@ -139,7 +140,7 @@ fn m7_pass_and_takeover_back() {
         });
         let taken = first.takeover(life.handle, life.owner);
         if taken.is_ok() {
-            first.fd(life.handle).want_recv().unwrap();
+            first.registration(life.handle).want_recv().unwrap();
             world.pass(&first);
         }
         second.join().unwrap();
@@ -177,7 +178,7 @@ fn m7_takeover_and_old_pass() {
         let context = world.context(thread(1, 1));
         let taken = context.takeover(life.handle, life.owner);
         if taken.is_ok() {
-            context.fd(life.handle).want_recv().unwrap();
+            context.registration(life.handle).want_recv().unwrap();
             world.pass(&context);
         }
         let reported = old.join().unwrap();
@@ -203,7 +204,7 @@ fn m7_unwanted_report_and_want() {
             let owner = world.context(thread(1, 0));
             world.core.schedule(&world.core.table().pin(life.handle).unwrap(), Some(&owner));
             world.pass(&owner);
-            owner.fd(life.handle).stop_recv().unwrap();
+            owner.registration(life.handle).stop_recv().unwrap();
         }
         let owner = spawn(&world, &life, |world, life| {
             let context = world.context(thread(1, 0));
@@ -212,7 +213,7 @@ fn m7_unwanted_report_and_want() {
             let ran = life.seen.ran.load(Ordering::SeqCst) > 0;
             assert!(ran || !context.has_updates(), "L6");
         });
-        world.core.fd(life.handle).want_recv().unwrap();
+        world.core.registration(life.handle).want_recv().unwrap();
         owner.join().unwrap();
         assert_polled(&world, &life, &[&world.context(thread(1, 0))]);
     });
@@ -231,11 +232,11 @@ fn m7_unwanted_report_is_quiet() {
         }
         let owner = spawn(&world, &life, |world, life| {
             let context = world.context(thread(1, 0));
-            context.fd(life.handle).stop_recv().unwrap();
+            context.registration(life.handle).stop_recv().unwrap();
             world.report(&context, life);
             world.pass(&context);
         });
-        world.core.fd(life.handle).may_send().unwrap();
+        world.core.registration(life.handle).may_send().unwrap();
         owner.join().unwrap();
         assert_eq!(life.seen.ran.load(Ordering::SeqCst), 0, "S18: the handler runs for what nobody wants");
         let held = world.kernel.holds(thread(1, 0), 0);
@@ -249,11 +250,11 @@ fn m7_unwanted_report_is_quiet() {
 fn m7_shared_interest() {
     model("m7_shared_interest", 2, Bound::of(2, 3)).check(|| {
         let (world, life) = quiet(&[2], 0b11, false);
-        world.core.fd(life.handle).want_recv().unwrap();
+        world.core.registration(life.handle).want_recv().unwrap();
         let other = spawn(&world, &life, |world, _| world.pass(&world.context(thread(1, 0))));
         let context = world.context(thread(1, 1));
-        context.fd(life.handle).stop_recv().unwrap();
-        context.fd(life.handle).want_send().unwrap();
+        context.registration(life.handle).stop_recv().unwrap();
+        context.registration(life.handle).want_send().unwrap();
         world.pass(&context);
         other.join().unwrap();
         let wanted = state::wanted(world.core.table().pin(life.handle).unwrap().state());
@@ -268,12 +269,12 @@ fn m7_shared_interest() {
 fn m7_shared_interest_and_takeover() {
     model("m7_shared_interest_and_takeover", 2, Bound::of(2, 3)).check(|| {
         let (world, life) = quiet(&[2], 0b01, false);
-        world.core.fd(life.handle).want_recv().unwrap();
+        world.core.registration(life.handle).want_recv().unwrap();
         let old = spawn(&world, &life, |world, _| world.pass(&world.context(thread(1, 0))));
         let context = world.context(thread(1, 1));
         let taken = context.takeover(life.handle, life.owner);
         if taken.is_ok() {
-            context.fd(life.handle).want_recv().unwrap();
+            context.registration(life.handle).want_recv().unwrap();
             world.pass(&context);
         }
         old.join().unwrap();
@@ -294,7 +295,7 @@ fn m7_boot_and_want() {
             context.register_all();
             world.turn(&context, None)
         });
-        world.core.fd(life.handle).want_recv().unwrap();
+        world.core.registration(life.handle).want_recv().unwrap();
         let slept = boot.join().unwrap();
         let held = world.kernel.holds(thread(1, 0), 0).recv;
         assert!(
@@ -319,7 +320,7 @@ fn m7_boot_and_takeover() {
         let context = world.context(thread(1, 1));
         let taken = context.takeover(life.handle, life.owner);
         if taken.is_ok() {
-            context.fd(life.handle).want_recv().unwrap();
+            context.registration(life.handle).want_recv().unwrap();
         }
         world.pass(&context);
         boot.join().unwrap();
@@ -347,7 +348,7 @@ fn m7_member_wants() {
         let (world, life) = quiet(&[2], 0b11, true);
         let other = spawn(&world, &life, |world, _| world.turn(&world.context(thread(1, 1)), None));
         let context = world.context(thread(1, 0));
-        context.fd(life.handle).want_recv().unwrap();
+        context.registration(life.handle).want_recv().unwrap();
         world.pass(&context);
         assert!(
             world.kernel.holds(thread(1, 0), 0).recv,

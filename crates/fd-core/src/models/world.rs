@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use crate::entry::handler::{Handler, OwnerId};
 use crate::poller::{
-    Backend, Capabilities, Change, Event, Events, Generation, Interest, Leave, Poller, Wake,
+    Backend, Capabilities, Change, DeregisterReason, Event, Events, Generation, Interest, Poller, Wake,
 };
 use crate::shared::FdCore;
 use crate::shared::clock::Clock;
@@ -86,7 +86,7 @@ struct Owner {
 unsafe impl Sync for Owner {}
 
 impl Handler for Owner {
-    fn ready(&self, ready: &Ready<'_>) {
+    fn ready(&self, ready: &ReadyGuard<'_>) {
         let seen = &self.seen;
         // A thread that has not seen the takeover's end yet may run into it: the cell below would tell.
         let only = seen.only.load(Ordering::Relaxed);
@@ -182,7 +182,7 @@ impl Backend for ModelBackend {
         None
     }
 
-    fn forget(&self, fd: RawFd, group: GroupId, recv: ThreadMask, send: ThreadMask, _: Leave) {
+    fn forget(&self, fd: RawFd, group: GroupId, recv: ThreadMask, send: ThreadMask, _: DeregisterReason) {
         for index in recv.or(send).indices() {
             let thread = ThreadId::new(group, index).unwrap();
             self.kernel.holds_map().remove(&(thread, fd));

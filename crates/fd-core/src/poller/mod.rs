@@ -18,7 +18,7 @@ use crate::table::FdTable;
 use crate::words::ids::{GroupId, ThreadId, ThreadMask};
 
 pub use crate::entry::error::BackendError;
-pub use crate::words::events::{Change, Event, Events, Generation, Interest, Leave, Trigger};
+pub use crate::words::events::{Change, DeregisterReason, Event, Events, Generation, Interest, Trigger};
 
 /// What a backend can do, so that a caller chooses instead of failing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -77,12 +77,12 @@ pub trait Backend: Send + Sync {
     /// Takes `fd` away from the pollers of `group` that know it. The core calls it before the number is
     /// closed, handed back or moved to another group, with `recv` and `send` holding the polled masks, and
     /// with the entry pinned by the caller: no thread of the group applies an update of this descriptor
-    /// meanwhile. With [`Leave::Close`] the closing thread's own bit is left out. The core does not call it a second
+    /// meanwhile. With [`DeregisterReason::Close`] the closing thread's own bit is left out. The core does not call it a second
     /// time: on a transient error the backend tries again, a bounded number of times.
     ///
     /// When the number is closed after this, no other thread's wait may keep the open file from ending: its peer
     /// would not see the end until that wait is over.
-    fn forget(&self, fd: RawFd, group: GroupId, recv: ThreadMask, send: ThreadMask, leave: Leave);
+    fn forget(&self, fd: RawFd, group: GroupId, recv: ThreadMask, send: ThreadMask, leave: DeregisterReason);
 }
 
 /// One thread's poller. Only that thread calls it.

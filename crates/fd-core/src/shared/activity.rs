@@ -80,7 +80,7 @@ counters! {
     fd_takeover_fail,
     /// Deletes by this thread.
     fd_del,
-    /// Lives that this thread ended as the last user: closed or handed back.
+    /// RegistrationCounts that this thread ended as the last user: closed or handed back.
     fd_close,
     /// Tasks run.
     tasks,

@@ -13,7 +13,7 @@ use crate::entry::handler::OwnerId;
 use crate::shared::activity::Activity;
 use crate::shared::guarded::Guarded;
 use crate::shared::mistakes;
-use crate::shared::ready::{Fd, Ready};
+use crate::shared::ready::{ReadyGuard, RegistrationRef};
 use crate::shared::{FdCore, SharedThread};
 use crate::table::{Denied, FdHandle, Orphan, Pin, Update};
 use crate::words::events::{Event, Events, Interest};
@@ -82,8 +82,8 @@ impl Context {
     }
 
     /// The calls on one descriptor, as this thread.
-    pub fn fd(&self, handle: FdHandle) -> Fd<'_> {
-        Fd { core: &self.core, caller: Some(self), handle, entered: None }
+    pub fn registration(&self, handle: FdHandle) -> RegistrationRef<'_> {
+        RegistrationRef { core: &self.core, caller: Some(self), handle, entered: None }
     }
 
     /// Runs `action` on this thread after `delay`, never early. Timers run in the order in which they are due. A delay of more
@@ -127,7 +127,11 @@ impl Context {
     ///
     /// # Errors
     /// [`EnterError`]; `action` has not run.
-    pub fn enter<R>(&self, handle: FdHandle, action: impl FnOnce(&Ready<'_>) -> R) -> Result<R, EnterError> {
+    pub fn enter<R>(
+        &self,
+        handle: FdHandle,
+        action: impl FnOnce(&ReadyGuard<'_>) -> R,
+    ) -> Result<R, EnterError> {
         let pin = self.core.table().pin(handle)?;
         if pin.group() != self.id.group() {
             return Err(EnterError::NotAllowed);
@@ -142,7 +146,7 @@ impl Context {
         let entry = pin.entry();
         drop(pin);
         let result = catch_unwind(AssertUnwindSafe(|| {
-            action(&Ready { context: self, entry, handle, events: Events::NONE })
+            action(&ReadyGuard { context: self, entry, handle, events: Events::NONE })
         }));
         let _ = self.exit(handle, result.as_ref().err());
         result.or_else(|panic| resume_unwind(panic))
@@ -338,7 +342,7 @@ impl Context {
         // SAFETY: the running bit is set, so the life and its owner last until it is given up (S5).
         let owner = unsafe { entry.owner() };
         // A panic must not leave the running bit behind: nobody could ever take or close the descriptor.
-        let ready = Ready { context: self, entry, handle, events };
+        let ready = ReadyGuard { context: self, entry, handle, events };
         let ran = catch_unwind(AssertUnwindSafe(|| {
             owner.ready(&ready);
             fault!(HandlerCalledTwice => if mistakes::is_of_both_directions(events) { owner.ready(&ready) });

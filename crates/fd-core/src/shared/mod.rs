@@ -23,11 +23,11 @@ use crate::shared::activity::{Activity, ActivityTable};
 use crate::shared::clock::Clock;
 use crate::shared::context::Context;
 use crate::shared::guarded::Guarded;
-use crate::shared::ready::Fd;
+use crate::shared::ready::RegistrationRef;
 use crate::shared::task_queue::TaskQueue;
 use crate::shared::wake::Sleep;
 use crate::table::{FdHandle, FdTable, Orphan, Pin, Retired, Scheduled};
-use crate::words::events::{Leave, Trigger};
+use crate::words::events::{DeregisterReason, Trigger};
 use crate::words::ids::{GroupId, ThreadId, ThreadMask};
 use crate::words::state;
 use crate::words::sync::{AtomicU64, Ordering, count};
@@ -70,7 +70,7 @@ struct Totals {
 /// What has become of all registrations so far. When nobody is at work, `inserted` is the sum of the others and
 /// of the table's [`used`](FdTable::used).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Lives {
+pub struct RegistrationCounts {
     /// Registrations begun.
     pub inserted: u64,
     /// Registrations that ended with their descriptor closed.
@@ -86,15 +86,15 @@ pub struct Lives {
 pub struct InsertOptions {
     /// Level or edge, where the backend can.
     pub trigger: Trigger,
-    /// The open file has another descriptor elsewhere; see [`Fd::mark_cloned`].
+    /// The open file has another descriptor elsewhere; see [`RegistrationRef::mark_cloned`].
     pub cloned: bool,
     /// A listener that may be handed to another process.
     pub exported: bool,
-    /// Closing resets the connection; see [`Fd::reset_on_close`].
+    /// Closing resets the connection; see [`RegistrationRef::reset_on_close`].
     pub reset_on_close: bool,
 }
 
-/// A second descriptor of a registered open file, made by [`Fd::duplicate`]. Inserted, it is marked as cloned, as the first
+/// A second descriptor of a registered open file, made by [`RegistrationRef::duplicate`]. Inserted, it is marked as cloned, as the first
 /// one is: closing either will not make the kernel forget it. To send it elsewhere, turn it into an [`OwnedFd`].
 #[derive(Debug)]
 pub struct Duplicate(pub(crate) OwnedFd);
@@ -189,7 +189,7 @@ impl FdCore {
 
     /// Registers `fd` for those of `threads` that `group` has. Nothing is polled before the first want.
     ///
-    /// The table owns the descriptor until [`Fd::delete`] or [`Fd::disown`]; the handler lives as long.
+    /// The table owns the descriptor until [`RegistrationRef::delete`] or [`RegistrationRef::disown`]; the handler lives as long.
     ///
     /// # Errors
     /// [`InsertError`], with descriptor and handler.
@@ -227,8 +227,8 @@ impl FdCore {
     }
 
     /// The calls on one descriptor, from outside the worker threads.
-    pub fn fd(&self, handle: FdHandle) -> Fd<'_> {
-        Fd { core: self, caller: None, handle, entered: None }
+    pub fn registration(&self, handle: FdHandle) -> RegistrationRef<'_> {
+        RegistrationRef { core: self, caller: None, handle, entered: None }
     }
 
     /// Runs `task` on a worker thread, soon. Tasks of one caller run in order. A task that its thread does not come to before
@@ -329,10 +329,10 @@ impl FdCore {
     }
 
     /// What has become of all registrations.
-    pub fn lives(&self) -> Lives {
+    pub fn registration_counts(&self) -> RegistrationCounts {
         // No pair: counters.
         let load = |total: &count::AtomicU64| total.load(Ordering::Acquire);
-        Lives {
+        RegistrationCounts {
             inserted: load(&self.totals.inserted),
             closed: load(&self.totals.closed),
             released: load(&self.totals.released),
@@ -367,7 +367,7 @@ impl FdCore {
     }
 
     /// Takes a descriptor away from the pollers of those threads, which know it.
-    fn forget(&self, fd: RawFd, group: GroupId, recv: ThreadMask, send: ThreadMask, leave: Leave) {
+    fn forget(&self, fd: RawFd, group: GroupId, recv: ThreadMask, send: ThreadMask, leave: DeregisterReason) {
         self.backend.forget(fd, group, recv, send, leave);
         if !self.backend.capabilities().kernel_state {
             self.end_waits(group, recv.or(send));
@@ -386,7 +386,7 @@ impl FdCore {
         let caller_id = caller.map(Context::id);
         let retired = orphan.retire(|fd, group, recv, send, leave| {
             // The close itself ends what this thread's own poller holds: it is not in a wait.
-            let own = caller_id.filter(|id| id.group() == group && leave == Leave::Close);
+            let own = caller_id.filter(|id| id.group() == group && leave == DeregisterReason::Close);
             let own = own.map_or(ThreadMask::NONE, ThreadId::mask);
             self.forget(fd, group, recv.without(own), send.without(own), leave);
         });
@@ -487,10 +487,10 @@ mod tests {
         let both = (group(1), 0b11, 0b01);
         let own_left_out = (group(1), 0b10, 0b00);
         for (cloned, disown, (group, recv, send), leave) in [
-            (false, false, own_left_out, Leave::Close),
-            (true, false, both, Leave::CloseCloned),
-            (false, true, both, Leave::StaysOpen),
-            (true, true, both, Leave::StaysOpen),
+            (false, false, own_left_out, DeregisterReason::Close),
+            (true, false, both, DeregisterReason::CloseCloned),
+            (false, true, both, DeregisterReason::StaysOpen),
+            (true, true, both, DeregisterReason::StaysOpen),
         ] {
             let (core, forgotten) = core(Capabilities::ALL, Clock::System);
             let context = Context::new(Arc::clone(&core), thread(1, 0));
@@ -500,7 +500,7 @@ mod tests {
             pin.polled().set(0b11, true, false);
             pin.polled().set(0b01, true, true);
             drop(pin);
-            let fd = context.fd(handle);
+            let fd = context.registration(handle);
             if disown { fd.disown() } else { fd.delete() }.unwrap();
             assert_eq!(*forgotten.lock().unwrap(), [(group, recv, send, leave)], "cloned {cloned}");
         }
@@ -514,8 +514,13 @@ mod tests {
                 core.insert(open(), handler(), group(1), ThreadMask::ALL, InsertOptions::default()).unwrap();
             core.table().pin(handle).unwrap().polled().set(0b01, true, true);
             let context = caller.map(|id| Context::new(Arc::clone(&core), id));
-            context.map_or_else(|| core.fd(handle).delete(), |context| context.fd(handle).delete()).unwrap();
-            assert_eq!(*forgotten.lock().unwrap(), [(group(1), 1, 1, Leave::Close)]);
+            context
+                .map_or_else(
+                    || core.registration(handle).delete(),
+                    |context| context.registration(handle).delete(),
+                )
+                .unwrap();
+            assert_eq!(*forgotten.lock().unwrap(), [(group(1), 1, 1, DeregisterReason::Close)]);
         }
     }
 
@@ -546,6 +551,6 @@ mod tests {
         assert_eq!(core.table().used(), 1);
         assert!(core.clear().panic().is_none());
         assert!(core.entry(handle).is_err());
-        assert_eq!((core.table().used(), core.lives().closed), (0, 1));
+        assert_eq!((core.table().used(), core.registration_counts().closed), (0, 1));
     }
 }

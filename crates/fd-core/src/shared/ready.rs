@@ -17,14 +17,14 @@ use crate::words::sync::Ordering;
 
 /// A report being handled, or an entry that was entered outside one. While it exists the running bit is set: the
 /// descriptor stays open and stays this thread's, even if it is deleted meanwhile.
-pub struct Ready<'a> {
+pub struct ReadyGuard<'a> {
     pub(crate) context: &'a Context,
     pub(crate) entry: &'a Entry,
     pub(crate) handle: FdHandle,
     pub(crate) events: Events,
 }
 
-impl Ready<'_> {
+impl ReadyGuard<'_> {
     /// The worker thread's side of the core.
     pub fn context(&self) -> &Context {
         self.context
@@ -47,8 +47,8 @@ impl Ready<'_> {
     }
 
     /// What can be done with the descriptor. The calls on it cannot be stale.
-    pub fn fd(&self) -> Fd<'_> {
-        Fd {
+    pub fn registration(&self) -> RegistrationRef<'_> {
+        RegistrationRef {
             core: self.context.core(),
             caller: Some(self.context),
             handle: self.handle,
@@ -57,7 +57,7 @@ impl Ready<'_> {
     }
 }
 
-impl AsFd for Ready<'_> {
+impl AsFd for ReadyGuard<'_> {
     fn as_fd(&self) -> BorrowedFd<'_> {
         // SAFETY: the running bit is set for as long as self exists, so the number is not closed (S5).
         unsafe { BorrowedFd::borrow_raw(self.handle.fd) }
@@ -66,9 +66,9 @@ impl AsFd for Ready<'_> {
 
 /// A handle at hand: the calls on one registered descriptor.
 ///
-/// From a worker thread ([`Context::fd`], [`Ready::fd`]) or from any other ([`FdCore::fd`]). Every call validates
+/// From a worker thread ([`Context::fd`], [`ReadyGuard::fd`]) or from any other ([`FdCore::fd`]). Every call validates
 /// the handle; a stale one changes nothing.
-pub struct Fd<'a> {
+pub struct RegistrationRef<'a> {
     pub(crate) core: &'a FdCore,
     pub(crate) caller: Option<&'a Context>,
     pub(crate) handle: FdHandle,
@@ -82,7 +82,7 @@ macro_rules! transitions {
             $(#[$doc])*
             ///
             /// # Errors
-            /// [`Stale`]; never for the descriptor of a [`Ready`].
+            /// [`Stale`]; never for the descriptor of a [`ReadyGuard`].
             pub fn $name(&self) -> Result<(), Stale> {
                 self.transition(|$state| $after).map(drop)
             }
@@ -90,7 +90,7 @@ macro_rules! transitions {
     };
 }
 
-impl<'a> Fd<'a> {
+impl<'a> RegistrationRef<'a> {
     /// The handle.
     pub fn handle(&self) -> FdHandle {
         self.handle
@@ -100,15 +100,15 @@ impl<'a> Fd<'a> {
     /// polled for it (L1).
     ///
     /// # Errors
-    /// [`Stale`]; never for the descriptor of a [`Ready`].
+    /// [`Stale`]; never for the descriptor of a [`ReadyGuard`].
     pub fn want_recv(&self) -> Result<(), Stale> {
         self.want(state::ACTIVE_R)
     }
 
-    /// Wants to send; see [`Fd::want_recv`].
+    /// Wants to send; see [`RegistrationRef::want_recv`].
     ///
     /// # Errors
-    /// [`Stale`]; never for the descriptor of a [`Ready`].
+    /// [`Stale`]; never for the descriptor of a [`ReadyGuard`].
     pub fn want_send(&self) -> Result<(), Stale> {
         self.want(state::ACTIVE_W)
     }
@@ -116,9 +116,9 @@ impl<'a> Fd<'a> {
     transitions! {
         /// Stops wanting to receive. Lazily: pollers learn of it when they next report the descriptor (L6).
         stop_recv: |state| state & !state::ACTIVE_R;
-        /// Stops wanting to send; see [`Fd::stop_recv`].
+        /// Stops wanting to send; see [`RegistrationRef::stop_recv`].
         stop_send: |state| state & !state::ACTIVE_W;
-        /// Stops wanting either; see [`Fd::stop_recv`].
+        /// Stops wanting either; see [`RegistrationRef::stop_recv`].
         stop_both: |state| state & !state::ACTIVE;
         /// Notes that receiving would block.
         cant_recv: |state| state & !state::READY_R;

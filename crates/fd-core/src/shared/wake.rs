@@ -11,7 +11,7 @@ use std::sync::{Arc, OnceLock};
 use nix::fcntl::{FcntlArg, FdFlag, OFlag, fcntl};
 
 use crate::poller::Wake;
-use crate::shared::ready::Ready;
+use crate::shared::ready::ReadyGuard;
 use crate::words::sync::{AtomicU32, Ordering};
 
 const SLEEPING: u32 = 1 << 0;
@@ -20,7 +20,7 @@ const NOTIFIED: u32 = 1 << 1;
 /// One thread's side of the protocol.
 pub(crate) struct Sleep {
     flags: AtomicU32,
-    /// Lives as long as this does, which is as long as anybody can call [`Sleep::wake`] (suspect 12).
+    /// RegistrationCounts as long as this does, which is as long as anybody can call [`Sleep::wake`] (suspect 12).
     waker: OnceLock<Arc<dyn Wake>>,
 }
 
@@ -132,7 +132,7 @@ fn set_nonblocking(fd: &impl AsFd) -> io::Result<()> {
 }
 
 /// The handler of the reading end: empties the pipe.
-pub(crate) fn drain_wake_pipe(ready: &Ready<'_>) {
+pub(crate) fn drain_wake_pipe(ready: &ReadyGuard<'_>) {
     let mut sink = [0; 64];
     let mut received = 0;
     while let Ok(count @ 1..) = nix::unistd::read(ready, &mut sink) {

@@ -5,7 +5,7 @@ use std::os::fd::RawFd;
 
 use super::FdTable;
 use super::life::Retired;
-use crate::words::events::Leave;
+use crate::words::events::DeregisterReason;
 use crate::words::ids::{GroupId, ThreadId, ThreadMask};
 use crate::words::state;
 use crate::words::sync::Ordering;
@@ -22,7 +22,7 @@ impl FdTable {
     pub(crate) fn after_fork(
         &self,
         me: Option<ThreadId>,
-        mut forget: impl FnMut(RawFd, GroupId, ThreadMask, ThreadMask, Leave),
+        mut forget: impl FnMut(RawFd, GroupId, ThreadMask, ThreadMask, DeregisterReason),
     ) -> Vec<Retired> {
         let mut ended = Vec::new();
         self.groups().for_each(|group| self.updates(group).reset());

@@ -6,7 +6,7 @@ use super::tests::{insert, refusal, thread};
 use super::*;
 use crate::entry::error::InsertRefused;
 use crate::entry::handler::Handler;
-use crate::poller::Leave;
+use crate::poller::DeregisterReason;
 use crate::words::state;
 
 const ME: u64 = 0b01;
@@ -32,7 +32,7 @@ fn child(table: &FdTable) -> Vec<RawFd> {
 /// Deletes and closes at once: nothing is left behind that would keep the registration.
 fn ends_at_once(table: &FdTable, handle: FdHandle) {
     let orphan = table.pin(handle).unwrap().delete(false).unwrap().expect("B11: nobody uses it here");
-    orphan.retire(|_, _, _, _, leave| assert_eq!(leave, Leave::Close));
+    orphan.retire(|_, _, _, _, leave| assert_eq!(leave, DeregisterReason::Close));
     assert!(table.pin(handle).is_err());
     insert(table, handle.number(), ME);
 }
@@ -79,7 +79,7 @@ fn what_this_thread_uses_stays_in_use_and_ends_when_it_leaves() {
 #[test]
 fn a_bit_of_another_group_is_not_this_threads() {
     let table = table();
-    let handler: Arc<dyn Handler> = Arc::new(|_: &crate::shared::ready::Ready<'_>| {});
+    let handler: Arc<dyn Handler> = Arc::new(|_: &crate::shared::ready::ReadyGuard<'_>| {});
     let there = thread(2, 0);
     let inserted = table.insert(3, handler, there.group(), there.mask(), 0);
     let handle = inserted.map_err(|(refused, _)| refused).unwrap();

@@ -21,7 +21,7 @@ use super::{FdHandle, FdTable, Pin, checks, mistakes};
 use crate::entry::error::{DeleteError, InsertRefused};
 use crate::entry::handler::Handler;
 use crate::words::backoff::Backoff;
-use crate::words::events::Leave;
+use crate::words::events::DeregisterReason;
 use crate::words::ids::{GroupId, ThreadMask};
 use crate::words::pairs;
 use crate::words::state;
@@ -230,7 +230,7 @@ impl Orphan<'_> {
     /// last of all, or hands it back.
     pub(crate) fn retire(
         self,
-        forget: impl FnOnce(RawFd, GroupId, ThreadMask, ThreadMask, Leave),
+        forget: impl FnOnce(RawFd, GroupId, ThreadMask, ThreadMask, DeregisterReason),
     ) -> Retired {
         let (table, fd, group) = self.pin.into_raw();
         fault!(WipeBeforeDrain => mistakes::wipe(table, fd));
@@ -245,7 +245,7 @@ impl FdTable {
         &self,
         fd: RawFd,
         group: GroupId,
-        forget: impl FnOnce(RawFd, GroupId, ThreadMask, ThreadMask, Leave),
+        forget: impl FnOnce(RawFd, GroupId, ThreadMask, ThreadMask, DeregisterReason),
     ) -> Retired {
         let entry = &self.entries[fd as usize];
         let polled = &self.polled[fd as usize];
@@ -258,9 +258,9 @@ impl FdTable {
         fault!(DisownKeepsPolled: disowned => false);
         fault!(ClonedNotForgotten: cloned => false);
         let reason = match (disowned, cloned) {
-            (true, _) => Leave::StaysOpen,
-            (false, true) => Leave::CloseCloned,
-            (false, false) => Leave::Close,
+            (true, _) => DeregisterReason::StaysOpen,
+            (false, true) => DeregisterReason::CloseCloned,
+            (false, false) => DeregisterReason::Close,
         };
         // Pair: drain. After it: an update under an older pin may have registered it a moment ago.
         let (recv, send) = polled.load();

@@ -7,7 +7,7 @@ use crate::entry::Entry;
 use crate::entry::error::MoveError;
 use crate::entry::handler::OwnerId;
 use crate::words::backoff::Backoff;
-use crate::words::events::Leave;
+use crate::words::events::DeregisterReason;
 use crate::words::group_word::LockRefused;
 use crate::words::ids::{GroupId, ThreadId, ThreadMask};
 use crate::words::state;
@@ -107,7 +107,7 @@ impl FdTable {
         target: ThreadId,
         expected: Option<OwnerId>,
         shared_interest: bool,
-        forget: impl FnOnce(RawFd, GroupId, ThreadMask, ThreadMask, Leave),
+        forget: impl FnOnce(RawFd, GroupId, ThreadMask, ThreadMask, DeregisterReason),
     ) -> Result<(), MoveError> {
         if !self.has_thread(target) {
             return Err(MoveError::NoThread);
@@ -155,7 +155,7 @@ impl FdTable {
         from: GroupId,
         to: GroupId,
         shared_interest: bool,
-        forget: impl FnOnce(RawFd, GroupId, ThreadMask, ThreadMask, Leave),
+        forget: impl FnOnce(RawFd, GroupId, ThreadMask, ThreadMask, DeregisterReason),
     ) {
         if from != to {
             unless!(MoveKeepsListed => self.updates(from).remove(self, fd as usize));
@@ -169,7 +169,7 @@ impl FdTable {
             let (recv, send) = (ThreadMask::from_bits(recv), ThreadMask::from_bits(send));
             // The old group's pollers forget it now, not at their next event: nothing is left over there for the
             // day the number is closed or comes back.
-            forget(fd, from, recv, send, Leave::StaysOpen);
+            forget(fd, from, recv, send, DeregisterReason::StaysOpen);
             polled.clear();
         }
     }

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use super::*;
 use crate::entry::error::{DeleteError, InsertRefused, MoveError};
 use crate::entry::handler::{Handler, OwnerId};
-use crate::poller::Leave;
-use crate::shared::ready::Ready;
+use crate::poller::DeregisterReason;
+use crate::shared::ready::ReadyGuard;
 use crate::words::state;
 
-fn nobody(_: &Ready<'_>) {}
+fn nobody(_: &ReadyGuard<'_>) {}
 
 fn group(number: usize) -> GroupId {
     GroupId::new(number).unwrap()
@@ -39,7 +39,7 @@ pub(super) fn refusal(table: &FdTable, fd: RawFd, group: GroupId, mask: u64) -> 
 }
 
 /// Ends a life and returns what its pollers were told.
-fn retire(orphan: Orphan<'_>) -> (GroupId, u64, u64, Leave) {
+fn retire(orphan: Orphan<'_>) -> (GroupId, u64, u64, DeregisterReason) {
     let mut told = None;
     orphan.retire(|_, group, recv, send, leave| told = Some((group, recv.bits(), send.bits(), leave)));
     told.unwrap()
@@ -113,7 +113,7 @@ fn deleting_an_idle_entry_ends_its_life_at_once() {
     let table = table();
     let (handle, _) = insert(&table, 0, 1);
     let orphan = table.pin(handle).unwrap().delete(false).unwrap().expect("nobody uses it");
-    assert_eq!(retire(orphan), (group(1), 0, 0, Leave::Close));
+    assert_eq!(retire(orphan), (group(1), 0, 0, DeregisterReason::Close));
     assert!(table.pin(handle).is_err(), "S6");
     assert_eq!(table.used(), 0);
     let (next, _) = insert(&table, 0, 1);
@@ -156,10 +156,10 @@ fn a_second_delete_is_refused_and_makes_no_second_token() {
 #[test]
 fn the_end_of_a_life_tells_the_pollers_why() {
     for (flags, disown, why) in [
-        (0, false, Leave::Close),
-        (state::CLONED, false, Leave::CloseCloned),
-        (0, true, Leave::StaysOpen),
-        (state::CLONED, true, Leave::StaysOpen),
+        (0, false, DeregisterReason::Close),
+        (state::CLONED, false, DeregisterReason::CloseCloned),
+        (0, true, DeregisterReason::StaysOpen),
+        (state::CLONED, true, DeregisterReason::StaysOpen),
     ] {
         let table = table();
         let (handle, _) = insert(&table, 0, 0b11);
@@ -251,7 +251,11 @@ fn a_change_of_group_takes_masks_list_and_pollers_along() {
         told.push((group, recv.bits(), leave))
     });
     assert_eq!(moved, Ok(()));
-    assert_eq!(told, [(group(1), 0b01, Leave::StaysOpen)], "nothing is left in the old group's pollers");
+    assert_eq!(
+        told,
+        [(group(1), 0b01, DeregisterReason::StaysOpen)],
+        "nothing is left in the old group's pollers"
+    );
     let pin = table.pin(handle).unwrap();
     assert_eq!((pin.group(), pin.thread_mask().bits()), (group(2), 0b10));
     assert_eq!(pin.polled().load(), (0, 0), "suspect 7");

@@ -134,7 +134,7 @@ impl Change {
 
 /// Why a descriptor leaves pollers that may still know it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Leave {
+pub enum DeregisterReason {
     /// It is about to be closed, and this table holds the only reference to the open file.
     Close,
     /// It is about to be closed, but the open file lives on elsewhere: the kernel will not forget it.

@@ -146,7 +146,7 @@ fn a_want_between_a_queued_removal_and_its_submission_is_not_lost() {
     context.push_update(handle, false);
 
     let other = Arc::clone(context.core());
-    let meddle = move || other.fd(handle).want_recv().unwrap();
+    let meddle = move || other.registration(handle).want_recv().unwrap();
     let poller = Queueing { holds: holds.clone(), changes: vec![], meddle: Some(meddle) };
     Worker::new(&context, Box::new(poller), None).apply_updates();
     assert_eq!(*holds.lock().unwrap(), Interest::RECV, "wanted, and nobody polls it");
@@ -156,7 +156,7 @@ fn a_want_between_a_queued_removal_and_its_submission_is_not_lost() {
 /// An event of a registration that has ended.
 fn stale_event(context: &Context) -> Event {
     let handle = insert(context);
-    context.core().fd(handle).delete().unwrap();
+    context.core().registration(handle).delete().unwrap();
     Event { fd: handle.number(), generation: handle.generation(), events: Events::READY_R }
 }
 
@@ -355,7 +355,7 @@ fn what_the_kernel_refuses_is_wanted_again_until_it_is_held() {
     let scripted = Scripted::default();
     scripted.with(|script| script.refusals = 2);
     let handle = insert(&context);
-    context.fd(handle).want_recv().unwrap();
+    context.registration(handle).want_recv().unwrap();
     let mut worker = Worker::new(&context, scripted.poller(), None);
     let mut held = vec![];
     for _ in 0..4 {
@@ -479,7 +479,7 @@ fn a_change_carries_the_trigger_of_its_registration() {
         let options = crate::shared::InsertOptions { trigger, ..Default::default() };
         let id = context.id();
         let handle = context.core().insert(open(), handler(), id.group(), id.mask(), options).unwrap();
-        context.fd(handle).want_recv().unwrap();
+        context.registration(handle).want_recv().unwrap();
         Worker::new(&context, scripted.poller(), None).apply_updates();
         let triggers: Vec<_> = scripted.with(|script| script.changes.iter().map(|it| it.trigger).collect());
         assert_eq!(triggers, [trigger]);
@@ -535,7 +535,7 @@ fn who_looks_at_an_update_of_several_threads_depends_on_where_the_interest_is() 
         let options = crate::shared::InsertOptions::default();
         let both = crate::words::ids::ThreadMask::from_bits(0b11);
         let handle = context.core().insert(open(), handler(), group(1), both, options).unwrap();
-        context.core().fd(handle).want_recv().unwrap();
+        context.core().registration(handle).want_recv().unwrap();
         let bits = || context.core().table().pin(handle).unwrap().entry().update_mask.load(Ordering::Acquire);
         assert_eq!(bits(), 0b11, "L1");
         let scripted = Scripted::default();
@@ -547,7 +547,7 @@ fn who_looks_at_an_update_of_several_threads_depends_on_where_the_interest_is() 
         let polled = context.core().entry(handle).unwrap().polled_recv.bits();
         assert_eq!(polled, if kernel_state { 0b01 } else { 0b11 });
         // Once more, from what is held now.
-        context.core().fd(handle).want_send().unwrap();
+        context.core().registration(handle).want_send().unwrap();
         Worker::new(&context, scripted.poller(), None).apply_updates();
         let change = scripted.with(|script| script.changes.pop()).unwrap();
         assert_eq!((change.known, change.wanted), (Interest::RECV, Interest::BOTH));

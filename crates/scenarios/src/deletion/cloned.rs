@@ -71,7 +71,7 @@ fn deleted(trial: &mut Trial, lab: &mut Lab, make_copy: MakeCopy, case: Case) ->
     let mut spare = pair(trial.params.transport).map_err(Failure::broken)?;
     let watch = Watch::new(&ends.near);
     let handle = lab.insert_shared(ends.near, watch.recording(), thread, everybody)?;
-    lab.core().fd(handle).want_recv().map_err(Failure::broken)?;
+    lab.core().registration(handle).want_recv().map_err(Failure::broken)?;
     lab.fence_all()?;
     let entry = lab.core().entry(handle).map_err(Failure::broken)?;
     trial.check_eq(about("polled by"), everybody.bits(), entry.polled_recv.bits(), "L3");
@@ -85,13 +85,13 @@ fn deleted(trial: &mut Trial, lab: &mut Lab, make_copy: MakeCopy, case: Case) ->
             lab.threads().into_iter().map(|thread| lab.hold(thread)).collect::<Result<Vec<_>, _>>()?;
         ends.far.write_all(b"pending,").map_err(Failure::broken)?;
         lab.wait_until("the data", || descriptors::readable(watch.number()))?;
-        lab.core().fd(handle).delete().map_err(Failure::broken)?;
+        lab.core().registration(handle).delete().map_err(Failure::broken)?;
         // The kernel had it on its lists of what is ready.
         gates.iter().for_each(Gate::open);
     } else {
         let deleted = match case {
-            Case::IdleByItsPoller => lab.on(thread, move |context| context.fd(handle).delete())?,
-            _ => lab.core().fd(handle).delete(),
+            Case::IdleByItsPoller => lab.on(thread, move |context| context.registration(handle).delete())?,
+            _ => lab.core().registration(handle).delete(),
         };
         deleted.map_err(Failure::broken)?;
         // A thread that was in poll(2) with the number may have found it closed.
@@ -115,14 +115,14 @@ fn deleted(trial: &mut Trial, lab: &mut Lab, make_copy: MakeCopy, case: Case) ->
     let next = Watch::at(watch.number());
     let near = at_number(spare.near, watch.number()).map_err(Failure::broken)?;
     let handle = lab.insert_shared(near, next.recording(), thread, everybody)?;
-    lab.core().fd(handle).want_recv().map_err(Failure::broken)?;
+    lab.core().registration(handle).want_recv().map_err(Failure::broken)?;
     ends.far.write_all(b", again").map_err(Failure::broken)?;
     lab.fence_all()?;
     trial.check_eq(about("calls of the next life's handler"), 0, next.entered(), "S7");
     trial.check_eq(about("events for nobody, later"), 0, for_nobody(lab, &before), "L5");
     spare.far.write_all(b"next").map_err(Failure::broken)?;
     lab.wait_until("the next life's data", || next.text() == "next")?;
-    lab.core().fd(handle).delete().map_err(Failure::broken)?;
+    lab.core().registration(handle).delete().map_err(Failure::broken)?;
 
     // It had been readable all the time.
     if let Some(text) = copy.read()? {

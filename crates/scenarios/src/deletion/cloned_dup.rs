@@ -26,7 +26,7 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
 }
 
 fn duplicate(lab: &Lab, handle: FdHandle) -> Result<Box<dyn Kept>, Failure> {
-    Ok(Box::new(OwnedFd::from(lab.core().fd(handle).duplicate().map_err(Failure::broken)?)))
+    Ok(Box::new(OwnedFd::from(lab.core().registration(handle).duplicate().map_err(Failure::broken)?)))
 }
 
 impl Kept for OwnedFd {

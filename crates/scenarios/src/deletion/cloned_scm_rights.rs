@@ -36,7 +36,7 @@ struct Message {
 
 fn send(lab: &Lab, handle: FdHandle) -> Result<Box<dyn Kept>, Failure> {
     let (from, socket) = UnixStream::pair().map_err(Failure::broken)?;
-    lab.core().fd(handle).mark_cloned().map_err(Failure::broken)?;
+    lab.core().registration(handle).mark_cloned().map_err(Failure::broken)?;
     let number = [handle.number()];
     let rights = [ControlMessage::ScmRights(&number)];
     sendmsg::<()>(from.as_raw_fd(), &[IoSlice::new(b"x")], &rights, MsgFlags::empty(), None)

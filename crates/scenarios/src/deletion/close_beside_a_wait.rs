@@ -60,7 +60,7 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
             })
         };
         let handle = lab.insert(ends.near, handler, thread)?;
-        lab.core().fd(handle).want_recv().map_err(Failure::broken)?;
+        lab.core().registration(handle).want_recv().map_err(Failure::broken)?;
         ends.far.write_all(b"x").map_err(Failure::broken)?;
         let end = Instant::now() + patience();
         let mut looks = 0;
@@ -80,7 +80,7 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
             std::hint::spin_loop();
         }
         let closed_there = lab.activity(thread).fd_close;
-        lab.core().fd(handle).delete().map_err(Failure::broken)?;
+        lab.core().registration(handle).delete().map_err(Failure::broken)?;
         lab.wait_until("the close", || watch.dropped() > 0)?;
         by_the_deleter += u64::from(lab.activity(thread).fd_close == closed_there);
         // Nothing wakes anybody from here on.

@@ -30,7 +30,7 @@ const SENTINELS: usize = 8;
 fn run(trial: &mut Trial) -> Result<(), Failure> {
     let mut lab = Lab::start(trial)?;
     let sentinels = (0..SENTINELS).map(|_| Sentinel::new()).collect::<Result<Vec<_>, _>>()?;
-    let (before, used) = (lab.core().lives(), lab.core().table().used());
+    let (before, used) = (lab.core().registration_counts(), lab.core().table().used());
     let storm = Storm::new(&lab, trial.params);
     for thread in lab.threads() {
         let (storm, seed) = (Arc::clone(&storm), trial.seed.wrapping_add(thread.index() as u64));
@@ -54,12 +54,12 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
     lab.fence_all()?;
     let lives = storm.lives();
     for life in &lives {
-        life.end(|handle| lab.core().fd(handle).delete());
+        life.end(|handle| lab.core().registration(handle).delete());
     }
     lab.wait_until("every life ends", || lab.core().table().used() == used)?;
     lab.wait_until("every handler is dropped", || lives.iter().all(|life| life.dropped() > 0))?;
 
-    let after = lab.core().lives();
+    let after = lab.core().registration_counts();
     trial.count("lives", lives.len() as u64);
     trial.count("steps", STEPS);
     trial.count(
@@ -68,7 +68,7 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
     );
     let many = STEPS as usize / 50;
     trial.check("lives", format!("more than {many}"), lives.len(), "a storm", lives.len() > many);
-    trial.check_eq("lives begun", lives.len() as u64, after.inserted - before.inserted, "Lives::inserted");
+    trial.check_eq("lives begun", lives.len() as u64, after.inserted - before.inserted, "RegistrationCounts::inserted");
     let ended = after.closed - before.closed + after.released - before.released;
     trial.check_eq("lives closed or handed back", lives.len() as u64, ended, "S4, L4");
     let count = |what: fn(&Life) -> usize| lives.iter().filter(|life| what(life) != 1).count();

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
-use fd_core::Ready;
+use fd_core::ReadyGuard;
 use fd_core::ids::ThreadId;
 use metadata::{Axes, Layer, Transport};
 
@@ -68,11 +68,11 @@ fn rebuilt(lab: &Lab) -> u64 {
 fn deleting_itself(trial: &Trial, lab: &Lab, thread: ThreadId) -> Result<(Arc<Watch>, Far), Failure> {
     let ends = pair(trial.params.transport).map_err(Failure::broken)?;
     let watch = Watch::new(&ends.near);
-    let handler = watch.doing(|ready: &Ready<'_>| {
-        let _ = ready.fd().delete();
+    let handler = watch.doing(|ready: &ReadyGuard<'_>| {
+        let _ = ready.registration().delete();
     });
     let handle = lab.insert(ends.near, handler, thread)?;
-    lab.core().fd(handle).want_recv().map_err(Failure::broken)?;
+    lab.core().registration(handle).want_recv().map_err(Failure::broken)?;
     Ok((watch, ends.far))
 }
 

@@ -7,7 +7,7 @@ use std::os::fd::RawFd;
 use std::sync::Arc;
 
 use fd_core::ids::{ThreadId, ThreadMask};
-use fd_core::{Context, FdHandle, InsertOptions, Ready};
+use fd_core::{Context, FdHandle, InsertOptions, ReadyGuard};
 use metadata::{Axes, Layer};
 
 use super::watch::Watch;
@@ -80,12 +80,12 @@ fn burst(trial: &mut Trial, lab: &mut Lab, sharing: Sharing, last_shared: bool) 
             let mask = if shared { everybody } else { thread.mask() };
             private += u64::from(!shared || alone);
             let life = short_life(context, &idle, number, thread, mask)?;
-            context.fd(life).delete().map_err(|error| error.to_string())?;
+            context.registration(life).delete().map_err(|error| error.to_string())?;
         }
         let near = at_number(waiting, number).map_err(|error| error.to_string())?;
         let inserted = context.core().insert(near, handler, thread.group(), last, options);
         let handle = inserted.map_err(|error| error.to_string())?;
-        context.fd(handle).want_recv().map_err(|error| error.to_string())?;
+        context.registration(handle).want_recv().map_err(|error| error.to_string())?;
         Ok::<_, String>((handle, private))
     })?;
     let (handle, private) = burst.map_err(Failure::Wrong)?;
@@ -105,7 +105,7 @@ fn burst(trial: &mut Trial, lab: &mut Lab, sharing: Sharing, last_shared: bool) 
     if last == thread.mask() {
         trial.check_eq(about("reports"), 1, watch.entered(), "S8: registered once");
     }
-    lab.core().fd(handle).delete().map_err(Failure::broken)?;
+    lab.core().registration(handle).delete().map_err(Failure::broken)?;
     Ok(())
 }
 
@@ -119,9 +119,9 @@ fn short_life(
 ) -> Result<FdHandle, String> {
     let fd = copy_at(idle, number).map_err(|error| error.to_string())?;
     let options = InsertOptions { cloned: true, ..InsertOptions::default() };
-    let handler = Arc::new(|_: &Ready<'_>| ());
+    let handler = Arc::new(|_: &ReadyGuard<'_>| ());
     let life = context.core().insert(fd, handler, thread.group(), mask, options);
     let life = life.map_err(|error| error.to_string())?;
-    context.fd(life).want_recv().map_err(|error| error.to_string())?;
+    context.registration(life).want_recv().map_err(|error| error.to_string())?;
     Ok(life)
 }

@@ -31,11 +31,11 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
         let mut spare = pair(trial.params.transport).map_err(Failure::broken)?;
         let (first, second) = (Watch::new(&ends.near), Watch::new(&ends.near));
         let handle = lab.insert(ends.near, first.recording(), owner)?;
-        lab.core().fd(handle).want_recv().map_err(Failure::broken)?;
+        lab.core().registration(handle).want_recv().map_err(Failure::broken)?;
         lab.fence_all()?;
         let checkpoints = Checkpoints::watch();
         let gate = checkpoints.gate(point, first.number());
-        let closed = lab.core().lives().closed;
+        let closed = lab.core().registration_counts().closed;
         let told = delete_on(&lab, Some(other), handle)?;
         if !gate.wait_for(1) {
             return Err(Failure::Wrong("the first delete never came".into()));
@@ -45,21 +45,21 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
         let refused = "Err(AlreadyDeleted)".to_string();
         trial.check_eq(format!("second at {point:?}"), refused, format!("{again:?}"), "protocol 6.1");
         trial.all_hold()?;
-        let again = lab.core().fd(handle).disown();
+        let again = lab.core().registration(handle).disown();
         trial.check_eq(
             "disown at that point",
             true,
             again == Err(DeleteError::AlreadyDeleted),
             "protocol 6.1",
         );
-        trial.check_eq("closed by the second", 0, lab.core().lives().closed - closed, "S4");
+        trial.check_eq("closed by the second", 0, lab.core().registration_counts().closed - closed, "S4");
         trial.all_hold()?;
         gate.open();
         let deleted =
             told.recv_timeout(patience()).map_err(|_| Failure::Wrong("the first delete hangs".into()))?;
         drop(checkpoints);
-        trial.check_eq("first", "Ok(())".into(), format!("{deleted:?}"), "Fd::delete");
-        trial.check_eq("closed", 1, lab.core().lives().closed - closed, "S4");
+        trial.check_eq("first", "Ok(())".into(), format!("{deleted:?}"), "RegistrationRef::delete");
+        trial.check_eq("closed", 1, lab.core().registration_counts().closed - closed, "S4");
         trial.check_eq("handlers dropped", 1, first.dropped(), "S4");
         trial.check_eq(
             "came back",
@@ -71,9 +71,9 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
         // The old handle is refused, whoever has the number.
         let near = at_number(spare.near, first.number()).map_err(Failure::broken)?;
         let next = lab.insert(near, second.recording(), owner)?;
-        lab.core().fd(next).want_recv().map_err(Failure::broken)?;
+        lab.core().registration(next).want_recv().map_err(Failure::broken)?;
         let stale = lab.on(other, move |context| {
-            let fd = context.fd(handle);
+            let fd = context.registration(handle);
             [fd.delete(), fd.disown(), fd.stop_both().map_err(DeleteError::from)]
         })?;
         let all_stale = stale.iter().all(|answer| matches!(answer, Err(DeleteError::Stale(_))));
@@ -89,8 +89,8 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
         lab.wait_until("the next life's data", || second.text() == "next")?;
         lab.fence_all()?;
         trial.check_eq("calls of the next life's handler", 1, second.entered(), "protocol 2.1");
-        trial.check_eq("closed", 1, lab.core().lives().closed - closed, "S4");
-        lab.core().fd(next).delete().map_err(Failure::broken)?;
+        trial.check_eq("closed", 1, lab.core().registration_counts().closed - closed, "S4");
+        lab.core().registration(next).delete().map_err(Failure::broken)?;
     }
     lab.finish(trial, &[])
 }

@@ -30,7 +30,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
 
 fn run(trial: &mut Trial) -> Result<(), Failure> {
     let mut lab = Lab::start(trial)?;
-    let released = lab.core().lives().released;
+    let released = lab.core().registration_counts().released;
     let ends = pair(trial.params.transport).map_err(Failure::broken)?;
     let (near, mut far) = idle(trial, &mut lab, ends.near, ends.far)?;
     trial.all_hold()?;
@@ -43,7 +43,7 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
         trial.all_hold()?;
     }
     let lives = 2 + lab.threads().len() as u64;
-    trial.check_eq("lives handed back", lives, lab.core().lives().released - released, "S20");
+    trial.check_eq("lives handed back", lives, lab.core().registration_counts().released - released, "S20");
     trial.check_eq("the peer sees the end", false, far.ended(), "S20: never closed by the table");
     drop(near);
     lab.wait_until("the peer sees the end", || far.ended())?;
@@ -56,15 +56,15 @@ fn idle(trial: &mut Trial, lab: &mut Lab, near: OwnedFd, mut far: Far) -> Result
     let (thread, watch) = (lab.thread(0), Watch::new(&near));
     let everybody = lab.core().table().threads(thread.group());
     let handle = lab.insert_shared(near, watch.recording(), thread, everybody)?;
-    lab.core().fd(handle).want_recv().map_err(Failure::broken)?;
+    lab.core().registration(handle).want_recv().map_err(Failure::broken)?;
     lab.fence_all()?;
-    let closed = lab.core().lives().closed;
-    let disowned = lab.core().fd(handle).disown();
-    trial.check_eq("disown", "Ok(())".into(), format!("{disowned:?}"), "Fd::disown");
-    let again = lab.core().fd(handle).disown();
+    let closed = lab.core().registration_counts().closed;
+    let disowned = lab.core().registration(handle).disown();
+    trial.check_eq("disown", "Ok(())".into(), format!("{disowned:?}"), "RegistrationRef::disown");
+    let again = lab.core().registration(handle).disown();
     trial.check_eq("disown again", true, matches!(again, Err(DeleteError::Stale(_))), "protocol 2.1");
     let near = came_back(trial, &watch)?;
-    trial.check_eq("closed", 0, lab.core().lives().closed - closed, "bug 55");
+    trial.check_eq("closed", 0, lab.core().registration_counts().closed - closed, "bug 55");
     trial.check_eq("handlers dropped", 1, watch.dropped(), "Handler::released");
 
     left_in_no_poller(trial, lab, &near, &mut far)?;
@@ -83,18 +83,18 @@ fn in_its_handler(
     let handler = {
         let (watch, gate) = (Arc::clone(&watch), gate.clone());
         watch.clone().doing(move |ready| {
-            let _ = ready.fd().disown();
+            let _ = ready.registration().disown();
             gate.pass();
             watch.recorder.record(ready);
         })
     };
     let handle = lab.insert(near, handler, thread)?;
-    lab.core().fd(handle).want_recv().map_err(Failure::broken)?;
+    lab.core().registration(handle).want_recv().map_err(Failure::broken)?;
     far.write_all(b"own").map_err(Failure::broken)?;
     if !gate.wait_for(1) {
         return Err(Failure::Wrong("the handler was never called".into()));
     }
-    let again = lab.core().fd(handle).delete();
+    let again = lab.core().registration(handle).delete();
     trial.check_eq(
         "delete of what is disowned",
         "Err(AlreadyDeleted)".into(),
@@ -128,12 +128,12 @@ fn once_more(
     let reported = lab.core().entry(handle).map_err(Failure::broken)?.state & state::POLL_IN;
     trial.check_eq("reports before anything is wanted", 0, reported, "S20, suspect 11");
     trial.check_eq("handler calls before anything is wanted", 0, watch.entered(), "S18");
-    lab.on(thread, move |context| context.fd(handle).want_recv())?.map_err(Failure::broken)?;
+    lab.on(thread, move |context| context.registration(handle).want_recv())?.map_err(Failure::broken)?;
     lab.wait_until(&format!("the report to thread {thread}"), || watch.text() == "heard")?;
     lab.fence_all()?;
     trial.check_eq("handler calls", 1, watch.entered(), "S20, bug 34: registered anew, once");
-    let disowned = lab.on(thread, move |context| context.fd(handle).disown())?;
-    trial.check_eq("disown", "Ok(())".into(), format!("{disowned:?}"), "Fd::disown");
+    let disowned = lab.on(thread, move |context| context.registration(handle).disown())?;
+    trial.check_eq("disown", "Ok(())".into(), format!("{disowned:?}"), "RegistrationRef::disown");
     let near = came_back(trial, &watch)?;
 
     // Nobody but this thread takes its own registration out, and no close will.

@@ -41,16 +41,16 @@ fn polled(trial: &mut Trial, lab: &mut Lab, home: ThreadId, foreign: ThreadId) -
     let watch = Watch::new(&ends.near);
     let everybody = lab.core().table().threads(home.group());
     let handle = lab.insert_shared(ends.near, watch.recording(), home, everybody)?;
-    lab.core().fd(handle).want_recv().map_err(Failure::broken)?;
+    lab.core().registration(handle).want_recv().map_err(Failure::broken)?;
     lab.fence_all()?;
     let entry = lab.core().entry(handle).map_err(Failure::broken)?;
     trial.check_eq("polled by", everybody.bits(), entry.polled_recv.bits(), "L3");
 
-    let closed = lab.core().lives().closed;
+    let closed = lab.core().registration_counts().closed;
     let before = lab.activity(foreign);
-    let deleted = lab.on(foreign, move |context| context.fd(handle).delete())?;
+    let deleted = lab.on(foreign, move |context| context.registration(handle).delete())?;
     trial.check_eq("delete", "Ok(())".into(), format!("{deleted:?}"), "bug 64");
-    trial.check_eq("closed when the delete has returned", 1, lab.core().lives().closed - closed, "L4");
+    trial.check_eq("closed when the delete has returned", 1, lab.core().registration_counts().closed - closed, "L4");
     trial.check_eq("handlers dropped", 1, watch.dropped(), "S4");
     trial.check_eq("lives ended by the deleter", 1, lab.activity(foreign).since(&before).fd_close, "L4");
     trial.check_eq("the number is open", false, descriptors::is_open(watch.number()), "L4");
@@ -72,15 +72,15 @@ fn listed(trial: &mut Trial, lab: &mut Lab, home: ThreadId, foreign: ThreadId) -
     let gates: Vec<Gate> = at_home.map(|thread| lab.hold(thread)).collect::<Result<_, _>>()?;
 
     let handle = lab.insert_shared(ends.near, first.recording(), home, homes)?;
-    lab.core().fd(handle).want_recv().map_err(Failure::broken)?;
+    lab.core().registration(handle).want_recv().map_err(Failure::broken)?;
     let owed = lab.core().entry(handle).map_err(Failure::broken)?.update_mask;
     trial.check_eq("updates owed", homes.bits(), owed.bits(), "protocol 11.2");
-    let deleted = lab.on(foreign, move |context| context.fd(handle).delete())?;
+    let deleted = lab.on(foreign, move |context| context.registration(handle).delete())?;
     trial.check_eq("delete", "Ok(())".into(), format!("{deleted:?}"), "bug 64");
 
     let near = at_number(spare.near, first.number()).map_err(Failure::broken)?;
     let next = lab.insert_shared(near, second.recording(), foreign, foreigners)?;
-    lab.core().fd(next).want_recv().map_err(Failure::broken)?;
+    lab.core().registration(next).want_recv().map_err(Failure::broken)?;
     let owed = lab.core().entry(next).map_err(Failure::broken)?.update_mask;
     // Its own threads may have looked already.
     trial.check_eq("updates owed by strangers", 0, owed.without(foreigners).bits(), "S9");
@@ -96,7 +96,7 @@ fn listed(trial: &mut Trial, lab: &mut Lab, home: ThreadId, foreign: ThreadId) -
     let entry = lab.core().entry(next).map_err(Failure::broken)?;
     trial.check_eq("updates owed at rest", 0, entry.update_mask.bits(), "L3, bug 22");
     trial.check_eq("polled by", foreigners.bits(), entry.polled_recv.bits(), "L3");
-    let deleted = lab.on(home, move |context| context.fd(next).delete())?;
+    let deleted = lab.on(home, move |context| context.registration(next).delete())?;
     trial.check_eq("delete", "Ok(())".into(), format!("{deleted:?}"), "bug 64");
     trial.check_eq("handlers dropped", 2, first.dropped() + second.dropped(), "S4");
     Ok(())

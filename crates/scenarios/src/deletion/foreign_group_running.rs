@@ -77,12 +77,12 @@ fn holding_a_lock(
         })
     };
     let handle = lab.insert(ends.near, handler, home)?;
-    lab.core().fd(handle).want_recv().map_err(Failure::broken)?;
+    lab.core().registration(handle).want_recv().map_err(Failure::broken)?;
     ends.far.write_all(b"x").map_err(Failure::broken)?;
     if !gate.wait_for(1) {
         return Err(Failure::Wrong("the handler was never called".into()));
     }
-    let closed = lab.core().lives().closed;
+    let closed = lab.core().registration_counts().closed;
     let before = lab.activity(home);
 
     let deleted = {
@@ -91,9 +91,9 @@ fn holding_a_lock(
             let guard = lock(&mutex);
             // The handler wants the lock from here on, and will not get it before the delete has returned.
             gate.open();
-            let deleted = context.fd(handle).delete();
+            let deleted = context.registration(handle).delete();
             let running = context.core().entry(handle).map(|entry| entry.running);
-            let closed = context.core().lives().closed;
+            let closed = context.core().registration_counts().closed;
             drop(guard);
             (deleted, running, closed)
         })?
@@ -110,7 +110,7 @@ fn holding_a_lock(
     trial.check_eq("the handler got its lock", "Ok(true)".into(), format!("{got:?}"), "bug 64: no deadlock");
     lab.wait_until("the last user closes it", || watch.dropped() > 0)?;
     trial.check_eq("closed under the lock", 0, deleted.2 - closed, "S5");
-    trial.check_eq("closed", 1, lab.core().lives().closed - closed, "S4");
+    trial.check_eq("closed", 1, lab.core().registration_counts().closed - closed, "S4");
     trial.check_eq("lives ended by the user", 1, lab.activity(home).since(&before).fd_close, "L4");
     trial.check_eq("bytes", "x".into(), watch.text(), "S5");
     lab.wait_until("the peer sees the end", || ends.far.ended())?;
@@ -135,8 +135,8 @@ fn before_it_runs(
     let report = checkpoints.gate(Point::ReportBeforeRunning, watch.number());
     let delete = checkpoints.gate(Point::DeleteMaskCleared, watch.number());
     let handle = lab.insert(ends.near, watch.recording(), home)?;
-    lab.core().fd(handle).want_recv().map_err(Failure::broken)?;
-    let closed = lab.core().lives().closed;
+    lab.core().registration(handle).want_recv().map_err(Failure::broken)?;
+    let closed = lab.core().registration_counts().closed;
     let before = lab.activity(winner);
     ends.far.write_all(b"x").map_err(Failure::broken)?;
     if !report.wait_for(1) {
@@ -153,7 +153,7 @@ fn before_it_runs(
     }
     // The winner ends the life, and waits for the other to take its reference away (S5).
     lab.wait_until("somebody ends the life", || lab.core().entry(handle).is_err())?;
-    trial.check_eq("closed while the other still looks", 0, lab.core().lives().closed - closed, "S5");
+    trial.check_eq("closed while the other still looks", 0, lab.core().registration_counts().closed - closed, "S5");
     let early = matches!(told.try_recv(), Err(TryRecvError::Empty));
     trial.check_eq("the delete is held or waits", true, early, "S5");
     delete.open();
@@ -169,7 +169,7 @@ fn before_it_runs(
         watch.entered(),
         "S6: the thread mask was gone before the running bit",
     );
-    trial.check_eq("closed", 1, lab.core().lives().closed - closed, "S4");
+    trial.check_eq("closed", 1, lab.core().registration_counts().closed - closed, "S4");
     trial.check_eq("handlers dropped", 1, watch.dropped(), "S4");
     let by_winner = lab.activity(winner).since(&before).fd_close;
     trial.check_eq("lives ended by the first to look", 1, by_winner, "S14");

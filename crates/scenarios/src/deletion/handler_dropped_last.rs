@@ -7,7 +7,7 @@ use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use fd_core::ids::ThreadId;
-use fd_core::{FdCore, FdHandle, Handler, InsertOptions, Ready};
+use fd_core::{FdCore, FdHandle, Handler, InsertOptions, ReadyGuard};
 use metadata::{Axes, Layer};
 
 use super::watch::Watch;
@@ -43,13 +43,13 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
             tell: Mutex::new(tell),
         };
         let handle = lab.insert(ends.near, Arc::new(heir), owner)?;
-        lab.core().fd(handle).want_recv().map_err(Failure::broken)?;
+        lab.core().registration(handle).want_recv().map_err(Failure::broken)?;
         lab.fence(owner)?;
         if by_handler {
             ends.far.write_all(b"end").map_err(Failure::broken)?;
         } else {
-            let deleted = lab.on(other, move |context| context.fd(handle).delete())?;
-            trial.check_eq("delete", "Ok(())".into(), format!("{deleted:?}"), "Fd::delete");
+            let deleted = lab.on(other, move |context| context.registration(handle).delete())?;
+            trial.check_eq("delete", "Ok(())".into(), format!("{deleted:?}"), "RegistrationRef::delete");
         }
         let next =
             told.recv_timeout(patience()).map_err(|_| Failure::Wrong("the handler is not dropped".into()))?;
@@ -62,7 +62,7 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
         lab.wait_until("the next life's data", || watch.text() == "next")?;
         lab.fence_all()?;
         trial.check_eq("calls of the next life's handler", 1, watch.entered(), "S7, S8");
-        lab.core().fd(next).delete().map_err(Failure::broken)?;
+        lab.core().registration(next).delete().map_err(Failure::broken)?;
     }
     lab.finish(trial, &[])
 }
@@ -78,8 +78,8 @@ struct Heir {
 }
 
 impl Handler for Heir {
-    fn ready(&self, ready: &Ready<'_>) {
-        let _ = ready.fd().delete();
+    fn ready(&self, ready: &ReadyGuard<'_>) {
+        let _ = ready.registration().delete();
     }
 }
 
@@ -91,7 +91,7 @@ impl Drop for Heir {
             self.core.insert(near, handler, group, mask, self.options).map_err(|error| error.to_string())
         });
         if let Ok(handle) = inserted {
-            let _ = self.core.fd(handle).want_recv();
+            let _ = self.core.registration(handle).want_recv();
         }
         let _ = self.tell.lock().unwrap_or_else(PoisonError::into_inner).send(inserted);
     }

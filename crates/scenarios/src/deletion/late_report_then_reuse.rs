@@ -44,7 +44,7 @@ fn harvested(trial: &mut Trial, lab: &mut Lab, thread: ThreadId) -> Result<(), F
     let mut spare = pair(trial.params.transport).map_err(Failure::broken)?;
     let (old, new) = (Watch::new(&ends.near), Watch::new(&ends.near));
     let handle = lab.insert(ends.near, old.recording(), thread)?;
-    lab.core().fd(handle).want_recv().map_err(Failure::broken)?;
+    lab.core().registration(handle).want_recv().map_err(Failure::broken)?;
     lab.fence(thread)?;
     // Ready before the wait begins, so that the first harvest has it.
     let turn = lab.hold(thread)?;
@@ -55,11 +55,11 @@ fn harvested(trial: &mut Trial, lab: &mut Lab, thread: ThreadId) -> Result<(), F
     let held = checkpoints.hold_harvest(thread);
     turn.open();
     held.reached()?;
-    let deleted = lab.core().fd(handle).delete();
+    let deleted = lab.core().registration(handle).delete();
     trial.check_eq("delete", "Ok(())".into(), format!("{deleted:?}"), "L7");
     let near = at_number(spare.near, old.number()).map_err(Failure::broken)?;
     let next = lab.insert(near, new.recording(), thread)?;
-    lab.core().fd(next).want_recv().map_err(Failure::broken)?;
+    lab.core().registration(next).want_recv().map_err(Failure::broken)?;
     held.release();
     drop(checkpoints);
     lab.fence(thread)?;
@@ -69,7 +69,7 @@ fn harvested(trial: &mut Trial, lab: &mut Lab, thread: ThreadId) -> Result<(), F
     trial.cost_eq("events dropped", 1, dropped, "S7: it was harvested");
     spare.far.write_all(b"new").map_err(Failure::broken)?;
     lab.wait_until("the new life's data", || new.text() == "new")?;
-    lab.core().fd(next).delete().map_err(Failure::broken)
+    lab.core().registration(next).delete().map_err(Failure::broken)
 }
 
 /// The thread has begun to look, and keeps the number from being closed until it has seen that the life is over.
@@ -79,11 +79,11 @@ fn looked_at(trial: &mut Trial, lab: &mut Lab, thread: ThreadId, point: Point) -
     let mut spare = pair(trial.params.transport).map_err(Failure::broken)?;
     let (old, new) = (Watch::new(&ends.near), Watch::new(&ends.near));
     let handle = lab.insert(ends.near, old.recording(), thread)?;
-    lab.core().fd(handle).want_recv().map_err(Failure::broken)?;
+    lab.core().registration(handle).want_recv().map_err(Failure::broken)?;
     lab.fence(thread)?;
     let checkpoints = Checkpoints::watch();
     let gate = checkpoints.gate(point, old.number());
-    let (closed, before) = (lab.core().lives().closed, lab.activity(thread));
+    let (closed, before) = (lab.core().registration_counts().closed, lab.activity(thread));
     ends.far.write_all(b"old").map_err(Failure::broken)?;
     if !gate.wait_for(1) {
         return Err(Failure::Wrong(about("the report never came")));
@@ -96,7 +96,7 @@ fn looked_at(trial: &mut Trial, lab: &mut Lab, thread: ThreadId, point: Point) -
         deleted.is_some() || lab.core().entry(handle).is_err()
     })?;
     trial.check_eq(about("the number is open"), true, descriptors::is_open(old.number()), "S5");
-    trial.check_eq(about("closed"), 0, lab.core().lives().closed - closed, "S5");
+    trial.check_eq(about("closed"), 0, lab.core().registration_counts().closed - closed, "S5");
     gate.open();
     let deleted = deleted.or_else(|| told.recv_timeout(patience()).ok());
     trial.check_eq(about("delete"), "Some(Ok(()))".into(), format!("{deleted:?}"), "L7");
@@ -106,17 +106,17 @@ fn looked_at(trial: &mut Trial, lab: &mut Lab, thread: ThreadId, point: Point) -
     // The new life wants by its own thread's hand: an update bit left behind would swallow it.
     let near = at_number(spare.near, old.number()).map_err(Failure::broken)?;
     let next = lab.insert(near, new.recording(), thread)?;
-    lab.on(thread, move |context| context.fd(next).want_recv())?.map_err(Failure::broken)?;
+    lab.on(thread, move |context| context.registration(next).want_recv())?.map_err(Failure::broken)?;
     lab.fence(thread)?;
     let after = lab.activity(thread).since(&before);
     trial.check_eq(about("calls of the old handler"), 0, old.entered(), "S6");
     trial.cost_eq(about("reports that found themselves late"), 1, after.poll_skip, "protocol 4.5");
-    trial.check_eq(about("closed"), 1, lab.core().lives().closed - closed, "S4");
+    trial.check_eq(about("closed"), 1, lab.core().registration_counts().closed - closed, "S4");
     let entry = lab.core().entry(next).map_err(Failure::broken)?;
     trial.check_eq(about("updates owed"), 0, entry.update_mask.bits(), "bug 65");
     trial.check_eq(about("polled by"), thread.mask().bits(), entry.polled_recv.bits(), "L1, bug 65");
     trial.check_eq(about("calls of the new handler before it has data"), 0, new.entered(), "S7");
     spare.far.write_all(b"new").map_err(Failure::broken)?;
     lab.wait_until(&about("the new life's data"), || new.text() == "new")?;
-    lab.core().fd(next).delete().map_err(Failure::broken)
+    lab.core().registration(next).delete().map_err(Failure::broken)
 }

@@ -51,17 +51,17 @@ fn while_it_runs(trial: &mut Trial, lab: &mut Lab, user: ThreadId, deleter: Thre
     };
     let owner = OwnerId::of(&handler);
     let handle = lab.insert(ends.near, handler, user)?;
-    lab.core().fd(handle).want_recv().map_err(Failure::broken)?;
+    lab.core().registration(handle).want_recv().map_err(Failure::broken)?;
     ends.far.write_all(b"before,").map_err(Failure::broken)?;
     if !gate.wait_for(1) {
         return Err(Failure::Wrong("the handler was never called".into()));
     }
-    let closed = lab.core().lives().closed;
+    let closed = lab.core().registration_counts().closed;
     let before = lab.activity(user);
 
     // The gate is shut until long after this has returned.
     let answers = lab.on(deleter, move |context| {
-        let fd = context.fd(handle);
+        let fd = context.registration(handle);
         let deleted = fd.delete();
         (deleted, fd.delete(), context.takeover(handle, owner), fd.want_recv())
     })?;
@@ -75,7 +75,7 @@ fn while_it_runs(trial: &mut Trial, lab: &mut Lab, user: ThreadId, deleter: Thre
         "a life that is not over is not stale",
     );
     trial.check_eq("the number is open", true, descriptors::is_open(watch.number()), "S5");
-    trial.check_eq("closed", 0, lab.core().lives().closed - closed, "S5");
+    trial.check_eq("closed", 0, lab.core().registration_counts().closed - closed, "S5");
     trial.check_eq("handlers dropped", 0, watch.dropped(), "4.8");
     trial.all_hold()?;
     let entry = lab.core().entry(handle).map_err(|stale| Failure::Wrong(stale.to_string()))?;
@@ -92,7 +92,7 @@ fn while_it_runs(trial: &mut Trial, lab: &mut Lab, user: ThreadId, deleter: Thre
     lab.wait_until("the last user closes it", || watch.dropped() > 0)?;
     trial.check_eq("bytes", "before,after".into(), watch.text(), "S5: usable until the handler returns");
     trial.check_eq("the number was open when the handler was dropped", 0, watch.open_when_dropped(), "4.8");
-    trial.check_eq("closed", 1, lab.core().lives().closed - closed, "S4");
+    trial.check_eq("closed", 1, lab.core().registration_counts().closed - closed, "S4");
     let closer = lab.activity(user).since(&before).fd_close;
     trial.check_eq("lives ended by the user's thread", 1, closer, "L4: the last user closes");
     lab.wait_until("the peer sees the end", || ends.far.ended())?;
@@ -114,14 +114,14 @@ fn after_it_returned(
         let checkpoints = Checkpoints::watch();
         let gate = checkpoints.gate(point, watch.number());
         let handle = lab.insert(ends.near, watch.recording(), user)?;
-        lab.core().fd(handle).want_recv().map_err(Failure::broken)?;
+        lab.core().registration(handle).want_recv().map_err(Failure::broken)?;
         ends.far.write_all(b"x").map_err(Failure::broken)?;
         if !gate.wait_for(1) {
             return Err(Failure::Wrong(format!("the thread never came to {point:?}")));
         }
         let (tell, told) = channel();
         lab.core().post(deleter, move |context| {
-            let _ = tell.send(context.fd(handle).delete());
+            let _ = tell.send(context.registration(handle).delete());
         });
         if point == Point::LeaveRunningCleared {
             // The deleter is the last user here, and waits for the one that is about to look (L7).

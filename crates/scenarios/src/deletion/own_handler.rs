@@ -5,7 +5,7 @@ use std::io::Write;
 use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 
-use fd_core::Ready;
+use fd_core::ReadyGuard;
 use fd_core::error::DeleteError;
 use fd_core::state;
 use metadata::{Axes, Layer};
@@ -38,8 +38,8 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
         })
     };
     let handle = lab.insert(ends.near, handler, lab.thread(0))?;
-    lab.core().fd(handle).want_recv().map_err(Failure::broken)?;
-    let closed = lab.core().lives().closed;
+    lab.core().registration(handle).want_recv().map_err(Failure::broken)?;
+    let closed = lab.core().registration_counts().closed;
 
     ends.far.write_all(b"last words").map_err(Failure::broken)?;
     let answers = told.recv_timeout(patience()).map_err(|error| match error {
@@ -51,10 +51,10 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
     // Without any further event (L4).
     lab.wait_until("the handler is dropped", || watch.dropped() > 0)?;
     trial.check_eq("the number was open when the handler was dropped", 0, watch.open_when_dropped(), "4.8");
-    trial.check_eq("descriptors closed", 1, lab.core().lives().closed - closed, "S4");
+    trial.check_eq("descriptors closed", 1, lab.core().registration_counts().closed - closed, "S4");
     lab.wait_until("the peer sees the end", || ends.far.ended())?;
     trial.check_eq("entry", "stale", lab.core().entry(handle).map_or("stale", |_| "alive"), "L4");
-    let again = lab.core().fd(handle).delete();
+    let again = lab.core().registration(handle).delete();
     trial.check_eq(
         "delete afterwards is refused as stale",
         true,
@@ -72,12 +72,12 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
 }
 
 /// What the handler does, and sees after it has deleted itself.
-fn inside(ready: &Ready<'_>, watch: &Watch) -> Answers {
+fn inside(ready: &ReadyGuard<'_>, watch: &Watch) -> Answers {
     let mut answers = Answers::default();
-    let lives = || ready.context().core().lives();
+    let lives = || ready.context().core().registration_counts();
     let closed = lives().closed;
-    answers.eq("delete in the handler", Ok(()), ready.fd().delete(), "Fd::delete");
-    answers.eq("delete again", Err(DeleteError::AlreadyDeleted), ready.fd().delete(), "protocol 6.1");
+    answers.eq("delete in the handler", Ok(()), ready.registration().delete(), "RegistrationRef::delete");
+    answers.eq("delete again", Err(DeleteError::AlreadyDeleted), ready.registration().delete(), "protocol 6.1");
     answers.eq("the number is open in the handler", true, descriptors::is_open(watch.number()), "S5");
     answers.eq("closed in the handler", 0, lives().closed - closed, "S5");
     answers.eq("handlers dropped in the handler", 0, watch.dropped(), "4.8");
@@ -85,7 +85,7 @@ fn inside(ready: &Ready<'_>, watch: &Watch) -> Answers {
     answers.eq("thread mask", Ok(0), entry.map(|entry| entry.thread_mask.bits()), "protocol 6.2");
     answers.eq("running", Ok(ready.context().id().mask()), entry.map(|entry| entry.running), "S5");
     answers.eq("waits for its last user", true, ready.state() & state::MUST_CLOSE != 0, "S14");
-    answers.eq("want", Ok(()), ready.fd().want_recv(), "Fd::want_recv: never stale in a report");
+    answers.eq("want", Ok(()), ready.registration().want_recv(), "RegistrationRef::want_recv: never stale in a report");
     let mut bytes = Vec::new();
     answers.eq(
         "end of file",

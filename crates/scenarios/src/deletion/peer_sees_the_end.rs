@@ -58,7 +58,7 @@ fn play(trial: &mut Trial, lab: &mut Lab, way: Way, owner: ThreadId, other: Thre
     } else {
         lab.insert(ends.near, handler, owner)?
     };
-    lab.core().fd(handle).want_recv().map_err(Failure::broken)?;
+    lab.core().registration(handle).want_recv().map_err(Failure::broken)?;
     // Every thread of the mask has gone to sleep with it.
     lab.fence_all()?;
     match way {
@@ -67,27 +67,27 @@ fn play(trial: &mut Trial, lab: &mut Lab, way: Way, owner: ThreadId, other: Thre
             let taken = lab.on(other, move |context| context.takeover(handle, identity))?;
             trial.check_eq(format!("{way:?}: takeover"), "Ok(())".into(), format!("{taken:?}"), "L9");
             if matches!(way, Way::TakenOverAndPolled) {
-                lab.on(other, move |context| context.fd(handle).want_recv())?.map_err(Failure::broken)?;
+                lab.on(other, move |context| context.registration(handle).want_recv())?.map_err(Failure::broken)?;
                 lab.fence(other)?;
             }
         }
         Way::Stopped => {
             // Stopping alone is lazy (L6); wanting the other direction makes some thread look.
-            let fd = lab.core().fd(handle);
+            let fd = lab.core().registration(handle);
             fd.stop_recv().and_then(|()| fd.want_send()).map_err(Failure::broken)?;
             fd.stop_send().map_err(Failure::broken)?;
             lab.fence(owner)?;
         }
     }
-    let closed = lab.core().lives().closed;
+    let closed = lab.core().registration_counts().closed;
     if matches!(way, Way::Disowned) {
-        lab.core().fd(handle).disown().map_err(Failure::broken)?;
+        lab.core().registration(handle).disown().map_err(Failure::broken)?;
         trial.check_eq(format!("{way:?}: came back"), 1, watch.take_released().len(), "Handler::released");
     } else {
-        lab.on(other, move |context| context.fd(handle).delete())?.map_err(Failure::broken)?;
+        lab.on(other, move |context| context.registration(handle).delete())?.map_err(Failure::broken)?;
         // Stopped, it may still be reported somewhere: then its last user closes it.
         lab.wait_until(&format!("{way:?}: the close"), || watch.dropped() > 0)?;
-        trial.check_eq(format!("{way:?}: closed"), 1, lab.core().lives().closed - closed, "S4");
+        trial.check_eq(format!("{way:?}: closed"), 1, lab.core().registration_counts().closed - closed, "S4");
     }
     trial.check_eq(format!("{way:?}: the number is open"), false, crate::descriptors::is_open(number), "S4");
     // Nothing wakes anybody from here on.

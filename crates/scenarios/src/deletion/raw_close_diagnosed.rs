@@ -42,19 +42,19 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
         let told = Arc::clone(&told);
         watch.doing(move |ready| {
             // It insists: each report leads to another update, and none of them may be the next turn of a spin.
-            let _ = ready.fd().want_recv();
+            let _ = ready.registration().want_recv();
             told.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push(ready.events());
         })
     };
     let handle = lab.insert(ends.near, handler, thread)?;
-    lab.core().fd(handle).want_recv().map_err(Failure::broken)?;
+    lab.core().registration(handle).want_recv().map_err(Failure::broken)?;
     lab.fence_all()?;
 
     let before = lab.activity(thread);
     close_behind_the_table(number);
     // Some thread must look at it to know: epoll and kqueue when they are next asked for something, poll and select
     // when they next wait.
-    lab.core().fd(handle).want_send().map_err(Failure::broken)?;
+    lab.core().registration(handle).want_send().map_err(Failure::broken)?;
     for _ in 0..FENCES {
         lab.fence(thread)?;
     }
@@ -108,17 +108,17 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
     trial.check_eq("calls of the refused handler", 0, next.entered(), "S7");
     // The old life ends; its number is given up by the newcomer first, or it would be closed twice.
     let _ = refused.fd.into_raw_fd();
-    lab.core().fd(handle).delete().map_err(Failure::broken)?;
+    lab.core().registration(handle).delete().map_err(Failure::broken)?;
     trial.check_eq("handlers dropped", 1, watch.dropped(), "S4");
 
     // Refused once, the newcomer's next descriptor under that number is welcome.
     let near = at_number(fresh.near, number).map_err(Failure::broken)?;
     let last = Watch::new(&near);
     let handle = lab.insert(near, last.recording(), thread)?;
-    lab.core().fd(handle).want_recv().map_err(Failure::broken)?;
+    lab.core().registration(handle).want_recv().map_err(Failure::broken)?;
     fresh.far.write_all(b"fresh").map_err(Failure::broken)?;
     lab.wait_until("the data under the number's next life", || last.text() == "fresh")?;
-    lab.core().fd(handle).delete().map_err(Failure::broken)?;
+    lab.core().registration(handle).delete().map_err(Failure::broken)?;
     let _ = ends.far.write_all(b"x");
     drop((ends.far, spare.far, fresh.far));
     lab.finish(trial, &[])

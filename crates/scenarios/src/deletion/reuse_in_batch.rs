@@ -7,7 +7,7 @@ use std::os::fd::OwnedFd;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use fd_core::ids::ThreadId;
-use fd_core::{FdHandle, Handler, InsertOptions, Ready, state};
+use fd_core::{FdHandle, Handler, InsertOptions, ReadyGuard, state};
 use metadata::{Axes, Layer};
 
 use super::watch::{Answers, Watch};
@@ -66,7 +66,7 @@ fn round(trial: &mut Trial, lab: &mut Lab, thread: ThreadId) -> Result<(), Failu
     }
     swap.handles.get_or_init(|| [handles[0], handles[1]]);
     for handle in &handles {
-        lab.core().fd(*handle).want_recv().map_err(Failure::broken)?;
+        lab.core().registration(*handle).want_recv().map_err(Failure::broken)?;
     }
     lab.fence(thread)?;
     let held = lab.hold(thread)?;
@@ -110,7 +110,7 @@ fn round(trial: &mut Trial, lab: &mut Lab, thread: ThreadId) -> Result<(), Failu
     let entry = lab.core().entry(next).map_err(Failure::broken)?;
     trial.check_eq("errors and hang-ups", 0, entry.state & (state::POLL_ERR | state::POLL_HUP), "S15");
     for handle in [handles[1 - victim], next] {
-        lab.core().fd(handle).delete().map_err(Failure::broken)?;
+        lab.core().registration(handle).delete().map_err(Failure::broken)?;
     }
     Ok(())
 }
@@ -132,18 +132,18 @@ struct Swapped {
 }
 
 impl Swap {
-    fn first(&self, ready: &Ready<'_>, victim: usize) {
+    fn first(&self, ready: &ReadyGuard<'_>, victim: usize) {
         let spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner).take();
         let (Some(spare), Some(handles)) = (spare, self.handles.get()) else { return };
         let (core, old) = (ready.context().core(), handles[victim]);
         let watch = Watch::at(old.number());
         let handler: Arc<dyn Handler> = watch.recording();
-        let swapped = ready.context().fd(old).delete().map_err(|error| error.to_string()).and_then(|()| {
+        let swapped = ready.context().registration(old).delete().map_err(|error| error.to_string()).and_then(|()| {
             let near = at_number(spare, old.number()).map_err(|error| error.to_string())?;
             let (group, mask) = (self.thread.group(), self.thread.mask());
             let next =
                 core.insert(near, handler, group, mask, self.options).map_err(|error| error.to_string())?;
-            ready.context().fd(next).want_recv().map_err(|error| error.to_string())?;
+            ready.context().registration(next).want_recv().map_err(|error| error.to_string())?;
             Ok(next)
         });
         let (next, error) = (swapped.as_ref().ok().copied(), swapped.err());

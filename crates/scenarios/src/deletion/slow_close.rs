@@ -35,7 +35,7 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
     let mut spare = pair(trial.params.transport).map_err(Failure::broken)?;
     let (old, new) = (Watch::new(&ends.near), Watch::new(&ends.near));
     let handle = lab.insert(ends.near, old.recording(), thread)?;
-    lab.core().fd(handle).want_recv().map_err(Failure::broken)?;
+    lab.core().registration(handle).want_recv().map_err(Failure::broken)?;
     lab.fence(thread)?;
 
     let checkpoints = Checkpoints::watch();
@@ -71,10 +71,10 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
 
     let near = at_number(spare.near, old.number()).map_err(Failure::broken)?;
     let next = lab.insert(near, new.recording(), thread)?;
-    lab.core().fd(next).want_recv().map_err(Failure::broken)?;
+    lab.core().registration(next).want_recv().map_err(Failure::broken)?;
     spare.far.write_all(b"new").map_err(Failure::broken)?;
     lab.wait_until("the new life's data", || new.text() == "new")?;
-    lab.core().fd(next).delete().map_err(Failure::broken)?;
+    lab.core().registration(next).delete().map_err(Failure::broken)?;
     drop((ends.far, spare.far));
     lab.finish(trial, &[])
 }

@@ -31,11 +31,11 @@ pub(crate) const SCENARIO: Scenario = Scenario {
 type Call = (&'static str, fn(&FdCore, FdHandle) -> bool);
 
 const CALLS: [Call; 6] = [
-    ("want", |core, handle| core.fd(handle).want_recv().is_err()),
-    ("stop", |core, handle| core.fd(handle).stop_recv().is_err()),
-    ("delete", |core, handle| core.fd(handle).delete().is_err()),
-    ("disown", |core, handle| core.fd(handle).disown().is_err()),
-    ("duplicate", |core, handle| core.fd(handle).duplicate().is_err()),
+    ("want", |core, handle| core.registration(handle).want_recv().is_err()),
+    ("stop", |core, handle| core.registration(handle).stop_recv().is_err()),
+    ("delete", |core, handle| core.registration(handle).delete().is_err()),
+    ("disown", |core, handle| core.registration(handle).disown().is_err()),
+    ("duplicate", |core, handle| core.registration(handle).duplicate().is_err()),
     ("entry", |core, handle| core.entry(handle).is_err()),
 ];
 
@@ -94,7 +94,7 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
     let [first, second] = [pair(trial.params.transport), pair(trial.params.transport)];
     let (first, mut second) = (first.map_err(Failure::broken)?, second.map_err(Failure::broken)?);
     let stale = lab.insert(first.near, Recorder::new(), thread)?;
-    lab.core().fd(stale).delete().map_err(Failure::broken)?;
+    lab.core().registration(stale).delete().map_err(Failure::broken)?;
     let near = at_number(second.near, stale.number()).map_err(Failure::broken)?;
 
     let watch = Watch::new(&near);
@@ -109,12 +109,12 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
     let meanwhile = Callers::start(&lab, &points, stale, "beside the registration")?;
     let references = lab.entry(handle)?.references;
     trial.check_eq("references of the stale calls", 0, references, "L7, core 10");
-    lab.core().fd(handle).want_recv().map_err(Failure::broken)?;
+    lab.core().registration(handle).want_recv().map_err(Failure::broken)?;
     std::io::Write::write_all(&mut second.far, b"next").map_err(Failure::broken)?;
     lab.wait_until("the next life's data", || watch.text() == "next")?;
     let core = Arc::clone(lab.core());
     let deleted = in_time("the end of a registration", move || {
-        let deleted = core.fd(handle).delete();
+        let deleted = core.registration(handle).delete();
         drop(core);
         deleted
     })?;

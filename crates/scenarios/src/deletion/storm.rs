@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use fastrand::Rng;
 use fd_core::ids::ThreadId;
-use fd_core::{Context, Fd, FdCore, Handler, InsertOptions, OwnerId, Ready};
+use fd_core::{Context, FdCore, Handler, InsertOptions, OwnerId, ReadyGuard, RegistrationRef};
 use metadata::{Transport, Variant};
 
 use super::life::{Life, identity, unpoisoned};
@@ -95,7 +95,8 @@ impl Storm {
         let place = &self.places[random.usize(..PLACES)];
         let Some(life) = unpoisoned(place).clone() else { return self.insert(place, random) };
         let handle = life.handle();
-        let fd = context.map_or_else(|| self.core.fd(handle), |context| context.fd(handle));
+        let fd =
+            context.map_or_else(|| self.core.registration(handle), |context| context.registration(handle));
         let target = self.threads[random.usize(..self.threads.len())];
         // Refusals are answers, too: the handle may be stale, the descriptor busy or somebody else's.
         match random.u32(..100) {
@@ -153,7 +154,7 @@ impl Storm {
                 // Another thread may have put one there meanwhile, which nothing else would end.
                 let other = unpoisoned(place).replace(life);
                 if let Some(other) = other {
-                    other.end(|handle| self.core.fd(handle).delete());
+                    other.end(|handle| self.core.registration(handle).delete());
                 }
             }
             Err(refused) => self.note(format!("insert: {refused}")),
@@ -183,13 +184,13 @@ struct Guest {
 }
 
 impl Handler for Guest {
-    fn ready(&self, ready: &Ready<'_>) {
+    fn ready(&self, ready: &ReadyGuard<'_>) {
         let (life, storm) = (&self.life, &self.storm);
         if life.inside.fetch_add(1, Ordering::SeqCst) > 0 && !life.shared {
             storm.note(format!("two threads in the handler: {:?}", life.handle()));
         }
         storm.look(life, ready, "when the handler begins");
-        let fd: Fd<'_> = ready.fd();
+        let fd: RegistrationRef<'_> = ready.registration();
         let ended = read_all(ready, &mut Vec::new()).unwrap_or(true);
         let _ = fd.stop_send().and_then(|()| if ended { fd.stop_recv() } else { fd.cant_recv() });
         let mut random = unpoisoned(&life.random).fork();

@@ -126,12 +126,12 @@ fn play(trial: &mut Trial, lab: &mut Lab, plan: Plan) -> Result<(), Failure> {
         .core()
         .insert(ends.near, watch.recording(), plan.wakers[0].group(), both, options)
         .map_err(Failure::broken)?;
-    lab.core().fd(handle).want_recv().map_err(Failure::broken)?;
+    lab.core().registration(handle).want_recv().map_err(Failure::broken)?;
     // Whichever thread was woken has done the update, for all if the backend shares what it polls; then both of the two go
     // to sleep with it.
     lab.fence_all()?;
     plan.wakers.into_iter().try_for_each(|thread| lab.fence(thread))?;
-    let closed = lab.core().lives().closed;
+    let closed = lab.core().registration_counts().closed;
     let deleted = Arc::new(AtomicBool::new(false));
     let returned = Arc::clone(&deleted);
     let loops = [const { Cell::new(0) }; 2];
@@ -146,7 +146,7 @@ fn play(trial: &mut Trial, lab: &mut Lab, plan: Plan) -> Result<(), Failure> {
         .worker(CAST[1], plan.wakers[1])
         .caller(CAST[2], plan.deleter)
         .does("deletes", move |speaker| {
-            let answer = speaker.fd(handle).delete();
+            let answer = speaker.registration(handle).delete();
             returned.store(true, Ordering::SeqCst);
             answer
         })
@@ -164,7 +164,7 @@ fn play(trial: &mut Trial, lab: &mut Lab, plan: Plan) -> Result<(), Failure> {
     let ran = plan.handlers_run();
     trial.check_eq(format!("handler calls: {plan:?}"), ran, watch.entered(), "S6");
     trial.check_eq(format!("handlers dropped: {plan:?}"), 1, watch.dropped(), "S4");
-    trial.check_eq(format!("closed: {plan:?}"), 1, lab.core().lives().closed - closed, "S4");
+    trial.check_eq(format!("closed: {plan:?}"), 1, lab.core().registration_counts().closed - closed, "S4");
     trial.all_hold()?;
     lab.fence_all()?;
     trial.check_eq(format!("handler calls afterwards: {plan:?}"), ran, watch.entered(), "S6");

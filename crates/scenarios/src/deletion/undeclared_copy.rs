@@ -89,19 +89,19 @@ fn deleted(
         let ends = pair(trial.params.transport).map_err(Failure::broken)?;
         let watch = Watch::new(&ends.near);
         let handle = lab.insert(ends.near, watch.recording(), *thread)?;
-        lab.core().fd(handle).want_recv().map_err(Failure::broken)?;
+        lab.core().registration(handle).want_recv().map_err(Failure::broken)?;
         others.push((watch, ends.far));
     }
     let mut ends = pair(trial.params.transport).map_err(Failure::broken)?;
     let copy = ends.near.try_clone().map_err(Failure::broken)?;
     let watch = Watch::new(&ends.near);
     let handle = lab.insert_shared(ends.near, watch.recording(), thread, everybody)?;
-    lab.core().fd(handle).want_recv().map_err(Failure::broken)?;
+    lab.core().registration(handle).want_recv().map_err(Failure::broken)?;
     lab.fence_all()?;
     match by {
-        By::Outsider => lab.core().fd(handle).delete().map_err(Failure::broken)?,
+        By::Outsider => lab.core().registration(handle).delete().map_err(Failure::broken)?,
         By::Poller => {
-            lab.on(thread, move |context| context.fd(handle).delete())?.map_err(Failure::broken)?;
+            lab.on(thread, move |context| context.registration(handle).delete())?.map_err(Failure::broken)?;
         }
     }
     // A thread that was in poll(2) with the number may have found it closed.

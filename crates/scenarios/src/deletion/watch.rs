@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use fd_core::error::DeleteError;
 use fd_core::ids::ThreadId;
-use fd_core::{FdHandle, Handler, Ready};
+use fd_core::{FdHandle, Handler, ReadyGuard};
 
 use crate::descriptors;
 use crate::lab::Lab;
@@ -49,7 +49,7 @@ impl Watch {
     /// The handler that does `action`. Give it away: it is dropped when nobody holds it any more.
     pub(crate) fn doing(
         self: &Arc<Self>,
-        action: impl Fn(&Ready<'_>) + Send + Sync + 'static,
+        action: impl Fn(&ReadyGuard<'_>) + Send + Sync + 'static,
     ) -> Arc<dyn Handler> {
         Arc::new(Watched { watch: Arc::clone(self), action })
     }
@@ -96,8 +96,8 @@ struct Watched<F> {
     action: F,
 }
 
-impl<F: Fn(&Ready<'_>) + Send + Sync + 'static> Handler for Watched<F> {
-    fn ready(&self, ready: &Ready<'_>) {
+impl<F: Fn(&ReadyGuard<'_>) + Send + Sync + 'static> Handler for Watched<F> {
+    fn ready(&self, ready: &ReadyGuard<'_>) {
         self.watch.entered.fetch_add(1, Ordering::SeqCst);
         (self.action)(ready);
     }
@@ -124,12 +124,12 @@ pub(crate) fn delete_on(
     let (tell, told) = channel();
     if let Some(thread) = thread {
         lab.core().post(thread, move |context| {
-            let _ = tell.send(context.fd(handle).delete());
+            let _ = tell.send(context.registration(handle).delete());
         });
     } else {
         let core = Arc::clone(lab.core());
         spawn(move || {
-            let deleted = core.fd(handle).delete();
+            let deleted = core.registration(handle).delete();
             // Before the answer: the lab's end looks for what the core has open.
             drop(core);
             let _ = tell.send(deleted);

@@ -59,7 +59,7 @@ fn fence(lab: &Lab, thread: ThreadId) -> Result<PipeWriter, Failure> {
     set_nonblocking(&near).map_err(Failure::broken)?;
     let recorder = Recorder::new();
     let handle = lab.insert(near.into(), recorder.clone(), thread)?;
-    lab.core().fd(handle).want_recv().map_err(Failure::broken)?;
+    lab.core().registration(handle).want_recv().map_err(Failure::broken)?;
     far.write_all(b"x").map_err(Failure::broken)?;
     lab.wait_until("another fence", || recorder.bytes() == b"x")?;
     Ok(far)

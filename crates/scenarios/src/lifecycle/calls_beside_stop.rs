@@ -103,7 +103,7 @@ fn forced(trial: &mut Trial, call: Call, point: Point) -> Result<(), Failure> {
     let recorder = Recorder::new();
     let id = recorder.id();
     let handle = lab.insert(near, recorder, owner)?;
-    lab.core().fd(handle).want_recv().map_err(Failure::broken)?;
+    lab.core().registration(handle).want_recv().map_err(Failure::broken)?;
     lab.fence_all()?;
     let points = Checkpoints::watch();
     let fd = if call == Call::Sleep { -1 } else { handle.number() };
@@ -125,17 +125,17 @@ fn forced(trial: &mut Trial, call: Call, point: Point) -> Result<(), Failure> {
         spawned.map(drop).map_err(Failure::broken)
     };
     match call {
-        Call::Want => outside(|core, handle, _| ignored(core.fd(handle).want_send()))?,
-        Call::Delete => outside(|core, handle, _| ignored(core.fd(handle).delete()))?,
-        Call::Migrate => outside(|core, handle, to| ignored(core.fd(handle).migrate_on(to)))?,
+        Call::Want => outside(|core, handle, _| ignored(core.registration(handle).want_send()))?,
+        Call::Delete => outside(|core, handle, _| ignored(core.registration(handle).delete()))?,
+        Call::Migrate => outside(|core, handle, to| ignored(core.registration(handle).migrate_on(to)))?,
         Call::OwnDelete => {
-            ignored(lab.core().post(owner, move |context| ignored(context.fd(handle).delete())))
+            ignored(lab.core().post(owner, move |context| ignored(context.registration(handle).delete())))
         }
         Call::Takeover => {
             ignored(lab.core().post(other, move |context| ignored(context.takeover(handle, id))))
         }
         Call::Update => {
-            ignored(lab.core().post(owner, move |context| ignored(context.fd(handle).want_send())))
+            ignored(lab.core().post(owner, move |context| ignored(context.registration(handle).want_send())))
         }
         Call::Report => std::io::Write::write_all(&mut far, b"x").map_err(Failure::broken)?,
         Call::Sleep => lab.core().wake(owner),
@@ -181,7 +181,7 @@ impl Field {
         let threads: Vec<_> = self.core.threads().collect();
         let thread = threads[random.usize(..threads.len())];
         let (handle, owner) = self.handles[random.usize(..self.handles.len())];
-        let fd = context.map_or_else(|| self.core.fd(handle), |context| context.fd(handle));
+        let fd = context.map_or_else(|| self.core.registration(handle), |context| context.registration(handle));
         match random.u32(..9) {
             0 => ignored(fd.want_recv()),
             1 => ignored(fd.want_send().and_then(|()| fd.stop_send())),
@@ -195,7 +195,7 @@ impl Field {
                     if let Ok(handle) =
                         self.core.insert(ends.near, idle(), group, mask, InsertOptions::default())
                     {
-                        let _ = self.core.fd(handle).delete();
+                        let _ = self.core.registration(handle).delete();
                     }
                 }
             }

@@ -7,7 +7,7 @@ use std::os::fd::{FromRawFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::mpsc::channel;
 
-use fd_core::{Context, FdHandle, InsertOptions, Ready, state};
+use fd_core::{Context, FdHandle, InsertOptions, ReadyGuard, state};
 use metadata::{Axes, Layer, Mode, Transport};
 
 use super::child::{Child, Forked, Report, when};
@@ -63,7 +63,7 @@ fn beside_a_held_thread(
         );
         if let Some(handle) = handle {
             let expected = if place.leaves_registration() { "Ok(())" } else { "refused" };
-            let deleted = context.fd(handle).delete();
+            let deleted = context.registration(handle).delete();
             let deleted = deleted.map_or_else(|_| "refused".to_owned(), |()| "Ok(())".to_owned());
             report.eq("delete", expected.to_owned(), deleted);
         }
@@ -90,7 +90,7 @@ fn end_the_rest(context: &Context, report: Report) {
     let (own, rest): (Vec<_>, Vec<_>) = core.entries().0.into_iter().partition(own);
     let users = |entry: &fd_core::EntryInfo| entry.references > 0 || !entry.running.is_empty();
     report.eq("entries with users that are not there", 0, rest.iter().filter(|entry| users(entry)).count());
-    let refused = rest.iter().filter(|entry| context.fd(entry.handle).delete().is_err()).count();
+    let refused = rest.iter().filter(|entry| context.registration(entry.handle).delete().is_err()).count();
     report.eq("deletes that are refused", 0, refused);
     let open = rest.iter().filter(|entry| descriptors::is_open(entry.handle.number())).count();
     report.eq("numbers open after their delete", 0, open);
@@ -106,7 +106,7 @@ fn number_again(number: std::os::fd::RawFd) -> OwnedFd {
 
 /// Registers the number again. When it has been reported, and a task has run, the child has told everything.
 fn use_again(context: &Context, report: Report, near: OwnedFd, place: Place) {
-    let handler = move |ready: &Ready<'_>| {
+    let handler = move |ready: &ReadyGuard<'_>| {
         if !place.leaves_number() {
             let mut bytes = Vec::new();
             let _ = read_all(ready, &mut bytes);
@@ -116,7 +116,7 @@ fn use_again(context: &Context, report: Report, near: OwnedFd, place: Place) {
                 String::from_utf8_lossy(&bytes).into_owned(),
             );
         }
-        let _ = ready.fd().delete();
+        let _ = ready.registration().delete();
         let context = ready.context();
         let number = ready.handle().number();
         context.core().post(context.id(), move |_| {
@@ -133,10 +133,10 @@ fn use_again(context: &Context, report: Report, near: OwnedFd, place: Place) {
     match inserted {
         Ok(handle) if place.leaves_number() => {
             // Nobody but its parent could make it ready.
-            report.eq("delete of what was inserted again", true, context.fd(handle).delete().is_ok());
+            report.eq("delete of what was inserted again", true, context.registration(handle).delete().is_ok());
             report.end()
         }
-        Ok(handle) => context.fd(handle).want_recv().expect("just inserted"),
+        Ok(handle) => context.registration(handle).want_recv().expect("just inserted"),
         Err(refused) => {
             report.eq("insertion of the number", "Ok".to_owned(), refused.to_string());
             report.end()
@@ -159,7 +159,7 @@ fn in_a_handler(trial: &mut Trial, lab: &mut Lab) -> Result<(), Failure> {
         let child = super::child::go_on_in_child(context, Report::at(number), |context, report| {
             let running = context.core().entry(ready.handle()).map(|entry| entry.running);
             report.eq("who runs the handler", Ok(context.id().mask()), running);
-            report.eq("delete", Ok(()), ready.fd().delete());
+            report.eq("delete", Ok(()), ready.registration().delete());
             report.eq("open while it runs", true, descriptors::is_open(ready.handle().number()));
             let inner = ready.handle();
             end_the_others(context, inner);
@@ -167,12 +167,12 @@ fn in_a_handler(trial: &mut Trial, lab: &mut Lab) -> Result<(), Failure> {
         });
         // Not the child: the descriptor is deleted there.
         if child.is_ok() {
-            let _ = ready.fd().stop_recv();
+            let _ = ready.registration().stop_recv();
         }
         told.tell(child);
     });
     let handle = lab.insert(ends.near, handler, thread)?;
-    lab.core().fd(handle).want_recv().map_err(Failure::broken)?;
+    lab.core().registration(handle).want_recv().map_err(Failure::broken)?;
     ends.far.write_all(b"x").map_err(Failure::broken)?;
     let mut child = forked.child(lab, reader)?;
     drop(report);
@@ -180,7 +180,7 @@ fn in_a_handler(trial: &mut Trial, lab: &mut Lab) -> Result<(), Failure> {
     drop(child);
     lab.fence(thread)?;
     trial.check_eq("the parent's handler was dropped", 0, watch.dropped(), "the child has its own copy");
-    lab.core().fd(handle).delete().map_err(Failure::broken)?;
+    lab.core().registration(handle).delete().map_err(Failure::broken)?;
     lab.wait_until("the peer sees the end", || ends.far.ended())
 }
 
@@ -188,7 +188,7 @@ fn in_a_handler(trial: &mut Trial, lab: &mut Lab) -> Result<(), Failure> {
 fn end_the_others(context: &Context, kept: FdHandle) {
     for entry in context.core().entries().0 {
         if entry.handle != kept {
-            let _ = context.fd(entry.handle).delete();
+            let _ = context.registration(entry.handle).delete();
         }
     }
 }

@@ -86,7 +86,7 @@ impl Scene {
                 let options = InsertOptions { cloned: true, ..InsertOptions::default() };
                 let inserted = core.insert(near, idle(), id.group(), id.mask(), options);
                 if let Ok(handle) = inserted {
-                    let _ = context.fd(handle).delete();
+                    let _ = context.registration(handle).delete();
                 }
             });
             held.reached()?;
@@ -96,7 +96,7 @@ impl Scene {
         let owner: OwnerId = recorder.id();
         let owned_by = if matches!(place, Place::Takeover(_)) { other } else { thread };
         let handle = lab.insert(near, recorder.clone(), owned_by)?;
-        lab.core().fd(handle).want_recv().map_err(Failure::broken)?;
+        lab.core().registration(handle).want_recv().map_err(Failure::broken)?;
         lab.fence_all()?;
         lab.core().before_fork();
         let held = match place {
@@ -110,8 +110,8 @@ impl Scene {
         }
         lab.core().post(thread, move |context| match place {
             Place::Takeover(_) => drop(context.takeover(handle, owner)),
-            Place::Move(_) => drop(context.fd(handle).migrate_on(context.id())),
-            Place::Delete(_) => drop(context.fd(handle).delete()),
+            Place::Move(_) => drop(context.registration(handle).migrate_on(context.id())),
+            Place::Delete(_) => drop(context.registration(handle).delete()),
             Place::Handler | Place::Insertion(_) => {}
         });
         held.reached()?;
@@ -127,7 +127,7 @@ impl Scene {
         lab.on(self.thread, |_| ())?;
         if let Some(handle) = self.handle {
             // Refused where that is what the thread has done.
-            let _ = lab.core().fd(handle).delete();
+            let _ = lab.core().registration(handle).delete();
         }
         lab.wait_until(&format!("{what}: the peer sees the end"), || self.far.ended())
     }

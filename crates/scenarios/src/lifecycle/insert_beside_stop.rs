@@ -153,7 +153,7 @@ fn unforced(trial: &mut Trial, round: usize) -> Result<(), Failure> {
                         inserted += 1;
                         // What is left is enough for the stop to end, and the numbers are few.
                         if inserted > LEFT {
-                            let _ = core.fd(handle).delete();
+                            let _ = core.registration(handle).delete();
                         }
                     }
                     Err(refused) if refused.reason == InsertRefused::Stopping => return Ok(inserted),
@@ -163,7 +163,7 @@ fn unforced(trial: &mut Trial, round: usize) -> Result<(), Failure> {
         })?);
     }
     lab.finish_by(trial, &[], |trial, runtime| {
-        let some = || runtime.core().lives().inserted > (threads.len() + round) as u64;
+        let some = || runtime.core().registration_counts().inserted > (threads.len() + round) as u64;
         Lab::wait(runtime.core(), "some insertions", some)?;
         let core = Arc::clone(runtime.core());
         stopped(runtime)?;
@@ -171,7 +171,7 @@ fn unforced(trial: &mut Trial, round: usize) -> Result<(), Failure> {
             let ended = inserter.join().map_err(|_| Failure::Broken("an inserter panicked".into()))?;
             ended?;
         }
-        let lives = core.lives();
+        let lives = core.registration_counts();
         trial.check_eq("registrations that outlive the stop", lives.inserted, lives.closed, "core 8");
         trial.count("insertions in the last round", lives.inserted);
         Ok(())

@@ -44,7 +44,7 @@ fn refused(trial: &mut Trial, what: &str, refused: bool) {
 }
 
 fn from_outside(trial: &mut Trial, lab: &Lab, handle: FdHandle) {
-    let (core, fd) = (lab.core(), lab.core().fd(handle));
+    let (core, fd) = (lab.core(), lab.core().registration(handle));
     refused(trial, "an entry", core.entry(handle).is_err());
     refused(trial, "stop_recv", fd.stop_recv().is_err());
     refused(trial, "want_recv", fd.want_recv().is_err());
@@ -64,9 +64,9 @@ fn from_inside(trial: &mut Trial, lab: &Lab, handle: FdHandle, owner: OwnerId) -
             [
                 ("takeover", context.takeover(handle, owner).is_err()),
                 ("enter", context.enter(handle, |_| ()).is_err()),
-                ("stop_recv", context.fd(handle).stop_recv().is_err()),
-                ("migrate_on", context.fd(handle).migrate_on(context.id()).is_err()),
-                ("delete", context.fd(handle).delete().is_err()),
+                ("stop_recv", context.registration(handle).stop_recv().is_err()),
+                ("migrate_on", context.registration(handle).migrate_on(context.id()).is_err()),
+                ("delete", context.registration(handle).delete().is_err()),
             ]
         })?;
         answers.into_iter().for_each(|(what, answer)| refused(trial, what, answer));

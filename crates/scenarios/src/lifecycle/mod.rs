@@ -21,7 +21,7 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use fd_core::{Builder, Handler, Ready, Runtime};
+use fd_core::{Builder, Handler, ReadyGuard, Runtime};
 
 use crate::trial::{Failure, Trial};
 
@@ -38,7 +38,7 @@ fn stopped(runtime: Runtime) -> Result<(), Failure> {
 
 /// A handler that does nothing.
 fn idle() -> Arc<dyn Handler> {
-    Arc::new(|_: &Ready<'_>| {})
+    Arc::new(|_: &ReadyGuard<'_>| {})
 }
 
 /// Counts how often clones of it were dropped, in all.

@@ -6,7 +6,7 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::Duration;
 
-use fd_core::{Context, Death, FdHandle, Handler, Ready, Runtime};
+use fd_core::{Context, WorkerError, FdHandle, Handler, ReadyGuard, Runtime};
 use metadata::{Axes, Layer, Mode, Transport};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -121,11 +121,11 @@ struct Panicking {
 }
 
 impl Handler for Panicking {
-    fn ready(&self, ready: &Ready<'_>) {
+    fn ready(&self, ready: &ReadyGuard<'_>) {
         let _ = match self.what {
-            Panics::HandlerThatDisowned | Panics::Released | Panics::ReleasedAndDrop => ready.fd().disown(),
+            Panics::HandlerThatDisowned | Panics::Released | Panics::ReleasedAndDrop => ready.registration().disown(),
             Panics::Handler => Ok(()),
-            _ => ready.fd().delete(),
+            _ => ready.registration().delete(),
         };
         if self.what.in_ready() {
             panic_on_purpose("ready");
@@ -179,12 +179,12 @@ fn panics(trial: &mut Trial, what: Panics) -> Result<(), Failure> {
     let (near, mut far) = both_ends(trial)?;
     let panicking = Panicking { what, _token: tally.token() };
     let handle = lab.insert(near, Arc::new(panicking), thread)?;
-    lab.core().fd(handle).want_recv().map_err(Failure::broken)?;
+    lab.core().registration(handle).want_recv().map_err(Failure::broken)?;
     let mut peers = Vec::new();
     for thread in lab.threads() {
         let (near, far) = both_ends(trial)?;
         let token = tally.token();
-        let handler = move |_: &Ready<'_>| {
+        let handler = move |_: &ReadyGuard<'_>| {
             let _ = &token;
         };
         lab.insert(near, Arc::new(handler), thread)?;
@@ -201,8 +201,8 @@ fn panics(trial: &mut Trial, what: Panics) -> Result<(), Failure> {
         let expected = format!("{thread}: {ON_PURPOSE}{}", what.first());
         let death = match runtime.stop() {
             Ok(()) => "none".to_owned(),
-            Err(Death::Poller { thread, source }) => format!("{thread}: {source}"),
-            Err(Death::Panic { thread, panic }) => {
+            Err(WorkerError::Poller { thread, source }) => format!("{thread}: {source}"),
+            Err(WorkerError::Panic { thread, panic }) => {
                 format!("{thread}: {}", panic.downcast_ref::<String>().map_or("no text", String::as_str))
             }
         };
@@ -236,7 +236,7 @@ fn trigger(
             core.post(thread, move |context| {
                 let _ = context.enter(handle, |ready| {
                     if what == Panics::EnteredAndDeleted {
-                        let _ = ready.fd().delete();
+                        let _ = ready.registration().delete();
                     }
                     panic_on_purpose("entered")
                 });

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use fd_core::error::StartError;
 use fd_core::poller::BackendError;
-use fd_core::{InsertOptions, Ready};
+use fd_core::{InsertOptions, ReadyGuard};
 use metadata::{Axes, Layer, Mode, Transport};
 use nix::sys::resource::{UsageWho, getrusage};
 
@@ -100,12 +100,12 @@ fn one(trial: &Trial, round: u32) -> Result<(), Failure> {
     for thread in core.threads() {
         let (near, _far) = both_ends(trial)?;
         let held = Arc::clone(&core);
-        let handler = move |ready: &Ready<'_>| {
-            let _ = (ready.fd().stop_recv(), &held);
+        let handler = move |ready: &ReadyGuard<'_>| {
+            let _ = (ready.registration().stop_recv(), &held);
         };
         let inserted =
             core.insert(near, Arc::new(handler), thread.group(), thread.mask(), InsertOptions::default());
-        core.fd(inserted.map_err(Failure::broken)?).want_recv().map_err(Failure::broken)?;
+        core.registration(inserted.map_err(Failure::broken)?).want_recv().map_err(Failure::broken)?;
         let (in_timer, in_task) = (Arc::clone(&core), Arc::clone(&core));
         core.post(thread, move |context| context.after(Duration::from_secs(3600), move |_| drop(in_timer)));
         core.post(thread, move |_| drop(in_task));

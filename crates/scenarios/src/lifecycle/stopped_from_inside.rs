@@ -6,7 +6,7 @@ use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use fd_core::{Builder, Context, Handler, Ready, Runtime};
+use fd_core::{Builder, Context, Handler, ReadyGuard, Runtime};
 use metadata::{Axes, Layer, Mode, Transport};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -81,11 +81,11 @@ struct Ending {
 }
 
 impl Handler for Ending {
-    fn ready(&self, ready: &Ready<'_>) {
-        let _ = if self.at == Where::Handler { ready.fd().stop_recv() } else { Ok(()) };
+    fn ready(&self, ready: &ReadyGuard<'_>) {
+        let _ = if self.at == Where::Handler { ready.registration().stop_recv() } else { Ok(()) };
         match self.at {
             Where::Handler => self.end.now(),
-            _ => drop(ready.fd().delete()),
+            _ => drop(ready.registration().delete()),
         }
     }
 }
@@ -124,17 +124,17 @@ fn ended(trial: &mut Trial, at: Where, how: How) -> Result<(), Failure> {
     let threads = lab.threads();
     let thread = *threads.last().ok_or_else(|| Failure::Broken("no thread".into()))?;
     let handle = lab.insert(near, Arc::new(ending), thread)?;
-    lab.core().fd(handle).want_recv().map_err(Failure::broken)?;
+    lab.core().registration(handle).want_recv().map_err(Failure::broken)?;
     let mut peers = Vec::new();
     for thread in &threads {
         // Something that waits on every thread: a registration, a timer.
         let (near, far) = both_ends(trial)?;
         let token = tally.token();
-        let handler = move |_: &Ready<'_>| {
+        let handler = move |_: &ReadyGuard<'_>| {
             let _ = &token;
         };
         let handle = lab.insert(near, Arc::new(handler), *thread)?;
-        lab.core().fd(handle).want_recv().map_err(Failure::broken)?;
+        lab.core().registration(handle).want_recv().map_err(Failure::broken)?;
         peers.push(far);
         let token = tally.token();
         lab.on(*thread, move |context| context.after(Duration::from_secs(3600), move |_| drop(token)))?;

@@ -40,13 +40,13 @@ fn exchanged(trial: &mut Trial, lab: &Lab, other: &Runtime) -> Result<(), Failur
     let (second, mut far) = both_ends(trial)?;
     let foreign = other.core().insert(first, idle(), thread.group(), thread.mask(), InsertOptions::default());
     let foreign = foreign.map_err(Failure::broken)?;
-    other.core().fd(foreign).delete().map_err(Failure::broken)?;
+    other.core().registration(foreign).delete().map_err(Failure::broken)?;
     let near = at_number(second, foreign.number()).map_err(Failure::broken)?;
     let watch = Watch::new(&near);
     let handler = watch.recording();
     let owner = OwnerId::of(&handler);
     let handle = lab.insert(near, handler, thread)?;
-    lab.core().fd(handle).want_recv().map_err(Failure::broken)?;
+    lab.core().registration(handle).want_recv().map_err(Failure::broken)?;
     trial.check_eq(
         "number and generation",
         format!("{} {}", foreign.number(), foreign.generation()),
@@ -60,7 +60,7 @@ fn exchanged(trial: &mut Trial, lab: &Lab, other: &Runtime) -> Result<(), Failur
         [
             ("takeover", context.takeover(foreign, owner).is_err()),
             ("enter", context.enter(foreign, |_| ()).is_err()),
-            ("delete", context.fd(foreign).delete().is_err()),
+            ("delete", context.registration(foreign).delete().is_err()),
         ]
     })?;
     for (what, answer) in answers {
@@ -69,12 +69,12 @@ fn exchanged(trial: &mut Trial, lab: &Lab, other: &Runtime) -> Result<(), Failur
     trial.all_hold()?;
     std::io::Write::write_all(&mut far, b"mine").map_err(Failure::broken)?;
     lab.wait_until("the data", || watch.text() == "mine")?;
-    lab.core().fd(handle).delete().map_err(Failure::broken)?;
+    lab.core().registration(handle).delete().map_err(Failure::broken)?;
     lab.wait_until("the peer sees the end", || far.ended())
 }
 
 fn refused(trial: &mut Trial, by: &str, core: &FdCore, handle: FdHandle) {
-    let (fd, threads) = (core.fd(handle), core.threads());
+    let (fd, threads) = (core.registration(handle), core.threads());
     let answers = [
         ("entry", core.entry(handle).is_err()),
         ("want_recv", fd.want_recv().is_err()),
@@ -97,7 +97,7 @@ fn ended_in_a_handler(trial: &mut Trial, lab: &mut Lab, other: Runtime) -> Resul
     let (near, mut far) = both_ends(trial)?;
     let (of_other, others_far) = both_ends(trial)?;
     let theirs = core.insert(of_other, idle(), thread.group(), thread.mask(), InsertOptions::default());
-    core.fd(theirs.map_err(Failure::broken)?).want_recv().map_err(Failure::broken)?;
+    core.registration(theirs.map_err(Failure::broken)?).want_recv().map_err(Failure::broken)?;
     let (tell, told) = channel();
     let other = Mutex::new(Some(other));
     let watch = Watch::new(&near);
@@ -105,10 +105,10 @@ fn ended_in_a_handler(trial: &mut Trial, lab: &mut Lab, other: Runtime) -> Resul
         if let Some(other) = unpoisoned(&other).take() {
             let _ = tell.send(stopped(other));
         }
-        let _ = ready.fd().delete();
+        let _ = ready.registration().delete();
     });
     let handle = lab.insert(near, handler, thread)?;
-    lab.core().fd(handle).want_recv().map_err(Failure::broken)?;
+    lab.core().registration(handle).want_recv().map_err(Failure::broken)?;
     std::io::Write::write_all(&mut far, b"x").map_err(Failure::broken)?;
     told.recv_timeout(patience()).map_err(|_| Failure::Wrong("the other runtime does not stop".into()))??;
     trial.check_eq("registrations of the runtime that was stopped", 0, core.table().used(), "L8");

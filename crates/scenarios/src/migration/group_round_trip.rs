@@ -132,7 +132,7 @@ fn while_harvested(
     subject.write(b"2")?;
     harvested.reached()?;
     answered(trial, at("takeover back"), Ok(()), subject.take(lab, home)?, "L7")?;
-    answered(trial, at("push away again"), Ok(()), lab.core().fd(handle).migrate_on(away), "protocol 9")?;
+    answered(trial, at("push away again"), Ok(()), lab.core().registration(handle).migrate_on(away), "protocol 9")?;
     landed(trial, &at, away, lab.entry(handle)?)?;
     harvested.release();
     lab.fence_all()?;

@@ -193,9 +193,9 @@ fn leaving_under_delete(
     late.release();
     leaving.reached()?;
     let deleting = points.hold(new, Point::DeleteTokenSet, handle.number());
-    let closes = (lab.core().lives().closed, lab.activity(old).fd_close, lab.activity(new).fd_close);
+    let closes = (lab.core().registration_counts().closed, lab.activity(old).fd_close, lab.activity(new).fd_close);
     lab.core().post(new, move |context| {
-        let _ = context.fd(handle).delete();
+        let _ = context.registration(handle).delete();
     });
     deleting.reached()?;
     leaving.release();
@@ -207,9 +207,9 @@ fn leaving_under_delete(
         descriptors::is_open(handle.number()),
         "S5",
     );
-    trial.check_eq(at("closes so far"), closes.0, lab.core().lives().closed, "S5, suspect 20");
+    trial.check_eq(at("closes so far"), closes.0, lab.core().registration_counts().closed, "S5, suspect 20");
     deleting.release();
-    lab.wait_until(&at("the close"), || lab.core().lives().closed > closes.0)?;
+    lab.wait_until(&at("the close"), || lab.core().registration_counts().closed > closes.0)?;
     lab.fence_all()?;
     let (by_old, by_new) = (lab.activity(old).fd_close - closes.1, lab.activity(new).fd_close - closes.2);
     trial.check_eq(

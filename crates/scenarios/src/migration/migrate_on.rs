@@ -60,12 +60,12 @@ fn pushed(trial: &mut Trial, lab: &mut Lab, route: Route, by: By) -> Result<(), 
         By::Owner => lab.on(route.from, move |context| {
             // Within one task: what it wanted last has not reached the poller when the descriptor goes.
             if sends {
-                context.fd(handle).want_send()?;
+                context.registration(handle).want_send()?;
             }
-            context.fd(handle).migrate_on(target)
+            context.registration(handle).migrate_on(target)
         })?,
-        By::Target => lab.on(target, move |context| context.fd(handle).migrate_on(target))?,
-        By::Outsider => lab.core().fd(handle).migrate_on(target),
+        By::Target => lab.on(target, move |context| context.registration(handle).migrate_on(target))?,
+        By::Outsider => lab.core().registration(handle).migrate_on(target),
     };
     answered(trial, at("push"), Ok(()), answer, "protocol 9")?;
     let entry = lab.entry(handle)?;
@@ -87,7 +87,7 @@ fn pushed(trial: &mut Trial, lab: &mut Lab, route: Route, by: By) -> Result<(), 
     trial.check_eq(at("reports before anybody wants it"), 0, subject.recorder.reports(), "S3, S18");
     if by == By::Outsider {
         // The target sleeps, and must be woken for it.
-        lab.core().fd(handle).want_recv().map_err(Failure::broken)?;
+        lab.core().registration(handle).want_recv().map_err(Failure::broken)?;
     } else {
         subject.want(lab, target)?;
     }
@@ -118,11 +118,11 @@ fn pushed_while_listed(trial: &mut Trial, lab: &mut Lab, route: Route) -> Result
     let recorder = Recorder::new();
     let handle = lab.insert(ends.near, recorder.clone(), old)?;
     let mut subject = Subject { handle, owner: recorder.id(), recorder, far: ends.far };
-    lab.core().fd(handle).want_recv().map_err(Failure::broken)?;
+    lab.core().registration(handle).want_recv().map_err(Failure::broken)?;
     let owed = lab.entry(handle)?.update_mask;
     trial.check_eq(at("threads that owe an update before"), old.mask().bits(), owed.bits(), "protocol 11.2");
-    answered(trial, at("push"), Ok(()), lab.core().fd(handle).migrate_on(new), "protocol 9")?;
-    lab.core().fd(handle).want_recv().map_err(Failure::broken)?;
+    answered(trial, at("push"), Ok(()), lab.core().registration(handle).migrate_on(new), "protocol 9")?;
+    lab.core().registration(handle).want_recv().map_err(Failure::broken)?;
     subject.write(b"one")?;
     // The old owner is still busy: nobody else's pass must be needed.
     subject.wait_for_bytes(lab, b"one")?;
@@ -153,8 +153,8 @@ fn refused_in_handler(trial: &mut Trial, lab: &mut Lab, route: Route) -> Result<
     inside.reached()?;
     let before = lab.entry(handle)?;
     let busy = Err(MoveError::Busy);
-    answered(trial, at("push from outside"), busy, lab.core().fd(handle).migrate_on(new), "S2, suspect 15")?;
-    let pushed = lab.on(new, move |context| context.fd(handle).migrate_on(new))?;
+    answered(trial, at("push from outside"), busy, lab.core().registration(handle).migrate_on(new), "S2, suspect 15")?;
+    let pushed = lab.on(new, move |context| context.registration(handle).migrate_on(new))?;
     answered(trial, at("push by the target"), busy, pushed, "S2, suspect 15")?;
     untouched(trial, at("entry after the refusals"), before, lab.entry(handle)?, "suspect 15")?;
     inside.release();
@@ -162,7 +162,7 @@ fn refused_in_handler(trial: &mut Trial, lab: &mut Lab, route: Route) -> Result<
     lab.fence(old)?;
 
     // By its own user, too: the running bit would stay behind.
-    let own = lab.on(old, move |context| context.enter(handle, |ready| ready.fd().migrate_on(new)))?;
+    let own = lab.on(old, move |context| context.enter(handle, |ready| ready.registration().migrate_on(new)))?;
     trial.check_eq(at("push inside enter()"), "Ok(Err(Busy))".into(), format!("{own:?}"), "S2, suspect 15");
     subject.write(b"two")?;
     subject.wait_for_bytes(lab, b"onetwo")?;
@@ -176,7 +176,7 @@ fn no_such_thread(trial: &mut Trial, lab: &mut Lab) -> Result<(), Failure> {
     let before = lab.entry(subject.handle)?;
     // The highest thread of a group: no cell has that many.
     let nobody = ThreadId::new(before.group, 63).ok_or_else(|| Failure::Broken("no thread 63".into()))?;
-    let pushed = lab.core().fd(subject.handle).migrate_on(nobody);
+    let pushed = lab.core().registration(subject.handle).migrate_on(nobody);
     answered(trial, "push to a thread that does not exist".into(), Err(MoveError::NoThread), pushed, "S19")?;
     untouched(trial, "entry after that".into(), before, lab.entry(subject.handle)?, "S19")?;
     subject.end(lab)

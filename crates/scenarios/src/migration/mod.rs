@@ -92,7 +92,7 @@ impl Subject {
 
     pub(crate) fn want(&self, lab: &Lab, thread: ThreadId) -> Result<(), Failure> {
         let handle = self.handle;
-        lab.on(thread, move |context| context.fd(handle).want_recv())?
+        lab.on(thread, move |context| context.registration(handle).want_recv())?
             .map_err(|stale| Failure::Wrong(stale.to_string()))
     }
 
@@ -119,7 +119,7 @@ impl Subject {
 
     /// Closes both ends.
     pub(crate) fn end(self, lab: &Lab) -> Result<(), Failure> {
-        lab.core().fd(self.handle).delete().map_err(|error| Failure::Wrong(error.to_string()))
+        lab.core().registration(self.handle).delete().map_err(|error| Failure::Wrong(error.to_string()))
     }
 }
 

@@ -119,7 +119,7 @@ fn under_fire(trial: &mut Trial, lab: &mut Lab, route: Route) -> Result<(), Fail
         loop {
             let taken = lab.on(new, move |context| {
                 context.takeover(handle, owner)?;
-                context.fd(handle).want_recv().map_err(MoveError::from)
+                context.registration(handle).want_recv().map_err(MoveError::from)
             })?;
             match taken {
                 Ok(()) => break,
@@ -145,5 +145,5 @@ fn under_fire(trial: &mut Trial, lab: &mut Lab, route: Route) -> Result<(), Fail
     trial.check_eq(at("bytes"), written, recorder.bytes().len() as u64, "S1: read by one thread at a time");
     trial.check_eq(at("bytes are in order"), true, in_order, "S1");
     drop(far);
-    lab.core().fd(handle).delete().map_err(|error| Failure::Wrong(error.to_string()))
+    lab.core().registration(handle).delete().map_err(|error| Failure::Wrong(error.to_string()))
 }

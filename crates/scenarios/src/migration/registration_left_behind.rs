@@ -46,7 +46,7 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
         if life < LIVES {
             let Subject { handle, far, .. } = subject;
             // By the thread that polls it: a close by any other takes the registration out first.
-            let deleted = lab.on(thread, move |context| context.fd(handle).delete())?;
+            let deleted = lab.on(thread, move |context| context.registration(handle).delete())?;
             deleted.map_err(|error| Failure::Wrong(error.to_string()))?;
             let again = copy_at(&copy, handle.number()).map_err(Failure::broken)?;
             subject = Subject::start_with(&mut lab, thread, again, far)?;
@@ -59,7 +59,7 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
         }
     }
     // The last life is declared: what the kernel would remember of it is taken out before the close.
-    lab.core().fd(subject.handle).mark_cloned().map_err(|stale| Failure::Wrong(stale.to_string()))?;
+    lab.core().registration(subject.handle).mark_cloned().map_err(|stale| Failure::Wrong(stale.to_string()))?;
     subject.end(&lab)?;
     drop(copy);
     lab.finish(trial, &[])

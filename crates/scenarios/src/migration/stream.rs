@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use fd_core::poller::Trigger;
-use fd_core::{FdHandle, Handler, Ready};
+use fd_core::{FdHandle, Handler, ReadyGuard};
 
 use crate::transport::read_all;
 use crate::trial::Trial;
@@ -42,7 +42,7 @@ impl Connection {
     }
 
     /// Reads what there is, or some of it.
-    pub(super) fn read(&self, ready: &Ready<'_>) {
+    pub(super) fn read(&self, ready: &ReadyGuard<'_>) {
         // S1 makes the mutex superfluous. It is there so that a core that breaks S1 is still counted correctly.
         if self.inside.swap(true, Ordering::SeqCst) {
             self.overlaps.fetch_add(1, Ordering::SeqCst);
@@ -73,7 +73,7 @@ impl Connection {
         stream.partial = frames.remainder().to_vec();
         drop(stream);
         if end {
-            let _ = ready.fd().stop_recv();
+            let _ = ready.registration().stop_recv();
         }
         self.inside.store(false, Ordering::SeqCst);
     }
@@ -101,7 +101,7 @@ impl Connection {
 }
 
 impl Handler for Connection {
-    fn ready(&self, ready: &Ready<'_>) {
+    fn ready(&self, ready: &ReadyGuard<'_>) {
         self.read(ready);
     }
 }

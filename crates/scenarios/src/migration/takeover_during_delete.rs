@@ -117,7 +117,7 @@ fn takeover_held(
     );
     let open = descriptors::is_open(subject.handle.number());
     trial.check_eq(at("the number is open while the taker is at work"), true, open, "S5");
-    let again = lab.core().fd(subject.handle).delete();
+    let again = lab.core().registration(subject.handle).delete();
     trial.check_eq(
         at("a second delete"),
         "Err(AlreadyDeleted)".into(),
@@ -139,7 +139,7 @@ struct Closes {
 impl Closes {
     fn so_far(lab: &Lab, route: Route) -> Self {
         let closes = |thread| lab.activity(thread).fd_close;
-        Self { route, counts: [lab.core().lives().closed, closes(route.from), closes(route.to)] }
+        Self { route, counts: [lab.core().registration_counts().closed, closes(route.from), closes(route.to)] }
     }
 }
 
@@ -151,7 +151,7 @@ fn closed_once(
     before: Closes,
     closer: Closer,
 ) -> Result<(), Failure> {
-    lab.wait_until(&at("the close"), || lab.core().lives().closed > before.counts[0])?;
+    lab.wait_until(&at("the close"), || lab.core().registration_counts().closed > before.counts[0])?;
     lab.fence_all()?;
     let after = Closes::so_far(lab, before.route);
     let since: Vec<_> =
@@ -194,7 +194,7 @@ fn delete_on(
     let handle = subject.handle;
     let (answer, answers) = channel();
     lab.core().post(thread, move |context| {
-        let _ = answer.send(context.fd(handle).delete());
+        let _ = answer.send(context.registration(handle).delete());
     });
     answers
 }

@@ -56,7 +56,7 @@ fn refused_then_granted(trial: &mut Trial, lab: &mut Lab, route: Route) -> Resul
         refused,
         "S3, L7: refused at once, every time",
     );
-    answered(trial, at("push from outside"), busy, lab.core().fd(handle).migrate_on(new), "protocol 9.2")?;
+    answered(trial, at("push from outside"), busy, lab.core().registration(handle).migrate_on(new), "protocol 9.2")?;
     untouched(trial, at("entry after the refusals"), before, lab.entry(handle)?, "S3, bug 41")?;
     let counted = lab.activity(new).since(&counted);
     let counts = format!("{} {}", counted.fd_takeover, counted.fd_takeover_fail);

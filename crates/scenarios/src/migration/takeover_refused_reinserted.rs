@@ -79,14 +79,14 @@ fn second_life(
                 holds,
             );
         }
-        let pushed = lab.core().fd(stale).migrate_on(thief);
+        let pushed = lab.core().registration(stale).migrate_on(thief);
         let holds = matches!(pushed, Err(MoveError::Stale(_)));
         trial.check(at("push with the old handle"), "stale", format!("{pushed:?}"), "protocol 2.1", holds);
         let entered = lab.on(thief, move |context| context.enter(stale, |_| ()))?;
         let holds = matches!(entered, Err(EnterError::Stale(_)));
         trial.check(at("enter with the old handle"), "stale", format!("{entered:?}"), "protocol 2.1", holds);
     }
-    let stopped = lab.core().fd(stale).stop_both();
+    let stopped = lab.core().registration(stale).stop_both();
     trial.check(
         at("stop with the old handle"),
         "stale",
@@ -94,7 +94,7 @@ fn second_life(
         "protocol 2.1",
         stopped.is_err(),
     );
-    let deleted = lab.core().fd(stale).delete();
+    let deleted = lab.core().registration(stale).delete();
     let holds = matches!(deleted, Err(DeleteError::Stale(_)));
     trial.check(at("delete with the old handle"), "stale", format!("{deleted:?}"), "protocol 2.1", holds);
     untouched(trial, at("the new life"), before, lab.entry(handle)?, "protocol 2.1")?;

@@ -51,7 +51,7 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
         lab.fence_all()?;
         untouched(trial, at("entry after the refusals"), before, lab.entry(handle)?, "MoveError::Shared")?;
 
-        answered(trial, at("push"), Ok(()), lab.core().fd(handle).migrate_on(target), "protocol 9")?;
+        answered(trial, at("push"), Ok(()), lab.core().registration(handle).migrate_on(target), "protocol 9")?;
         let mask = lab.entry(handle)?.thread_mask;
         trial.check_eq(at("thread mask"), target.mask().bits(), mask.bits(), "protocol 9.3, S9");
         trial.all_hold()?;

@@ -63,7 +63,7 @@ impl Storm {
                     // It may have been stolen again already.
                     let _ = context.enter(handle, |ready| connection.read(ready));
                 }
-                let _ = context.fd(handle).want_recv();
+                let _ = context.registration(handle).want_recv();
             }
             Err(MoveError::Busy) => {
                 self.busy.fetch_add(1, Ordering::Relaxed);
@@ -110,7 +110,7 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
         let connection = Connection::new(trial.trigger);
         let handle = lab.insert(ends.near, connection.clone(), lab.thread(index))?;
         let _ = connection.handle.set(handle);
-        lab.core().fd(handle).want_recv().map_err(Failure::broken)?;
+        lab.core().registration(handle).want_recv().map_err(Failure::broken)?;
         connections.push(connection);
         fars.push(ends.far);
     }

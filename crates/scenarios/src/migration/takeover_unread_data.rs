@@ -56,10 +56,10 @@ fn seen_and_left(trial: &mut Trial, lab: &mut Lab, route: Route) -> Result<(), F
     let (handle, owner) = (subject.handle, subject.owner);
     let taken = lab.on(first, move |context| {
         let taken = context.takeover(handle, owner);
-        (taken, context.fd(handle).want_recv().is_ok())
+        (taken, context.registration(handle).want_recv().is_ok())
     })?;
     answered(trial, at("takeover back"), Ok(()), taken.0, "L9")?;
-    trial.check_eq(at("wanted"), true, taken.1, "Fd::want_recv");
+    trial.check_eq(at("wanted"), true, taken.1, "RegistrationRef::want_recv");
     subject.wait_for_bytes(lab, b"one")?;
 
     subject.recorder.leave_unread(true);
@@ -110,7 +110,7 @@ fn taken_back_under_a_pass(
     // The first thread does not get to its own pass before the second one's is over.
     let back = lab.on(first, move |context| {
         let taken = context.takeover(handle, owner);
-        let wanted = context.fd(handle).want_recv().is_ok();
+        let wanted = context.registration(handle).want_recv().is_ok();
         seen.release();
         let reached = passed.reached();
         passed.release();
@@ -118,7 +118,7 @@ fn taken_back_under_a_pass(
     })?;
     back.2?;
     answered(trial, at("takeover back"), Ok(()), back.0, "L9")?;
-    trial.check_eq(at("wanted"), true, back.1, "Fd::want_recv");
+    trial.check_eq(at("wanted"), true, back.1, "RegistrationRef::want_recv");
     subject.wait_for_bytes(lab, b"one")?;
     subject.end(lab)
 }
@@ -199,7 +199,7 @@ fn round_trip_between_harvest_and_dispatch(
     subject.write(b"one")?;
     harvested.reached()?;
     answered(trial, at("takeover"), Ok(()), subject.take(lab, away)?, "L7")?;
-    let pushed = lab.core().fd(subject.handle).migrate_on(home);
+    let pushed = lab.core().registration(subject.handle).migrate_on(home);
     answered(trial, at("push back"), Ok(()), pushed, "protocol 9")?;
     harvested.release();
     lab.fence_all()?;

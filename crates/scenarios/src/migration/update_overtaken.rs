@@ -50,7 +50,7 @@ fn overtaken(
     let late = points.hold(old, Point::ApplyBegun, handle.number());
     // An update with nothing to change: the pass looks at the entry all the same.
     let update = move |context: &Context| {
-        let fd = context.fd(handle);
+        let fd = context.registration(handle);
         fd.want_send().and_then(|()| fd.stop_send())
     };
     lab.on(old, update)?.map_err(Failure::broken)?;
@@ -74,7 +74,7 @@ fn overtaken(
     trial.check_eq(at("reports to the new owner"), subject.recorder.reports(), by, "S3");
     lab.fence(new)?;
     // By a thread of no group: the new owner sleeps, and nothing but the delete wakes it.
-    lab.core().fd(handle).delete().map_err(Failure::broken)?;
+    lab.core().registration(handle).delete().map_err(Failure::broken)?;
     lab.wait_until(&at("the peer sees the end"), || subject.far.ended())?;
     trial.all_hold()
 }

@@ -50,7 +50,7 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
     };
     let reports = || told.load(Ordering::SeqCst);
     let handle = lab.insert(writer, handler, thread)?;
-    lab.core().fd(handle).want_send().map_err(Failure::broken)?;
+    lab.core().registration(handle).want_send().map_err(Failure::broken)?;
     is_quiet(trial, &mut lab, thread, "while it is full", "S18")?;
     trial.check_eq("reports while it is full", 0, reports(), "S18");
     trial.all_hold()?;
@@ -64,20 +64,20 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
         lab.wait_until(&format!("the reports {when}"), || reports() >= count)
     };
     heard(&lab, "when the reader is gone", expected)?;
-    on(&lab, handle, |context, handle| context.fd(handle).stop_both())?;
+    on(&lab, handle, |context, handle| context.registration(handle).stop_both())?;
     is_quiet(trial, &mut lab, thread, "with nothing wanted", "L6")?;
     if trial.trigger == Trigger::Edge {
         trial.check_eq("reports of one edge", 1, reports(), "EPOLLET, EV_CLEAR");
     } else {
-        on(&lab, handle, |context, handle| context.fd(handle).want_send())?;
+        on(&lab, handle, |context, handle| context.registration(handle).want_send())?;
         heard(&lab, "when it is wanted again", reports() + REPORTS)?;
-        on(&lab, handle, |context, handle| context.fd(handle).want_recv())?;
+        on(&lab, handle, |context, handle| context.registration(handle).want_recv())?;
         lab.fence(thread)?;
         heard(&lab, "when receiving is wanted, too", reports() + REPORTS)?;
     }
 
     // Deleted while it is reported: then there is nothing that keeps the thread awake.
-    lab.core().fd(handle).delete().map_err(Failure::broken)?;
+    lab.core().registration(handle).delete().map_err(Failure::broken)?;
     lab.fence(thread)?;
     is_quiet(trial, &mut lab, thread, "after the delete", "L6")?;
     trial.check_eq("handlers dropped", 1, watch.dropped(), "S4");

@@ -39,7 +39,7 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
                 count.fetch_add(usize::from(ready.events().intersects(event)), Ordering::SeqCst);
             }
             if read.load(Ordering::SeqCst) >= ENOUGH && written.load(Ordering::SeqCst) >= ENOUGH {
-                let _ = ready.fd().stop_both();
+                let _ = ready.registration().stop_both();
             }
         })
     };
@@ -50,7 +50,7 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
     };
     let count = |counter: &AtomicUsize| counter.load(Ordering::SeqCst);
     let want_both = move |context: &fd_core::Context| {
-        context.fd(handle).want_recv().and_then(|()| context.fd(handle).want_send())
+        context.registration(handle).want_recv().and_then(|()| context.registration(handle).want_send())
     };
     lab.on(thread, want_both)?.map_err(Failure::broken)?;
     lab.wait_until("the reports", || count(&read) >= expected && count(&written) >= expected)?;
@@ -69,7 +69,7 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
 
     // Deleted while it is ready: then there is nothing that keeps the thread awake.
     lab.on(thread, want_both)?.map_err(Failure::broken)?;
-    lab.core().fd(handle).delete().map_err(Failure::broken)?;
+    lab.core().registration(handle).delete().map_err(Failure::broken)?;
     lab.fence(thread)?;
     is_quiet(trial, &mut lab, thread, "after the delete", "L6")?;
     trial.check_eq("handlers dropped", 1, watch.dropped(), "S4");

@@ -11,7 +11,7 @@ use std::time::Duration;
 use fd_core::FdTable;
 use fd_core::ids::{GroupId, ThreadId, ThreadMask};
 use fd_core::poller::{
-    Backend, BackendError, Capabilities, Change, Event, Interest, Leave, Limits, MakeBackend, Poller, Wake,
+    Backend, BackendError, Capabilities, Change, Event, Interest, DeregisterReason, Limits, MakeBackend, Poller, Wake,
 };
 use metadata::{Axes, Layer, Transport};
 use nix::errno::Errno;
@@ -93,7 +93,7 @@ impl Backend for Refusing {
         self.real.waker(thread)
     }
 
-    fn forget(&self, fd: RawFd, group: GroupId, recv: ThreadMask, send: ThreadMask, leave: Leave) {
+    fn forget(&self, fd: RawFd, group: GroupId, recv: ThreadMask, send: ThreadMask, leave: DeregisterReason) {
         self.real.forget(fd, group, recv, send, leave);
     }
 }
@@ -141,7 +141,7 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
         let ends = pair(trial.params.transport).map_err(Failure::broken)?;
         let watch = Watch::new(&ends.near);
         let handle = lab.insert(ends.near, watch.recording(), thread)?;
-        lab.core().fd(handle).want_recv().map_err(Failure::broken)?;
+        lab.core().registration(handle).want_recv().map_err(Failure::broken)?;
         subjects.push((watch, ends.far));
     }
     lab.fence_all()?;

@@ -48,7 +48,7 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
     let mut ends = pair(trial.params.transport).map_err(Failure::broken)?;
     let watch = Watch::new(&ends.near);
     let handle = lab.insert(ends.near, watch.recording(), thread)?;
-    lab.core().fd(handle).want_recv().map_err(Failure::broken)?;
+    lab.core().registration(handle).want_recv().map_err(Failure::broken)?;
     let sleeper = lab.on(thread, |_| Sleeper(pthread_self()))?;
     lab.fence(thread)?;
 
@@ -70,7 +70,7 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
     lab.wait_until("the data", || watch.text() == "data")?;
     lab.fence(thread)?;
     trial.check_eq("handler calls", 1, watch.entered(), "S8");
-    lab.core().fd(handle).delete().map_err(Failure::broken)?;
+    lab.core().registration(handle).delete().map_err(Failure::broken)?;
     drop(ends.far);
     lab.finish(trial, &[])
 }

@@ -104,7 +104,7 @@ fn stopped(trial: &mut Trial) -> Result<(), Failure> {
         let watch = Watch::new(&ends.near);
         let (group, mask) = (thread.group(), thread.mask());
         let inserted = core.insert(ends.near, watch.recording(), group, mask, InsertOptions::default());
-        core.fd(inserted.map_err(Failure::broken)?).want_recv().map_err(Failure::broken)?;
+        core.registration(inserted.map_err(Failure::broken)?).want_recv().map_err(Failure::broken)?;
         watched.push((watch, ends.far));
     }
     let runtime = prepared.start().map_err(Failure::from_start)?;
@@ -155,7 +155,7 @@ impl Subject {
         let ends = pair(trial.params.transport).map_err(Failure::broken)?;
         let watch = Watch::new(&ends.near);
         let handle = lab.insert(ends.near, watch.recording(), thread)?;
-        lab.core().fd(handle).want_recv().map_err(Failure::broken)?;
+        lab.core().registration(handle).want_recv().map_err(Failure::broken)?;
         Ok(Self { watch, handle, thread, far: ends.far })
     }
 

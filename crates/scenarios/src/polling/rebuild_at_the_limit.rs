@@ -6,7 +6,7 @@ use std::os::fd::OwnedFd;
 use std::sync::{Arc, Mutex};
 
 use fd_core::poller::Trigger;
-use fd_core::{ActivitySnapshot, Context, InsertOptions, Ready};
+use fd_core::{ActivitySnapshot, Context, InsertOptions, ReadyGuard};
 use metadata::{Axes, Layer, Transport};
 
 use crate::catalogue::Scenario;
@@ -50,15 +50,15 @@ fn stale_registration(trial: &mut Trial, lab: &mut Lab) -> Result<(), Failure> {
     let mut other = pair(trial.params.transport).map_err(Failure::broken)?;
     let watch = Watch::new(&other.near);
     let kept = lab.insert(other.near, watch.recording(), thread)?;
-    lab.core().fd(kept).want_recv().map_err(Failure::broken)?;
+    lab.core().registration(kept).want_recv().map_err(Failure::broken)?;
     let mut ends = pair(trial.params.transport).map_err(Failure::broken)?;
     let copy = ends.near.try_clone().map_err(Failure::broken)?;
     let handle = lab.insert(ends.near, Recorder::new(), thread)?;
-    lab.core().fd(handle).want_recv().map_err(Failure::broken)?;
+    lab.core().registration(handle).want_recv().map_err(Failure::broken)?;
     lab.fence(thread)?;
     let before = lab.activity(thread);
     let scarcity = Scarcity::new(0).map_err(Failure::broken)?;
-    lab.on(thread, move |context| context.fd(handle).delete())?.map_err(Failure::broken)?;
+    lab.on(thread, move |context| context.registration(handle).delete())?.map_err(Failure::broken)?;
     // The number is free, and somebody else's at once.
     let filler = std::fs::File::open("/dev/null").map_err(Failure::broken)?;
     ends.far.write_all(b"for the copy").map_err(Failure::broken)?;
@@ -90,7 +90,7 @@ fn stale_registration(trial: &mut Trial, lab: &mut Lab) -> Result<(), Failure> {
     trial.check_eq("handler calls", 2, watch.entered(), "S8");
     trial.count("replacements that failed", lab.activity(thread).since(&before).poll_rebuild_fail);
     drop(copy);
-    lab.core().fd(kept).delete().map_err(Failure::broken)?;
+    lab.core().registration(kept).delete().map_err(Failure::broken)?;
     trial.all_hold()
 }
 
@@ -109,7 +109,7 @@ fn forked(trial: &mut Trial, lab: &Lab) -> Result<(), Failure> {
 
 fn in_the_child(context: &Context, report: Report, near: OwnedFd) {
     let before = counters(context);
-    let handler = move |ready: &Ready<'_>| {
+    let handler = move |ready: &ReadyGuard<'_>| {
         let since = counters(ready.context()).since(&before);
         report.eq("replacements that failed before it polls", true, since.poll_rebuild_fail >= FAILURES);
         report.end()
@@ -117,7 +117,7 @@ fn in_the_child(context: &Context, report: Report, near: OwnedFd) {
     let options = InsertOptions::default();
     let (core, group) = (context.core(), context.id().group());
     let handle = core.insert(near, Arc::new(handler), group, context.id().mask(), options);
-    context.fd(handle.expect("the number is free")).want_recv().expect("just inserted");
+    context.registration(handle.expect("the number is free")).want_recv().expect("just inserted");
     let scarcity = Scarcity::new(0).expect("the limit can be lowered");
     when(
         context,

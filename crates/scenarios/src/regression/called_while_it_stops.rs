@@ -5,7 +5,7 @@ use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 
-use fd_core::{FdCore, FdHandle, Handler, Ready};
+use fd_core::{FdCore, FdHandle, Handler, ReadyGuard};
 use metadata::{Axes, Layer, Mode, Transport};
 
 use crate::catalogue::Scenario;
@@ -33,7 +33,7 @@ struct Parting {
 }
 
 impl Handler for Parting {
-    fn ready(&self, _: &Ready<'_>) {}
+    fn ready(&self, _: &ReadyGuard<'_>) {}
 }
 
 impl Drop for Parting {
@@ -43,7 +43,7 @@ impl Drop for Parting {
         // Copied out of the lock: whoever ends because of a call here comes by, too.
         let others = unpoisoned(&self.others).clone();
         for (index, other) in others.into_iter().enumerate() {
-            let fd = core.fd(other);
+            let fd = core.registration(other);
             let _ = (fd.stop_recv(), fd.want_recv(), fd.want_send());
             if index % 2 == 0 {
                 let _ = fd.delete();
@@ -51,7 +51,7 @@ impl Drop for Parting {
         }
         let Some(spare) = unpoisoned(&self.spare).take() else { return };
         let Some(thread) = core.threads().next() else { return };
-        let handler: Arc<dyn Handler> = Arc::new(|_: &Ready<'_>| {});
+        let handler: Arc<dyn Handler> = Arc::new(|_: &ReadyGuard<'_>| {});
         let inserted = core.insert(spare, handler, thread.group(), thread.mask(), Default::default());
         self.refused.fetch_add(u64::from(inserted.is_err()), Ordering::SeqCst);
         core.post(thread, |_| ());
@@ -85,12 +85,12 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
     let updates = handles.clone();
     lab.core().post(threads[0], move |context| {
         for handle in &updates {
-            let _ = context.fd(*handle).want_recv();
+            let _ = context.registration(*handle).want_recv();
         }
         context.core().request_stop();
     });
     for handle in &handles {
-        lab.core().fd(*handle).want_send().map_err(Failure::broken)?;
+        lab.core().registration(*handle).want_send().map_err(Failure::broken)?;
     }
     held.open();
     drop(ends_kept);

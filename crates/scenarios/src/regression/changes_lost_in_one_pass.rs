@@ -58,12 +58,12 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
         let watch = Watch::new(&ends.near);
         let recording = Arc::clone(&watch);
         let handler = watch.doing(move |ready| {
-            let _ = ready.fd().stop_send();
+            let _ = ready.registration().stop_send();
             recording.recorder.record(ready);
         });
         let handle = lab.insert(ends.near, handler, thread)?;
         if kind != Kind::Fresh {
-            lab.core().fd(handle).want_recv().map_err(Failure::broken)?;
+            lab.core().registration(handle).want_recv().map_err(Failure::broken)?;
         }
         subjects.push(Subject { kind, handle, watch, far: ends.far });
     }
@@ -72,7 +72,7 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
     let changes: Vec<_> = subjects.iter().map(|subject| (subject.kind, subject.handle)).collect();
     let changed = lab.on(thread, move |context| {
         changes.into_iter().try_for_each(|(kind, handle)| {
-            let fd = context.fd(handle);
+            let fd = context.registration(handle);
             match kind {
                 // An update is asked for, which then finds nothing wanted.
                 Kind::Gone => fd.stop_recv().and_then(|()| fd.want_send()).and_then(|()| fd.stop_send()),

@@ -6,7 +6,7 @@ use std::io::{PipeReader, PipeWriter, Read, Write, pipe};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use fd_core::{Context, FdHandle, InsertOptions, Ready};
+use fd_core::{Context, FdHandle, InsertOptions, ReadyGuard};
 use metadata::{Axes, Layer, Transport};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::{Signal, kill};
@@ -64,7 +64,7 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
     let mut ends = pair(trial.params.transport).map_err(Failure::broken)?;
     let watch = Watch::new(&ends.near);
     let handle = lab.insert(ends.near, watch.recording(), thread)?;
-    lab.core().fd(handle).want_recv().map_err(Failure::broken)?;
+    lab.core().registration(handle).want_recv().map_err(Failure::broken)?;
     lab.fence(thread)?;
 
     let (answers, answer) = pipe().map_err(Failure::broken)?;
@@ -106,7 +106,7 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
     lab.wait_until("the parent's data", || watch.text() == "still heard")?;
     trial.check_eq("calls of the parent's handler", 1, watch.entered(), "the child deleted its copy only");
     drop(child);
-    lab.core().fd(handle).delete().map_err(Failure::broken)?;
+    lab.core().registration(handle).delete().map_err(Failure::broken)?;
     drop((ends.far, answers));
     lab.finish(trial, &[])
 }
@@ -120,13 +120,13 @@ fn in_the_child(
 ) -> Result<(), Box<dyn std::error::Error>> {
     context.forked();
     let foreign = (0..FOREIGN).map(|_| null()).collect::<Result<Vec<_>, _>>()?;
-    context.fd(inherited).delete()?;
+    context.registration(inherited).delete()?;
     let (reader, mut writer) = pipe()?;
     writer.write_all(b"x")?;
     set_nonblocking(&reader)?;
     let foreign = Mutex::new(Some((foreign, writer)));
-    let handler = move |ready: &Ready<'_>| {
-        let _ = ready.fd().stop_recv();
+    let handler = move |ready: &ReadyGuard<'_>| {
+        let _ = ready.registration().stop_recv();
         let foreign = foreign.lock().unwrap_or_else(PoisonError::into_inner).take();
         let intact = foreign.iter().flat_map(|(files, _)| files).filter(|fd| is_intact(fd)).count();
         let answer = [u8::try_from(intact).unwrap_or(u8::MAX)];
@@ -150,7 +150,7 @@ fn in_the_child(
         InsertOptions::default(),
     );
     let handle = inserted.map_err(|refused| refused.reason)?;
-    Ok(context.fd(handle).want_recv()?)
+    Ok(context.registration(handle).want_recv()?)
 }
 
 /// Whether the number is open, and still a device that cannot be exhausted.

@@ -44,7 +44,7 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
         for deleter in lab.threads() {
             let subject = Subject::start(trial, &mut lab, first)?;
             let handle = subject.handle;
-            let deleted = lab.on(deleter, move |context| context.fd(handle).delete())?;
+            let deleted = lab.on(deleter, move |context| context.registration(handle).delete())?;
             trial.check_eq("delete", "Ok(())".into(), format!("{deleted:?}"), "L7");
         }
         // This one is left to the stop, as the wake descriptors are.

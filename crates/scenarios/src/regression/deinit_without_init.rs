@@ -56,7 +56,7 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
     let inserted =
         prepared.core().insert(ends.near, watch.recording(), first.group(), ThreadMask::ALL, options);
     let handle = inserted.map_err(Failure::broken)?;
-    prepared.core().fd(handle).want_recv().map_err(Failure::broken)?;
+    prepared.core().registration(handle).want_recv().map_err(Failure::broken)?;
     drop(prepared);
     let ended = ends.far.ended();
     drop(ends.far);

@@ -44,7 +44,7 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
         let before = Listed::new(&lab, before.near, before.far, from)?;
         let doomed = Listed::new(&lab, doomed.near, doomed.far, from)?;
         let after = Listed::new(&lab, after.near, after.far, from)?;
-        lab.core().fd(doomed.handle).delete().map_err(Failure::broken)?;
+        lab.core().registration(doomed.handle).delete().map_err(Failure::broken)?;
         let near = at_number(next.near, number).map_err(Failure::broken)?;
         let next = Listed::new(&lab, near, next.far, to)?;
         drop(guards);
@@ -57,7 +57,7 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
             trial.check_eq("polled by", listed.thread.mask().bits(), entry.polled_recv.bits(), "S11");
             trial.check_eq("reports", 1, listed.recorder.reports_on(listed.thread), "L1");
             trial.all_hold()?;
-            lab.core().fd(listed.handle).delete().map_err(Failure::broken)?;
+            lab.core().registration(listed.handle).delete().map_err(Failure::broken)?;
         }
     }
     lab.finish(trial, &[])
@@ -76,7 +76,7 @@ impl Listed {
         let recorder = Recorder::new();
         let handle = lab.insert(near, recorder.clone(), thread)?;
         // By a thread of no group, so it is nobody's private update.
-        lab.core().fd(handle).want_recv().map_err(Failure::broken)?;
+        lab.core().registration(handle).want_recv().map_err(Failure::broken)?;
         Ok(Self { handle, thread, recorder, far })
     }
 }

@@ -28,7 +28,7 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
     let mut ends = pair(trial.params.transport).map_err(Failure::broken)?;
     let recorder = Recorder::new();
     let handle = lab.insert(ends.near, recorder.clone(), thread)?;
-    lab.core().fd(handle).want_recv().map_err(Failure::broken)?;
+    lab.core().registration(handle).want_recv().map_err(Failure::broken)?;
     let held = recorder.hold_next();
     ends.far.write_all(b"heard").map_err(Failure::broken)?;
     held.reached()?;

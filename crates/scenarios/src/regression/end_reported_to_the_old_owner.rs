@@ -37,7 +37,7 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
                 speaker
                     .context()
                     .map_or(Err(MoveError::NoThread), |context| context.takeover(handle, owner))?;
-                Ok(speaker.fd(handle).want_recv()?)
+                Ok(speaker.registration(handle).want_recv()?)
             })
             .we("closes", || {
                 far = None;
@@ -63,7 +63,7 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
         lab.fence_all()?;
         let seen: Vec<_> = recorder.seen().iter().map(|seen| (seen.thread, seen.end)).collect();
         trial.check_eq("who read the end", format!("{:?}", [(new, true)]), format!("{seen:?}"), "S1, S3");
-        lab.core().fd(handle).delete().map_err(|error| Failure::Wrong(error.to_string()))?;
+        lab.core().registration(handle).delete().map_err(|error| Failure::Wrong(error.to_string()))?;
     }
     lab.finish(trial, &[])
 }

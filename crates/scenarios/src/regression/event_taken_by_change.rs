@@ -30,14 +30,14 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
     let (waiting, newcomer) = (Watch::new(&ready.near), Watch::new(&changed.near));
     let handle = lab.insert(ready.near, waiting.recording(), thread)?;
     let next = lab.insert(changed.near, newcomer.recording(), thread)?;
-    lab.core().fd(handle).want_recv().map_err(Failure::broken)?;
+    lab.core().registration(handle).want_recv().map_err(Failure::broken)?;
     lab.fence(thread)?;
 
     // The thread is between two turns: it finds both the event and the change.
     let turn = lab.hold(thread)?;
     ready.far.write_all(b"heard").map_err(Failure::broken)?;
     lab.wait_until("the data", || descriptors::readable(waiting.number()))?;
-    lab.core().fd(next).want_recv().map_err(Failure::broken)?;
+    lab.core().registration(next).want_recv().map_err(Failure::broken)?;
     turn.open();
     lab.fence(thread)?;
     trial.check_eq("what was read", "heard".into(), waiting.text(), "L1: no event is lost");

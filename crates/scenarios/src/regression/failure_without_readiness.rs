@@ -6,7 +6,7 @@ use std::net::SocketAddrV4;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use fd_core::Ready;
+use fd_core::ReadyGuard;
 use metadata::{Axes, Layer, Transport};
 use nix::errno::Errno;
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, SockaddrIn, connect, getsockopt, socket, sockopt};
@@ -53,15 +53,15 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
     let answers = Arc::new(Mutex::new(Vec::new()));
     let handler = {
         let answers = Arc::clone(&answers);
-        move |ready: &Ready<'_>| {
-            let _ = ready.fd().stop_send();
+        move |ready: &ReadyGuard<'_>| {
+            let _ = ready.registration().stop_send();
             answers.lock().unwrap_or_else(PoisonError::into_inner).push(attempt(ready));
         }
     };
     let connecting = peer.is_none();
     let handle = lab.insert(subject, Arc::new(handler), thread)?;
-    lab.core().fd(handle).cant_send().map_err(Failure::broken)?;
-    lab.core().fd(handle).want_send().map_err(Failure::broken)?;
+    lab.core().registration(handle).cant_send().map_err(Failure::broken)?;
+    lab.core().registration(handle).want_send().map_err(Failure::broken)?;
     lab.fence(thread)?;
     let answers = || answers.lock().unwrap_or_else(PoisonError::into_inner).clone();
     if !connecting {
@@ -74,7 +74,7 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
     let holds = answers.len() == 1 && expected.contains(&answers[0]);
     let expected = format!("one of {expected:?}, once");
     trial.check("what the owner found", expected, format!("{answers:?}"), "bug 48", holds);
-    lab.core().fd(handle).delete().map_err(Failure::broken)?;
+    lab.core().registration(handle).delete().map_err(Failure::broken)?;
     lab.finish(trial, &[])
 }
 
@@ -96,7 +96,7 @@ fn refused(trial: &mut Trial, address: SocketAddrV4) -> Result<(OwnedFd, Peer, V
 }
 
 /// What sending answers, or what has become of the connect.
-fn attempt(ready: &Ready<'_>) -> Errno {
+fn attempt(ready: &ReadyGuard<'_>) -> Errno {
     // Not a socket, or nothing pending: then writing tells.
     match getsockopt(&ready.as_fd(), sockopt::SocketError) {
         Ok(error) if error != 0 => Errno::from_raw(error),

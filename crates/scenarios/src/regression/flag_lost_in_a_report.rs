@@ -43,7 +43,7 @@ fn set_during_a_report(trial: &mut Trial, lab: &mut Lab) -> Result<(), Failure> 
     about(&subject, "marked as cloned during a report", "suspect 3")
         .worker("runner", runner)
         .outsider("marker")
-        .does("marks", move |speaker| speaker.fd(handle).mark_cloned())
+        .does("marks", move |speaker| speaker.registration(handle).mark_cloned())
         .we("writes", || subject.write(b"x"))
         .play(
             trial,
@@ -67,12 +67,12 @@ fn deleted_during_a_report(trial: &mut Trial, lab: &mut Lab) -> Result<(), Failu
     let runner = lab.thread(0);
     let mut subject = Subject::start(trial, lab, runner)?;
     let core = std::sync::Arc::clone(lab.core());
-    let before = core.lives().closed;
+    let before = core.registration_counts().closed;
     about(&subject, "deleted during a report", "S14, suspect 3")
         .worker("runner", runner)
         .outsider("deleter")
         .we("writes", || subject.write(b"x"))
-        .we("closed", || Ok(core.lives().closed - before))
+        .we("closed", || Ok(core.registration_counts().closed - before))
         .play(
             trial,
             lab,
@@ -96,7 +96,7 @@ fn kept_by_every_call(trial: &mut Trial, lab: &mut Lab) -> Result<(), Failure> {
         .insert(ends.near, Recorder::new(), thread.group(), thread.mask(), options)
         .map_err(Failure::broken)?;
     let states = lab.on(thread, move |context| {
-        let fd = context.fd(handle);
+        let fd = context.registration(handle);
         let calls: [(_, Result<(), _>); 8] = [
             ("want_recv", fd.want_recv()),
             ("cant_recv", fd.cant_recv()),
@@ -112,5 +112,5 @@ fn kept_by_every_call(trial: &mut Trial, lab: &mut Lab) -> Result<(), Failure> {
     let entry = lab.entry(handle)?;
     trial.check_eq(format!("flags after {states}"), FLAGS, entry.state & FLAGS, "bug 47");
     trial.check_eq("active after them", 0, entry.state & ACTIVE, "protocol 10.2");
-    lab.core().fd(handle).delete().map_err(|error| Failure::Wrong(error.to_string()))
+    lab.core().registration(handle).delete().map_err(|error| Failure::Wrong(error.to_string()))
 }

@@ -30,21 +30,21 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
     let recorder = Recorder::new();
     let owner = recorder.id();
     let handle = lab.insert(ends.near, recorder.clone(), old)?;
-    lab.core().fd(handle).want_recv().map_err(Failure::broken)?;
+    lab.core().registration(handle).want_recv().map_err(Failure::broken)?;
     lab.fence(old)?;
 
     // The old owner does not come to look at its poller before all is over.
     let turn = lab.hold(old)?;
     let taken = lab.on(new, move |context| context.takeover(handle, owner))?;
     trial.check_eq("takeover", "Ok(())".into(), format!("{taken:?}"), "L9");
-    lab.on(new, move |context| context.fd(handle).want_recv())?.map_err(Failure::broken)?;
+    lab.on(new, move |context| context.registration(handle).want_recv())?.map_err(Failure::broken)?;
     lab.fence(new)?;
     let entry = lab.entry(handle)?;
     trial.check_eq("the new owner polls it", true, entry.polled_recv.contains(new.mask()), "L1");
-    let copy = lab.core().fd(handle).duplicate().map_err(Failure::broken)?;
+    let copy = lab.core().registration(handle).duplicate().map_err(Failure::broken)?;
     let copy = OwnedFd::from(copy);
     let before = [old, new].map(|thread| lab.activity(thread));
-    lab.core().fd(handle).delete().map_err(Failure::broken)?;
+    lab.core().registration(handle).delete().map_err(Failure::broken)?;
     ends.far.write_all(b"for the copy").map_err(Failure::broken)?;
     lab.wait_until("the copy's data", || descriptors::readable(copy.as_raw_fd()))?;
     turn.open();

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::os::fd::AsRawFd;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use fd_core::{Ready, state};
+use fd_core::{ReadyGuard, state};
 use metadata::{Axes, Layer, Transport};
 use nix::sys::socket::{Shutdown, shutdown};
 
@@ -42,7 +42,7 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
     let answer = Arc::new(Mutex::new(Answer::default()));
     let handler = {
         let answer = Arc::clone(&answer);
-        move |ready: &Ready<'_>| {
+        move |ready: &ReadyGuard<'_>| {
             let mut answer = answer.lock().unwrap_or_else(PoisonError::into_inner);
             answer.reports += 1;
             // As an upper layer does: after an error there is nothing more to read.
@@ -52,13 +52,13 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
             } else {
                 answer.ended = read_all(ready, &mut answer.bytes).unwrap_or(true);
             }
-            let _ = if answer.ended { ready.fd().stop_recv() } else { ready.fd().cant_recv() };
+            let _ = if answer.ended { ready.registration().stop_recv() } else { ready.registration().cant_recv() };
         }
     };
     let handle = lab.insert(ends.near, Arc::new(handler), thread)?;
     // Data and end are there before the first wait, if the transport is fast enough.
     let turn = lab.hold(thread)?;
-    lab.core().fd(handle).want_recv().map_err(Failure::broken)?;
+    lab.core().registration(handle).want_recv().map_err(Failure::broken)?;
     ends.far.write_all(b"the answer").map_err(Failure::broken)?;
     drop(ends.far);
     lab.wait_until("the data", || descriptors::readable(number))?;
@@ -70,6 +70,6 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
     let text = String::from_utf8_lossy(&answer.bytes).into_owned();
     trial.check_eq("what was read", "the answer".into(), text, "bug 36: not truncated");
     trial.count("reports", answer.reports as u64);
-    lab.core().fd(handle).delete().map_err(Failure::broken)?;
+    lab.core().registration(handle).delete().map_err(Failure::broken)?;
     lab.finish(trial, &[])
 }

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use fd_core::poller::Events;
-use fd_core::{Handler, Ready, state};
+use fd_core::{Handler, ReadyGuard, state};
 use metadata::{Axes, Layer, Transport};
 
 use super::set_up::stop_sending;
@@ -42,9 +42,9 @@ struct Reader {
 }
 
 impl Handler for Reader {
-    fn ready(&self, ready: &Ready<'_>) {
+    fn ready(&self, ready: &ReadyGuard<'_>) {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        let (events, state, fd) = (ready.events(), ready.state(), ready.fd());
+        let (events, state, fd) = (ready.events(), ready.state(), ready.registration());
         let mut buffer = [0; DATA.len()];
         let read = match seen.len() {
             // The end may come a moment after the data.
@@ -74,7 +74,7 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
     let handle = lab.insert(ends.near, reader.clone(), thread)?;
     // Both before the first wait.
     let turn = lab.hold(thread)?;
-    lab.core().fd(handle).want_recv().map_err(Failure::broken)?;
+    lab.core().registration(handle).want_recv().map_err(Failure::broken)?;
     ends.far.write_all(DATA).map_err(Failure::broken)?;
     stop_sending(&ends.far)?;
     lab.wait_until("the data", || descriptors::readable(number))?;

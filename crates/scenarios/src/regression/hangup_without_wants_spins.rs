@@ -32,7 +32,7 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
         let watch = std::sync::Arc::clone(&watch);
         watch.clone().doing(move |ready| {
             watch.recorder.record(ready);
-            let _ = ready.fd().stop_both();
+            let _ = ready.registration().stop_both();
         })
     };
     let handle = lab.insert(ends.near, handler, thread)?;
@@ -41,17 +41,17 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
     let turn = lab.hold(thread)?;
     ends.far.write_all(b"heard").map_err(Failure::broken)?;
     lab.wait_until("the data", || descriptors::readable(watch.number()))?;
-    lab.core().fd(handle).want_recv().map_err(Failure::broken)?;
-    lab.core().fd(handle).want_send().map_err(Failure::broken)?;
+    lab.core().registration(handle).want_recv().map_err(Failure::broken)?;
+    lab.core().registration(handle).want_send().map_err(Failure::broken)?;
     turn.open();
     lab.wait_until("the report", || watch.entered() > 0)?;
     lab.fence(thread)?;
     trial.check_eq("handler calls for both directions", 1, watch.entered(), "bug 85");
 
     // It stays registered for receiving while nobody wants anything.
-    lab.core().fd(handle).want_recv().map_err(Failure::broken)?;
+    lab.core().registration(handle).want_recv().map_err(Failure::broken)?;
     lab.fence(thread)?;
-    lab.core().fd(handle).stop_recv().map_err(Failure::broken)?;
+    lab.core().registration(handle).stop_recv().map_err(Failure::broken)?;
     let polled = lab.entry(handle)?.polled_recv.contains(thread.mask());
     trial.check_eq("polled, though no longer wanted", true, polled, "protocol 10.2: stopping is lazy");
     let calls = watch.entered();
@@ -62,6 +62,6 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
     trial.check_eq("handler calls for it", 0, watch.entered() - calls, "S18");
     let entry = lab.entry(handle)?;
     trial.check_eq("polled by", 0, entry.polled_recv.or(entry.polled_send).bits(), "L6");
-    lab.core().fd(handle).delete().map_err(Failure::broken)?;
+    lab.core().registration(handle).delete().map_err(Failure::broken)?;
     lab.finish(trial, &[])
 }

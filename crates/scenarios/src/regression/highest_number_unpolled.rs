@@ -70,7 +70,7 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
         let watch = Watch::new(&near);
         let thread = lab.thread(0);
         let handle = lab.insert(near, watch.recording(), thread)?;
-        lab.core().fd(handle).want_recv().map_err(Failure::broken)?;
+        lab.core().registration(handle).want_recv().map_err(Failure::broken)?;
         ends.far.write_all(b"heard").map_err(Failure::broken)?;
         lab.wait_until(&format!("the data of number {number}"), || watch.text() == "heard")?;
         trial.check_eq(format!("reports of number {number}"), 1, watch.entered(), "L1, bugs 12 and 14");

@@ -61,8 +61,8 @@ fn insert(
         }
     };
     trial.check_eq(what, kept.bits(), lab.entry(handle)?.thread_mask.bits(), "S19, bug 78");
-    lab.core().fd(handle).want_recv().map_err(Failure::broken)?;
+    lab.core().registration(handle).want_recv().map_err(Failure::broken)?;
     ends.far.write_all(b"x").map_err(Failure::broken)?;
     lab.wait_until("its report", || recorder.bytes() == b"x")?;
-    lab.core().fd(handle).delete().map_err(Failure::broken)
+    lab.core().registration(handle).delete().map_err(Failure::broken)
 }

@@ -37,7 +37,7 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
     let expected = state::EXPORTED | state::LINGER_RISK | if edge { state::EDGE } else { 0 };
     trial.check_eq("flags", format!("{expected:#x}"), format!("{flags:#x}"), "bug 56");
 
-    lab.core().fd(handle).want_recv().map_err(Failure::broken)?;
+    lab.core().registration(handle).want_recv().map_err(Failure::broken)?;
     // Registered first: data that is there while the registration is made can be an edge of its own, and be another one when
     // its arrival is announced.
     lab.fence(thread)?;
@@ -49,14 +49,14 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
     let (allowed, holds) = if edge { ("1", calls == 1) } else { ("2 or more", calls >= 2) };
     trial.check("reports of data that nobody reads", allowed, calls, "bug 56", holds);
     trial.all_hold()?;
-    lab.core().fd(handle).delete().map_err(Failure::broken)?;
+    lab.core().registration(handle).delete().map_err(Failure::broken)?;
     drop(ends.far);
 
     // One that is closed with nothing unread, which would be a reset by itself.
     let mut ends = pair(trial.params.transport).map_err(Failure::broken)?;
     let watch = Watch::new(&ends.near);
     let inserted = lab.core().insert(ends.near, watch.recording(), group, mask, options);
-    lab.core().fd(inserted.map_err(Failure::broken)?).delete().map_err(Failure::broken)?;
+    lab.core().registration(inserted.map_err(Failure::broken)?).delete().map_err(Failure::broken)?;
     ends.far.set_read_timeout(patience()).map_err(Failure::broken)?;
     let read = ends.far.read(&mut [0]).map_err(|error| error.kind());
     let expected = Err::<usize, _>(ErrorKind::ConnectionReset);

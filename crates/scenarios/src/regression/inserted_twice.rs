@@ -29,7 +29,7 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
     let number = ends.near.as_raw_fd();
     let (watch, second) = (Watch::new(&ends.near), Watch::new(&ends.near));
     let handle = lab.insert(ends.near, watch.recording(), thread)?;
-    lab.core().fd(handle).want_recv().map_err(Failure::broken)?;
+    lab.core().registration(handle).want_recv().map_err(Failure::broken)?;
     lab.fence(thread)?;
 
     // SAFETY: not sound in general, which is the mistake: the table owns the number. It is given up below.
@@ -49,18 +49,18 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
     ends.far.write_all(b"first").map_err(Failure::broken)?;
     lab.wait_until("the first one's data", || watch.text() == "first")?;
 
-    let copy = lab.core().fd(handle).duplicate().map_err(Failure::broken)?;
+    let copy = lab.core().registration(handle).duplicate().map_err(Failure::broken)?;
     let third = Watch::at(std::os::fd::AsFd::as_fd(&copy).as_raw_fd());
     let copied = lab.core().insert(copy, third.recording(), other.group(), other.mask(), lab.options());
     let copied = copied.map_err(Failure::broken)?;
-    lab.core().fd(handle).delete().map_err(Failure::broken)?;
-    lab.core().fd(copied).want_recv().map_err(Failure::broken)?;
+    lab.core().registration(handle).delete().map_err(Failure::broken)?;
+    lab.core().registration(copied).want_recv().map_err(Failure::broken)?;
     ends.far.write_all(b"copy").map_err(Failure::broken)?;
     lab.wait_until("the duplicate's data", || third.text() == "copy")?;
     lab.fence_all()?;
     trial.check_eq("calls of the first one's handler", 1, watch.entered(), "S6");
     trial.check_eq("calls of the refused handler", 0, second.entered(), "S10");
-    lab.core().fd(copied).delete().map_err(Failure::broken)?;
+    lab.core().registration(copied).delete().map_err(Failure::broken)?;
     drop(ends.far);
     lab.finish(trial, &[])
 }

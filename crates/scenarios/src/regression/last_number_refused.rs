@@ -5,7 +5,7 @@ use std::io::Write;
 use std::os::fd::{AsRawFd, RawFd};
 use std::sync::Arc;
 
-use fd_core::{InsertOptions, Ready};
+use fd_core::{InsertOptions, ReadyGuard};
 use metadata::{Axes, Layer, Mode, Transport};
 use nix::sys::resource::{Resource, setrlimit};
 
@@ -41,7 +41,7 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
     trial.check_eq("insertion of the last number", "Ok(())".into(), format!("{answer:?}"), "bug 28");
     trial.all_hold()?;
     let handle = inserted.map_err(Failure::broken)?;
-    lab.core().fd(handle).want_recv().map_err(Failure::broken)?;
+    lab.core().registration(handle).want_recv().map_err(Failure::broken)?;
     ends.far.write_all(b"heard").map_err(Failure::broken)?;
     lab.wait_until("the last number's data", || watch.text() == "heard")?;
 
@@ -49,7 +49,7 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
     let (mut handles, mut refused) = (vec![handle], Vec::new());
     while let Ok(fd) = null() {
         let number = fd.as_raw_fd();
-        match lab.core().insert(fd, Arc::new(|_: &Ready<'_>| {}), group, mask, options) {
+        match lab.core().insert(fd, Arc::new(|_: &ReadyGuard<'_>| {}), group, mask, options) {
             Ok(handle) => handles.push(handle),
             Err(error) => refused.push((number, error.reason)),
         }
@@ -60,7 +60,7 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
     trial.check_eq("numbers refused", "[]".into(), format!("{refused:?}"), "bug 28");
     trial.count("descriptors inserted", handles.len() as u64);
     for handle in handles {
-        lab.core().fd(handle).delete().map_err(Failure::broken)?;
+        lab.core().registration(handle).delete().map_err(Failure::broken)?;
     }
     lab.fence_all()?;
     drop(ends.far);

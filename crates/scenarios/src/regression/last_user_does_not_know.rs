@@ -28,13 +28,13 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
         let mut subject = Subject::start(trial, &mut lab, runner)?;
         let recorder = Arc::clone(&subject.recorder);
         let core = Arc::clone(lab.core());
-        let before = core.lives().closed;
+        let before = core.registration_counts().closed;
         about(&subject, "leaving", "L4, suspect 1")
             .worker("runner", runner)
             .caller("deleter", deleter)
             .we("writes", || subject.write(b"x"))
             .we("runs", || Ok(recorder.reports()))
-            .we("closed", || Ok(core.lives().closed - before))
+            .we("closed", || Ok(core.registration_counts().closed - before))
             .play(
                 trial,
                 &mut lab,

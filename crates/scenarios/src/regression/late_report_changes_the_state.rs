@@ -41,7 +41,7 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
                 subject.recorder.leave_unread(true);
                 subject.write(b"x")
             })
-            .does("drained", move |speaker| speaker.fd(handle).cant_recv())
+            .does("drained", move |speaker| speaker.registration(handle).cant_recv())
             .we("ready", || bits().map_err(|stale| Failure::Wrong(stale.to_string())))
             .play(
                 trial,

@@ -86,7 +86,7 @@ fn about<'s>(subject: &Subject, title: impl Into<String>, source: &'static str) 
     };
     Script::about(handle, title, source)
         .does("takes", takes)
-        .does("deletes", move |speaker| -> Result<(), DeleteError> { speaker.fd(handle).delete() })
-        .does("wants", move |speaker| -> Result<(), Stale> { speaker.fd(handle).want_recv() })
-        .does("stops", move |speaker| -> Result<(), Stale> { speaker.fd(handle).stop_recv() })
+        .does("deletes", move |speaker| -> Result<(), DeleteError> { speaker.registration(handle).delete() })
+        .does("wants", move |speaker| -> Result<(), Stale> { speaker.registration(handle).want_recv() })
+        .does("stops", move |speaker| -> Result<(), Stale> { speaker.registration(handle).stop_recv() })
 }

@@ -39,7 +39,7 @@ fn report_during_a_refused_move(trial: &mut Trial, lab: &mut Lab) -> Result<(), 
     let mut subject = Subject::start(trial, lab, old)?;
     let handle = subject.handle;
     // Kept: an identity is an address, and lasts as long as what it identifies.
-    let kept: Arc<dyn Handler> = Arc::new(|_: &fd_core::Ready<'_>| {});
+    let kept: Arc<dyn Handler> = Arc::new(|_: &fd_core::ReadyGuard<'_>| {});
     let stranger = OwnerId::of(&kept);
     let steals = move |speaker: &Speaker<'_>| {
         speaker.context().map_or(Err(MoveError::NoThread), |context| context.takeover(handle, stranger))
@@ -74,7 +74,7 @@ fn want_during_a_move(trial: &mut Trial, lab: &mut Lab, window: &str) -> Result<
     about(&subject, format!("want at {window}"), "L1, suspect 7")
         .worker("new", new)
         .outsider("mover")
-        .does("pushes", move |speaker| speaker.fd(handle).migrate_on(new))
+        .does("pushes", move |speaker| speaker.registration(handle).migrate_on(new))
         .play(
             trial,
             lab,

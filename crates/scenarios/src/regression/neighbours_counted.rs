@@ -32,13 +32,13 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
         let ends = pair(trial.params.transport).map_err(Failure::broken)?;
         let recorder = Recorder::new();
         let handle = lab.insert(ends.near, recorder.clone(), thread)?;
-        lab.core().fd(handle).want_recv().map_err(Failure::broken)?;
+        lab.core().registration(handle).want_recv().map_err(Failure::broken)?;
         all.push((handle, recorder, ends.far, thread));
     }
     lab.fence_all()?;
     // Every third is gone: its number is nobody's.
     for (handle, ..) in all.iter().step_by(3) {
-        lab.core().fd(*handle).delete().map_err(Failure::broken)?;
+        lab.core().registration(*handle).delete().map_err(Failure::broken)?;
     }
     lab.fence_all()?;
     let before: Vec<_> = threads.iter().map(|thread| lab.activity(*thread)).collect();
@@ -62,7 +62,7 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
         trial.cost_eq(at("drops"), 0, since.poll_drop, "bug 51");
     }
     for (handle, ..) in all.iter().enumerate().filter(|(index, _)| index % 3 != 0).map(|(_, one)| one) {
-        lab.core().fd(*handle).delete().map_err(Failure::broken)?;
+        lab.core().registration(*handle).delete().map_err(Failure::broken)?;
     }
     drop(all);
     lab.finish(trial, &[])

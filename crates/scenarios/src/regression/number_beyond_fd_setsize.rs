@@ -81,10 +81,10 @@ fn is_polled(trial: &mut Trial, lab: &mut Lab, mut ends: Pair) -> Result<(), Fai
     let watch = Watch::new(&ends.near);
     let thread = lab.thread(0);
     let handle = lab.insert(ends.near, watch.recording(), thread)?;
-    lab.core().fd(handle).want_recv().map_err(Failure::broken)?;
+    lab.core().registration(handle).want_recv().map_err(Failure::broken)?;
     ends.far.write_all(b"heard").map_err(Failure::broken)?;
     lab.wait_until(&format!("the data of number {}", watch.number()), || watch.text() == "heard")?;
     lab.fence(thread)?;
     trial.check_eq(format!("reports of number {}", watch.number()), 1, watch.entered(), "L1");
-    lab.core().fd(handle).delete().map_err(Failure::broken)
+    lab.core().registration(handle).delete().map_err(Failure::broken)
 }

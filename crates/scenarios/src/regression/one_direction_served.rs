@@ -5,7 +5,7 @@ use std::io::Write;
 use std::os::fd::AsRawFd;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use fd_core::Ready;
+use fd_core::ReadyGuard;
 use fd_core::poller::Events;
 use metadata::{Axes, Layer, Transport};
 
@@ -31,18 +31,18 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
     let number = ends.near.as_raw_fd();
     let told: Arc<Mutex<Vec<Events>>> = Arc::default();
     let tell = Arc::clone(&told);
-    let handler = move |ready: &Ready<'_>| {
+    let handler = move |ready: &ReadyGuard<'_>| {
         tell.lock().unwrap_or_else(PoisonError::into_inner).push(ready.events());
         // Unread: it could be read again and again.
-        let _ = ready.fd().stop_both();
+        let _ = ready.registration().stop_both();
     };
     let handle = lab.insert(ends.near, Arc::new(handler), thread)?;
     // Both are wanted, and possible, before the thread polls.
     let held = lab.hold(thread)?;
     ends.far.write_all(b"x").map_err(Failure::broken)?;
     lab.wait_until("the data", || descriptors::readable(number))?;
-    for want in [fd_core::Fd::want_recv, fd_core::Fd::want_send] {
-        want(&lab.core().fd(handle)).map_err(Failure::broken)?;
+    for want in [fd_core::RegistrationRef::want_recv, fd_core::RegistrationRef::want_send] {
+        want(&lab.core().registration(handle)).map_err(Failure::broken)?;
     }
     held.open();
     lab.wait_until("a report", || !told.lock().unwrap_or_else(PoisonError::into_inner).is_empty())?;
@@ -51,7 +51,7 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
     let both = told[0].intersects(Events::READY_R) && told[0].intersects(Events::READY_W);
     trial.check("the first report", "readable and writable", format!("{told:?}"), "bug 39", both);
     trial.check_eq("reports", 1, told.len(), "L6");
-    lab.core().fd(handle).delete().map_err(Failure::broken)?;
+    lab.core().registration(handle).delete().map_err(Failure::broken)?;
     drop(ends.far);
     lab.finish(trial, &[])
 }

@@ -28,18 +28,18 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
         let mut subject = Subject::start(trial, &mut lab, old)?;
         let handle = subject.handle;
         let core = Arc::clone(lab.core());
-        let before = core.lives().closed;
+        let before = core.registration_counts().closed;
         about(&subject, format!("refused at {window}"), "S12, bug 57")
             .worker("old", old)
             .worker("new", new)
-            .does("pushes", move |speaker| speaker.fd(handle).migrate_on(old))
+            .does("pushes", move |speaker| speaker.registration(handle).migrate_on(old))
             .we("writes", || subject.write(b"x"))
             .we("references", || {
                 core.entry(handle)
                     .map(|entry| entry.references)
                     .map_err(|stale| Failure::Wrong(stale.to_string()))
             })
-            .we("closed", || Ok(core.lives().closed - before))
+            .we("closed", || Ok(core.registration_counts().closed - before))
             .play(
                 trial,
                 &mut lab,

@@ -31,7 +31,7 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
     let number = near.as_raw_fd();
     let recorder = Recorder::new();
     let handle = lab.insert(near, recorder.clone(), thread)?;
-    lab.core().fd(handle).want_recv().map_err(Failure::broken)?;
+    lab.core().registration(handle).want_recv().map_err(Failure::broken)?;
     lab.core().before_fork();
     trial.check_eq("flags before a fork", CLONED, lab.entry(handle)?.state & CLONED, "suspect 14");
     let listed = lab.core().entries().0.iter().any(|entry| entry.handle.number() == number);

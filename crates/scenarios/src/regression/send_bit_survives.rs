@@ -24,18 +24,18 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
     let ends = pair(trial.params.transport).map_err(Failure::broken)?;
     let watch = Watch::new(&ends.near);
     let handler = watch.doing(|ready| {
-        let _ = ready.fd().stop_both();
+        let _ = ready.registration().stop_both();
     });
     let handle = lab.insert(ends.near, handler, thread)?;
     let want_both = move |context: &fd_core::Context| {
-        context.fd(handle).want_recv().and_then(|()| context.fd(handle).want_send())
+        context.registration(handle).want_recv().and_then(|()| context.registration(handle).want_send())
     };
     lab.on(thread, want_both)?.map_err(Failure::broken)?;
     lab.wait_until("the first report", || watch.entered() == 1)?;
 
     // An update is asked for, which finds nothing wanted.
     let stopped = lab.on(thread, move |context| {
-        context.fd(handle).want_recv().and_then(|()| context.fd(handle).stop_both())
+        context.registration(handle).want_recv().and_then(|()| context.registration(handle).stop_both())
     })?;
     stopped.map_err(Failure::broken)?;
     lab.fence(thread)?;
@@ -45,11 +45,11 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
     let calls = watch.entered();
     trial.check_eq("handler calls", 1, calls, "S18");
 
-    lab.on(thread, move |context| context.fd(handle).want_send())?.map_err(Failure::broken)?;
+    lab.on(thread, move |context| context.registration(handle).want_send())?.map_err(Failure::broken)?;
     lab.fence(thread)?;
     trial.check_eq("handler calls once sending is wanted again", 2, watch.entered(), "L1, bug 35");
     trial.all_hold()?;
-    lab.core().fd(handle).delete().map_err(Failure::broken)?;
+    lab.core().registration(handle).delete().map_err(Failure::broken)?;
     drop(ends.far);
     lab.finish(trial, &[])
 }

@@ -5,7 +5,7 @@ use std::net::UdpSocket;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use fd_core::{Ready, state};
+use fd_core::{ReadyGuard, state};
 use metadata::{Axes, Layer, Transport};
 use nix::errno::Errno;
 use nix::sys::socket::{MsgFlags, recv, send};
@@ -49,12 +49,12 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
     let seen = Arc::new(Mutex::new(Seen::default()));
     let handler = {
         let seen = Arc::clone(&seen);
-        move |ready: &Ready<'_>| {
+        move |ready: &ReadyGuard<'_>| {
             let mut seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
             if ready.state() & state::READY_R == 0 {
                 seen.empty += 1;
                 if seen.empty >= MOST {
-                    let _ = ready.fd().stop_recv();
+                    let _ = ready.registration().stop_recv();
                 }
                 return;
             }
@@ -64,13 +64,13 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
                 }
                 seen.errors.push(errno);
             }
-            let _ = ready.fd().cant_recv();
+            let _ = ready.registration().cant_recv();
         }
     };
     let handle = lab.insert(OwnedFd::from(client), Arc::new(handler), thread)?;
     // From here on only a report says that there is something to read.
-    lab.core().fd(handle).cant_recv().map_err(Failure::broken)?;
-    lab.core().fd(handle).want_recv().map_err(Failure::broken)?;
+    lab.core().registration(handle).cant_recv().map_err(Failure::broken)?;
+    lab.core().registration(handle).want_recv().map_err(Failure::broken)?;
     lab.fence(thread)?;
     let sent = lab.on(thread, move |context| {
         context.enter(handle, |ready| send(ready.as_fd().as_raw_fd(), b"x", MsgFlags::empty()))
@@ -87,6 +87,6 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
     let seen = std::mem::take(&mut *seen.lock().unwrap_or_else(PoisonError::into_inner));
     trial.check_eq("reports of nothing to read", 0, seen.empty, "bug 37");
     trial.check_eq("what was read", "[ECONNREFUSED]".into(), format!("{:?}", seen.errors), "V23");
-    lab.core().fd(handle).delete().map_err(Failure::broken)?;
+    lab.core().registration(handle).delete().map_err(Failure::broken)?;
     lab.finish(trial, &[])
 }

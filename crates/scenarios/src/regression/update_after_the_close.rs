@@ -38,7 +38,7 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
     let handle = lab.insert(ends.near, recorder.clone(), updater)?;
     let subject = Subject { handle, owner: recorder.id(), recorder, far: ends.far };
     let core = Arc::clone(lab.core());
-    let before = core.lives().closed;
+    let before = core.registration_counts().closed;
     about(&subject, "deleted during an update", "S5")
         .worker("updater", updater)
         .outsider("deleter")
@@ -49,7 +49,7 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
             Ok(())
         })
         .we("open", || Ok(descriptors::is_open(number)))
-        .we("closed", || Ok(core.lives().closed - before))
+        .we("closed", || Ok(core.registration_counts().closed - before))
         .play(
             trial,
             &mut lab,
@@ -80,10 +80,10 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
     trial.cost_eq("reports of the number to the old thread", 0, strays, "S8, S11");
     trial.check_eq("reports to anybody", 0, subject.recorder.reports(), "S18");
     trial.check_eq("polled before it is wanted", 0, lab.entry(handle)?.polled_recv.bits(), "S10");
-    lab.core().fd(handle).want_recv().map_err(Failure::broken)?;
+    lab.core().registration(handle).want_recv().map_err(Failure::broken)?;
     lab.wait_until("the new life's report", || subject.recorder.bytes() == b"x")?;
     trial.check_eq("its thread", 1, subject.recorder.reports_on(lab.thread(1)), "L1");
-    lab.core().fd(handle).delete().map_err(Failure::broken)?;
+    lab.core().registration(handle).delete().map_err(Failure::broken)?;
     drop((subject, next.far));
     lab.finish(trial, &[])
 }

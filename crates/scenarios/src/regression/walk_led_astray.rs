@@ -38,7 +38,7 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
     let handles: Vec<_> = listed.iter().map(|subject| subject.handle).collect();
     let core = Arc::clone(lab.core());
     let want = |which: &[usize]| {
-        which.iter().try_for_each(|index| core.fd(handles[*index]).want_recv()).map_err(Failure::broken)
+        which.iter().try_for_each(|index| core.registration(handles[*index]).want_recv()).map_err(Failure::broken)
     };
     // The other one lets the entry go only when the walk is over: a walker that finds it unlisted begins anew.
     about(&listed[0], "the entry behind the first leaves and comes back", "suspect 9")

@@ -28,7 +28,7 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
         task(trial, &mut lab, step)?;
         let mut subject = Subject::start(trial, &mut lab, sleeper)?;
         let handle = subject.handle;
-        lab.core().fd(handle).stop_recv().map_err(Failure::broken)?;
+        lab.core().registration(handle).stop_recv().map_err(Failure::broken)?;
         // Reported once and removed, so that its next want is a change for the poller.
         subject.write(b"one")?;
         lab.fence(sleeper)?;

@@ -37,8 +37,8 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
                 // Asleep, and knowing nothing of it.
                 lab.fence_all()?;
                 match caller {
-                    Some(caller) => lab.on(caller, move |context| context.fd(handle).want_recv())?,
-                    None => lab.core().fd(handle).want_recv(),
+                    Some(caller) => lab.on(caller, move |context| context.registration(handle).want_recv())?,
+                    None => lab.core().registration(handle).want_recv(),
                 }
                 .map_err(Failure::broken)?;
                 ends.far.write_all(b"x").map_err(Failure::broken)?;
@@ -49,7 +49,7 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
                 let by = recorder.seen()[0].thread;
                 let allowed = by.group() == thread.group() && mask.contains(by.mask());
                 trial.check("who handles it", format!("{mask:?} of {}", thread.group()), by, "S19", allowed);
-                lab.core().fd(handle).delete().map_err(Failure::broken)?;
+                lab.core().registration(handle).delete().map_err(Failure::broken)?;
             }
         }
     }

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
 use fd_core::poller::Trigger;
-use fd_core::{Context, FdHandle, Handler, Ready};
+use fd_core::{Context, FdHandle, Handler, ReadyGuard};
 use metadata::{Axes, Layer, Transport};
 use nix::errno::Errno;
 
@@ -67,7 +67,7 @@ impl Server {
     /// Makes room and starts the listener again.
     fn restart(&self, context: &Context, handle: FdHandle) {
         lock(&self.connections).clear();
-        let _ = context.fd(handle).want_recv();
+        let _ = context.registration(handle).want_recv();
         if self.trigger == Trigger::Edge {
             // Who did not go on until EAGAIN has used up the edge, and has to look for itself.
             let _ = context.enter(handle, |ready| self.ready(ready));
@@ -77,7 +77,7 @@ impl Server {
 }
 
 impl Handler for Server {
-    fn ready(&self, ready: &Ready<'_>) {
+    fn ready(&self, ready: &ReadyGuard<'_>) {
         let accepted = accept_some(ready, |connection| {
             greet(&connection, self.greeted.fetch_add(1, Ordering::SeqCst))?;
             lock(&self.connections).push(connection);
@@ -86,7 +86,7 @@ impl Handler for Server {
         match accepted {
             Ok(_) => {}
             Err(error) if error.raw_os_error() == Some(Errno::EMFILE as i32) => {
-                let _ = ready.fd().stop_recv();
+                let _ = ready.registration().stop_recv();
                 self.refused.fetch_add(1, Ordering::SeqCst);
                 if self.may_restart.load(Ordering::SeqCst) {
                     self.restarts_due.fetch_add(1, Ordering::SeqCst);

@@ -8,7 +8,7 @@ use std::io::{Read, Write};
 use std::sync::{Arc, Mutex};
 
 use fd_core::ids::{ThreadId, ThreadMask};
-use fd_core::{Descriptor, Handler, InsertOptions, Ready};
+use fd_core::{Descriptor, Handler, InsertOptions, ReadyGuard};
 use metadata::{Axes, Layer, Transport};
 
 use super::acceptor::{accept_some, lock};
@@ -47,7 +47,7 @@ struct Acceptor {
 }
 
 impl Handler for Acceptor {
-    fn ready(&self, ready: &Ready<'_>) {
+    fn ready(&self, ready: &ReadyGuard<'_>) {
         let context = ready.context();
         let accepted = accept_some(ready, |connection| {
             *lock(&self.accepted) += 1;
@@ -55,7 +55,7 @@ impl Handler for Acceptor {
             let me = context.id();
             let handle = context.core().insert(connection, talk, me.group(), me.mask(), self.options);
             let handle = handle.map_err(std::io::Error::other)?;
-            context.fd(handle).want_recv().map_err(std::io::Error::other)
+            context.registration(handle).want_recv().map_err(std::io::Error::other)
         });
         // Ends the runtime, which the scenario then reports.
         accepted.unwrap_or_else(|error| panic!("accepting: {error}"));
@@ -69,7 +69,7 @@ struct Talk {
 }
 
 impl Handler for Talk {
-    fn ready(&self, ready: &Ready<'_>) {
+    fn ready(&self, ready: &ReadyGuard<'_>) {
         let mut heard = lock(&self.heard);
         let end = transport::read_all(ready, &mut heard).unwrap_or(true);
         if let Ok(identity) = <[u8; 8]>::try_from(heard.as_slice()) {
@@ -78,7 +78,7 @@ impl Handler for Talk {
         } else if !end {
             return;
         }
-        let _ = ready.fd().delete();
+        let _ = ready.registration().delete();
     }
 }
 
@@ -94,7 +94,7 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
     for group in lab.core().table().groups() {
         let fd = match descriptor.take() {
             Some(fd) => Descriptor::from(fd),
-            None => lab.core().fd(handles[0]).duplicate().map_err(Failure::broken)?.into(),
+            None => lab.core().registration(handles[0]).duplicate().map_err(Failure::broken)?.into(),
         };
         let (book, accepted) = (Arc::clone(&book), Arc::clone(&accepted));
         let acceptor = Arc::new(Acceptor { options: lab.options(), book, accepted });
@@ -102,7 +102,7 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
             .core()
             .insert(fd, acceptor, group, ThreadMask::ALL, lab.options())
             .map_err(Failure::broken)?;
-        lab.core().fd(handle).want_recv().map_err(Failure::broken)?;
+        lab.core().registration(handle).want_recv().map_err(Failure::broken)?;
         handles.push(handle);
     }
 
@@ -118,7 +118,7 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
     let answered = calls?.into_iter().flatten().filter(|echo| *echo).count() as u64;
 
     // Whoever saw the end of its connection saw the close counted.
-    trial.check_eq("connections closed", CLIENTS * CALLS, lab.core().lives().closed, "S4, L4");
+    trial.check_eq("connections closed", CLIENTS * CALLS, lab.core().registration_counts().closed, "S4, L4");
     let mut told = lock(&book).clone();
     told.sort_unstable();
     let identities: Vec<_> = told.iter().map(|(identity, _)| *identity).collect();

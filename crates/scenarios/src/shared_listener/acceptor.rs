@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use fd_core::ids::ThreadId;
-use fd_core::{Handler, Ready};
+use fd_core::{Handler, ReadyGuard};
 
 use crate::gate::{Gate, GateGuard};
 use crate::transport;
@@ -44,7 +44,7 @@ pub(super) struct Tally {
 /// # Errors
 /// What `accept` or `serve` answers.
 pub(super) fn accept_some(
-    ready: &Ready<'_>,
+    ready: &ReadyGuard<'_>,
     mut serve: impl FnMut(OwnedFd) -> io::Result<()>,
 ) -> io::Result<u64> {
     let edge = ready.state() & fd_core::state::EDGE != 0;
@@ -110,7 +110,7 @@ impl Acceptor {
 }
 
 impl Handler for Acceptor {
-    fn ready(&self, ready: &Ready<'_>) {
+    fn ready(&self, ready: &ReadyGuard<'_>) {
         let thread = ready.context().id();
         lock(&self.tallies).entry(thread).or_default().runs += 1;
         let hold = lock(&self.hold).clone();

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use fd_core::error::DeleteError;
-use fd_core::{Fd, Handler, Ready};
+use fd_core::{RegistrationRef, Handler, ReadyGuard};
 use metadata::{Axes, Layer, Transport};
 
 use super::acceptor::{Acceptor, lock};
@@ -49,7 +49,7 @@ struct Locking {
 }
 
 impl Handler for Locking {
-    fn ready(&self, ready: &Ready<'_>) {
+    fn ready(&self, ready: &ReadyGuard<'_>) {
         self.inside.pass();
         while !self.enough.load(Ordering::SeqCst) {
             if let Ok(_held) = self.lock.try_lock() {
@@ -91,7 +91,7 @@ fn once(trial: &mut Trial, lab: Lab, deleter: Caller) -> Result<(Lab, bool), Fai
     field.call(Caller::Outside, Action::Start)?;
     // Not only the deleter's poller has it.
     field.check_converged(trial, &who)?;
-    let closed = field.lab.core().lives().closed;
+    let closed = field.lab.core().registration_counts().closed;
 
     let (locked, release) = (Gate::new(), Gate::new());
     let guard = release.guard();
@@ -116,7 +116,7 @@ fn once(trial: &mut Trial, lab: Lab, deleter: Caller) -> Result<(Lab, bool), Fai
     let entry = field.entry()?;
     trial.check_eq(format!("{who}: thread mask"), 0, entry.thread_mask.bits(), "S6");
     trial.check(format!("{who}: running"), "some", entry.running.bits(), "S5", !entry.running.is_empty());
-    trial.check_eq(format!("{who}: closed under the handler"), closed, field.lab.core().lives().closed, "S5");
+    trial.check_eq(format!("{who}: closed under the handler"), closed, field.lab.core().registration_counts().closed, "S5");
     drop(guard);
     let answer = greeting(client)?;
     trial.check_eq(
@@ -129,7 +129,7 @@ fn once(trial: &mut Trial, lab: Lab, deleter: Caller) -> Result<(Lab, bool), Fai
     trial.check_eq(
         format!("{who}: closes when its last user leaves"),
         closed + 1,
-        field.lab.core().lives().closed,
+        field.lab.core().registration_counts().closed,
         "L4",
     );
     let answer = call(&field.address)?;
@@ -152,7 +152,7 @@ fn delete_locked(
 ) -> Result<Receiver<Result<(), DeleteError>>, Failure> {
     let (answer, answered) = channel();
     let handle = field.handle;
-    let act = move |fd: &Fd<'_>| {
+    let act = move |fd: &RegistrationRef<'_>| {
         let [locked, inside, release] = gates;
         let held = lock(&the_lock);
         locked.pass();
@@ -164,11 +164,11 @@ fn delete_locked(
     };
     match deleter {
         Caller::Worker(thread) => {
-            field.lab.core().post(thread, move |context| act(&context.fd(handle)));
+            field.lab.core().post(thread, move |context| act(&context.registration(handle)));
         }
         Caller::Outside => {
             let core = Arc::clone(field.lab.core());
-            spawn(move || act(&core.fd(handle)))?;
+            spawn(move || act(&core.registration(handle)))?;
         }
     }
     Ok(answered)

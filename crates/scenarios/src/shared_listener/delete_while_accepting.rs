@@ -59,7 +59,7 @@ fn once(trial: &mut Trial, lab: Lab, deleter: Caller, inside: bool, calls: u64) 
     let acceptor = Acceptor::new();
     let group = lab.thread(0).group();
     let mut field = Field::with(trial, lab, acceptor.clone(), |thread| thread.group() == group)?;
-    let closed = field.lab.core().lives().closed;
+    let closed = field.lab.core().registration_counts().closed;
     field.call(Caller::Outside, Action::Start)?;
     field.check_converged(trial, "before the calls")?;
 
@@ -76,7 +76,7 @@ fn once(trial: &mut Trial, lab: Lab, deleter: Caller, inside: bool, calls: u64) 
         let clients = (0..CLIENTS).map(|_| spawn_in(scope, client)).collect::<Result<Vec<_>, _>>();
         let clients = clients.inspect_err(|_| prospect.hopeless.store(true, Ordering::SeqCst))?;
         let ended = delete_after(&mut field, &acceptor, deleter, inside, calls);
-        let closed = field.lab.core().lives().closed - closed;
+        let closed = field.lab.core().registration_counts().closed - closed;
         prospect.gone.store(true, Ordering::SeqCst);
         // Nobody will be refused by a listener that nobody closes.
         prospect.hopeless.store(ended.is_err() || closed == 0, Ordering::SeqCst);
@@ -109,7 +109,7 @@ fn once(trial: &mut Trial, lab: Lab, deleter: Caller, inside: bool, calls: u64) 
             "close(2), connect(2)",
         );
     }
-    let again = field.lab.core().fd(field.handle).delete();
+    let again = field.lab.core().registration(field.handle).delete();
     trial.check(
         format!("{who}: another delete"),
         "Err(Stale)",
@@ -145,8 +145,8 @@ fn delete_after(
     }
     let handle = field.handle;
     let deleted = match deleter {
-        Caller::Outside => field.lab.core().fd(handle).delete(),
-        Caller::Worker(thread) => field.lab.on(thread, move |context| context.fd(handle).delete())?,
+        Caller::Outside => field.lab.core().registration(handle).delete(),
+        Caller::Worker(thread) => field.lab.on(thread, move |context| context.registration(handle).delete())?,
     };
     deleted.map_err(|error| Failure::Wrong(format!("delete by {deleter:?}: {error}")))?;
     if inside && field.entry().is_err() {

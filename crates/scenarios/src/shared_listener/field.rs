@@ -97,9 +97,9 @@ impl Field {
     pub(super) fn call(&self, caller: Caller, action: Action) -> Result<(), Failure> {
         let handle = self.handle;
         let answer = match caller {
-            Caller::Outside => apply(&self.lab.core().fd(handle), action),
+            Caller::Outside => apply(&self.lab.core().registration(handle), action),
             Caller::Worker(thread) => {
-                self.lab.on(thread, move |context| apply(&context.fd(handle), action))?
+                self.lab.on(thread, move |context| apply(&context.registration(handle), action))?
             }
         };
         answer.map_err(|stale| Failure::Wrong(format!("{action:?} by {caller:?}: {stale}")))
@@ -180,7 +180,7 @@ impl Field {
     }
 }
 
-fn apply(fd: &fd_core::Fd<'_>, action: Action) -> Result<(), fd_core::error::Stale> {
+fn apply(fd: &fd_core::RegistrationRef<'_>, action: Action) -> Result<(), fd_core::error::Stale> {
     match action {
         Action::Start => fd.want_recv(),
         Action::Stop => fd.stop_recv(),

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread::scope;
 use std::time::Duration;
 
-use fd_core::Fd;
+use fd_core::RegistrationRef;
 use fd_core::hooks::checkpoint::Point;
 use metadata::{Axes, Layer, Transport};
 
@@ -136,13 +136,13 @@ fn flap(trial: &Trial, field: &Field, round: u64) -> Result<(), Failure> {
         flappers += 1;
         let (seed, done) = (seed(flappers), done.clone());
         core.post(thread, move |context| {
-            let _ = done.send(flaps(&context.fd(handle), seed));
+            let _ = done.send(flaps(&context.registration(handle), seed));
         });
     }
     scope(|scope| {
         for flapper in [100, 101] {
             let (seed, done) = (seed(flapper), done.clone());
-            spawn_in(scope, move || done.send(flaps(&core.fd(handle), seed)))?;
+            spawn_in(scope, move || done.send(flaps(&core.registration(handle), seed)))?;
         }
         Ok(())
     })?;
@@ -154,7 +154,7 @@ fn flap(trial: &Trial, field: &Field, round: u64) -> Result<(), Failure> {
     Ok(())
 }
 
-fn flaps(fd: &Fd<'_>, seed: u64) -> Result<(), fd_core::error::Stale> {
+fn flaps(fd: &RegistrationRef<'_>, seed: u64) -> Result<(), fd_core::error::Stale> {
     let mut random = fastrand::Rng::with_seed(seed);
     for _ in 0..FLAPS {
         if random.bool() {

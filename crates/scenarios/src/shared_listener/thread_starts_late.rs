@@ -44,7 +44,7 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
         let group = core.table().groups().next().ok_or_else(|| Failure::broken("there is no group"))?;
         let handle = core.insert(listener.fd, acceptor.clone(), group, ThreadMask::ALL, options);
         let handle = handle.map_err(Failure::broken)?;
-        core.fd(handle).want_recv().map_err(Failure::broken)?;
+        core.registration(handle).want_recv().map_err(Failure::broken)?;
         started = Some((handle, listener.address, client));
         Ok(())
     };

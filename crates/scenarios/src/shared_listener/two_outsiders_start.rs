@@ -38,8 +38,8 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
         let script = Script::about(handle, format!("round {round}, {second:?}"), "L1, suspect 19")
             .outsider("first")
             .caller("second", second.thread())
-            .does("starts", move |speaker| speaker.fd(handle).want_recv())
-            .does("stops", move |speaker| speaker.fd(handle).stop_recv())
+            .does("starts", move |speaker| speaker.registration(handle).want_recv())
+            .does("stops", move |speaker| speaker.registration(handle).stop_recv())
             .we("owed", || Ok(core.entry(handle).map_err(Failure::broken)?.update_mask.bits()))
             .we("greeted", || {
                 Lab::wait(&core, "a thread accepts although an older start is not finished", || {

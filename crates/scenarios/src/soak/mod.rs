@@ -185,7 +185,7 @@ pub fn run(
     if let Err(death) = ended {
         shared.violate(death.to_string());
     }
-    let lives = core.lives();
+    let lives = core.registration_counts();
     shared.must(core.table().used() == 0, || {
         format!("L8: {} lives are left after the stop", core.table().used())
     });

@@ -26,12 +26,12 @@ impl Client {
             shared.violate(format!("a listener cannot be called: {error}"));
         }
         if let (Some(handle), true) = (listening.handle(), self.random.bool()) {
-            let _ = core.fd(handle).want_recv();
+            let _ = core.registration(handle).want_recv();
         }
         for _ in 0..self.random.usize(..8) {
             let slot = &shared.slots[self.random.usize(..shared.slots.len())];
             if let Some((handle, ..)) = slot.get() {
-                let _ = core.fd(handle).want_recv();
+                let _ = core.registration(handle).want_recv();
                 let _ = slot.write();
             }
         }
@@ -78,14 +78,14 @@ pub(super) fn settle(shared: &Arc<Shared>, core: &Arc<FdCore>, client: &mut Clie
     );
     client.step(shared, core);
     for listening in &shared.listeners {
-        let wanted = listening.handle().is_some_and(|handle| core.fd(handle).want_recv().is_ok());
+        let wanted = listening.handle().is_some_and(|handle| core.registration(handle).want_recv().is_ok());
         shared.must(wanted, || "S4: a listener that nobody has deleted is gone".into());
     }
     // A new byte for each: what its poller lost shows now.
     for slot in &shared.slots {
         slot.write();
         if let Some((handle, ..)) = slot.get() {
-            let wanted = core.fd(handle).want_recv();
+            let wanted = core.registration(handle).want_recv();
             shared.must(wanted.is_ok(), || format!("S4: {handle:?}, which nobody has deleted, is gone"));
         }
     }
@@ -120,12 +120,12 @@ pub(super) fn settle(shared: &Arc<Shared>, core: &Arc<FdCore>, client: &mut Clie
     );
     wait(
         shared,
-        || format!("S4, L4: {} lives are used, of {:?}", core.table().used(), core.lives()),
+        || format!("S4, L4: {} lives are used, of {:?}", core.table().used(), core.registration_counts()),
         || {
-            let lives = core.lives();
+            let lives = core.registration_counts();
             lives.inserted == lives.closed + lives.released + core.table().used()
         },
     );
-    let lives = core.lives();
+    let lives = core.registration_counts();
     shared.must(lives.close_errors == 0, || format!("S4: numbers closed that were not open: {lives:?}"));
 }

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 use fd_core::ids::{GroupId, ThreadId, ThreadMask};
 use fd_core::poller::Trigger;
-use fd_core::{Context, FdCore, FdHandle, Handler, InsertOptions, OwnerId, Ready};
+use fd_core::{Context, FdCore, FdHandle, Handler, InsertOptions, OwnerId, ReadyGuard};
 use metadata::Transport;
 
 use super::Shared;
@@ -42,7 +42,7 @@ impl Subject {
     }
 
     /// What a report and a use outside one have in common. Nobody else may be there.
-    pub(super) fn used(&self, shared: &Shared, ready: &Ready<'_>) {
+    pub(super) fn used(&self, shared: &Shared, ready: &ReadyGuard<'_>) {
         let others = self.inside.fetch_add(1, Ordering::SeqCst);
         let (me, handle) = (ready.context().id(), ready.handle());
         shared
@@ -64,7 +64,7 @@ impl Subject {
     }
 
     /// The bytes count up from 0 in each life: none is lost, doubled, or another life's.
-    fn read_bytes(&self, shared: &Shared, ready: &Ready<'_>) {
+    fn read_bytes(&self, shared: &Shared, ready: &ReadyGuard<'_>) {
         let mut bytes = Vec::new();
         let ended = transport::read_all(ready, &mut bytes);
         if let Err(error) = ended
@@ -84,7 +84,7 @@ impl Subject {
 }
 
 impl Handler for Subject {
-    fn ready(&self, ready: &Ready<'_>) {
+    fn ready(&self, ready: &ReadyGuard<'_>) {
         let Some(shared) = self.shared.upgrade() else { return };
         self.used(&shared, ready);
         let context = ready.context();
@@ -95,10 +95,10 @@ impl Handler for Subject {
         }
         match fastrand::u8(..64) {
             // Wanted until somebody writes again, in one way or the other.
-            0..24 => drop(ready.fd().stop_recv()),
+            0..24 => drop(ready.registration().stop_recv()),
             24 => end(&shared, context.core(), self.slot, ready.handle(), false, |disown| match disown {
-                false => ready.fd().delete().is_ok(),
-                true => ready.fd().disown().is_ok(),
+                false => ready.registration().delete().is_ok(),
+                true => ready.registration().disown().is_ok(),
             }),
             _ => {}
         }
@@ -243,7 +243,7 @@ impl Listening {
         let fd = self.fd.lock().unwrap_or_else(PoisonError::into_inner).take();
         let fd = fd.ok_or(io::ErrorKind::NotFound)?;
         let (weak, group) = (Arc::downgrade(shared), self.group);
-        let handler = move |ready: &Ready<'_>| {
+        let handler = move |ready: &ReadyGuard<'_>| {
             let Some(shared) = weak.upgrade() else { return };
             let listening = &shared.listeners[group.index()];
             let context: &Context = ready.context();
@@ -259,7 +259,7 @@ impl Listening {
             .insert(fd, Arc::new(handler), self.group, ThreadMask::ALL, InsertOptions::default())
             .map_err(|error| io::Error::other(error.reason))?;
         let _ = self.handle.set(handle);
-        core.fd(handle).want_recv().map_err(io::Error::other)
+        core.registration(handle).want_recv().map_err(io::Error::other)
     }
 
     pub(super) fn handle(&self) -> Option<FdHandle> {

@@ -96,8 +96,8 @@ fn step(
     let core = context.core();
     let stale = |done: Result<(), _>| if done.is_ok() { "done" } else { "stale" };
     let (op, outcome) = match choice {
-        0..12 => (Op::Want, stale(context.fd(handle).want_recv())),
-        12..20 => (Op::Stop, stale(context.fd(handle).stop_recv())),
+        0..12 => (Op::Want, stale(context.registration(handle).want_recv())),
+        12..20 => (Op::Stop, stale(context.registration(handle).stop_recv())),
         20..28 => (Op::Write, if shared.slots[slot].write().is_some() { "done" } else { "full" }),
         28..32 => {
             let used = context.enter(handle, |ready| match subject.upgrade() {
@@ -121,7 +121,8 @@ fn step(
         }
         32..36 => {
             let target = fastrand::usize(..shared.threads.len());
-            let outcome = moved(shared, handle, context.fd(handle).migrate_on(shared.threads[target].id));
+            let outcome =
+                moved(shared, handle, context.registration(handle).migrate_on(shared.threads[target].id));
             if let ("done", Some(subject)) = (outcome, subject.upgrade()) {
                 subject.at.store(target as u32, Ordering::Relaxed);
             }
@@ -131,7 +132,7 @@ fn step(
             let disown = choice == 37;
             let mut outcome = "refused";
             end(shared, core, slot, handle, disown, |disown| {
-                let fd = context.fd(handle);
+                let fd = context.registration(handle);
                 let done = if disown { fd.disown() } else { fd.delete() }.is_ok();
                 outcome = if done { "done" } else { "refused" };
                 done
@@ -205,7 +206,7 @@ fn check_taken(shared: &Shared, context: &Context, handle: FdHandle, subject: &s
 
 /// A handle whose life was ended by this thread is refused everywhere.
 fn use_stale(shared: &Shared, context: &Context, over: FdHandle) -> &'static str {
-    let fd = context.fd(over);
+    let fd = context.registration(over);
     let refused = fd.delete().is_err() && fd.migrate_on(context.id()).is_err();
     shared.must(refused, || format!("S7: {over:?} is accepted after its end"));
     let entered = context.enter(over, |_| ()).is_ok();
@@ -217,7 +218,7 @@ fn use_stale(shared: &Shared, context: &Context, over: FdHandle) -> &'static str
 fn flap(shared: &Shared, context: &Context) -> (Op, Option<FdHandle>, &'static str) {
     let listening = &shared.listeners[fastrand::usize(..shared.listeners.len())];
     let Some(handle) = listening.handle() else { return (Op::Flap, None, "none") };
-    let fd = context.fd(handle);
+    let fd = context.registration(handle);
     let done = if fastrand::bool() { fd.want_recv() } else { fd.stop_recv() };
     shared.must(done.is_ok(), || "S4: a listener that nobody has deleted is gone".into());
     (Op::Flap, Some(handle), "done")

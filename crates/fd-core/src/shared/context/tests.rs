@@ -31,15 +31,17 @@ fn a_stale_handle_is_refused_by_every_call_though_the_same_handler_is_registered
     let expected = OwnerId::of(&owner);
     let register = |fd| core.insert(fd, Arc::clone(&owner), group(1), context.id().mask(), options).unwrap();
     let first = register(open_at(60));
-    context.fd(first).delete().unwrap();
+    context.registration(first).delete().unwrap();
     let second = register(open_at(60));
     let before = core.entry(second).unwrap();
     assert!(matches!(context.takeover(first, expected), Err(MoveError::Stale(_))));
-    assert!(matches!(context.fd(first).migrate_on(thread(1, 1)), Err(MoveError::Stale(_))));
-    assert!(matches!(context.fd(first).migrate_on(thread(2, 0)), Err(MoveError::Stale(_))));
+    assert!(matches!(context.registration(first).migrate_on(thread(1, 1)), Err(MoveError::Stale(_))));
+    assert!(matches!(context.registration(first).migrate_on(thread(2, 0)), Err(MoveError::Stale(_))));
     assert!(matches!(context.enter(first, |_| ()), Err(EnterError::Stale(_))));
-    assert!(matches!(context.fd(first).delete(), Err(DeleteError::Stale(_))));
-    assert!(context.fd(first).want_recv().is_err() && context.fd(first).duplicate().is_err());
+    assert!(matches!(context.registration(first).delete(), Err(DeleteError::Stale(_))));
+    assert!(
+        context.registration(first).want_recv().is_err() && context.registration(first).duplicate().is_err()
+    );
     assert_eq!(context.report(event(first, Events::READY_R)), Reported::Closed);
     assert_eq!(core.entry(second).unwrap(), before, "nothing of the second registration has changed");
 }
@@ -56,10 +58,10 @@ fn a_handle_of_another_table_is_refused_by_every_call() {
     assert_eq!((there.number(), there.generation()), (handle.number(), handle.generation()));
     let before = other.core().entry(there).unwrap();
     assert!(matches!(other.takeover(handle, before.owner), Err(MoveError::Stale(_))));
-    assert!(matches!(other.fd(handle).migrate_on(thread(2, 0)), Err(MoveError::Stale(_))));
+    assert!(matches!(other.registration(handle).migrate_on(thread(2, 0)), Err(MoveError::Stale(_))));
     assert!(matches!(other.enter(handle, |_| ()), Err(EnterError::Stale(_))));
-    assert!(other.fd(handle).delete().is_err() && other.fd(handle).disown().is_err());
-    assert!(other.fd(handle).want_recv().is_err() && other.core().entry(handle).is_err());
+    assert!(other.registration(handle).delete().is_err() && other.registration(handle).disown().is_err());
+    assert!(other.registration(handle).want_recv().is_err() && other.core().entry(handle).is_err());
     assert_eq!(other.core().entry(there).unwrap(), before);
     assert!(is_registered(&mine, handle));
 }
@@ -70,12 +72,12 @@ fn a_registration_that_is_deleted_while_it_is_entered_ends_when_it_is_left() {
     let context = one_thread();
     let handle = insert(&context);
     let inside = context.enter(handle, |ready| {
-        ready.fd().delete().unwrap();
+        ready.registration().delete().unwrap();
         nix::fcntl::fcntl(ready, nix::fcntl::FcntlArg::F_GETFD).is_ok()
     });
     assert_eq!(inside, Ok(true), "S5: open until it is left");
     assert!(!is_registered(&context, handle), "L4");
-    assert_eq!((context.core().table().used(), context.core().lives().closed), (0, 1));
+    assert_eq!((context.core().table().used(), context.core().registration_counts().closed), (0, 1));
 }
 
 /// The exit rule, again: an entry may lose a race with a deletion after it has set its running bit.
@@ -85,11 +87,11 @@ fn an_entry_that_loses_against_a_deletion_ends_the_registration() {
     let handle = insert(&context);
     let pin = context.core().table().pin(handle).unwrap();
     pin.entry().running.fetch_or(context.id().mask().bits(), Ordering::AcqRel);
-    context.fd(handle).delete().unwrap();
-    assert_eq!(context.core().lives().closed, 0, "S5: somebody is running");
+    context.registration(handle).delete().unwrap();
+    assert_eq!(context.core().registration_counts().closed, 0, "S5: somebody is running");
     context.withdraw(pin, Denied::LostRace);
     assert!(!is_registered(&context, handle), "L4");
-    assert_eq!((context.core().table().used(), context.core().lives().closed), (0, 1));
+    assert_eq!((context.core().table().used(), context.core().registration_counts().closed), (0, 1));
 }
 
 #[test]
@@ -122,15 +124,15 @@ fn entering_twice_or_without_permission_is_refused_and_leaves_nothing_behind() {
 fn the_panic_of_a_handler_reaches_its_thread_whether_or_not_it_ended_its_registration() {
     for deletes in [false, true] {
         let context = one_thread();
-        let handler: Arc<dyn Handler> = Arc::new(move |ready: &Ready<'_>| {
+        let handler: Arc<dyn Handler> = Arc::new(move |ready: &ReadyGuard<'_>| {
             if deletes {
-                ready.fd().delete().unwrap();
+                ready.registration().delete().unwrap();
             }
             panic!("on purpose");
         });
         let options = InsertOptions::default();
         let handle = context.core().insert(open(), handler, group(1), context.id().mask(), options).unwrap();
-        context.fd(handle).want_recv().unwrap();
+        context.registration(handle).want_recv().unwrap();
         let report = || context.report(event(handle, Events::READY_R));
         let panic = catch_unwind(AssertUnwindSafe(report)).unwrap_err();
         assert_eq!(panic.downcast_ref(), Some(&"on purpose"), "deletes: {deletes}");
@@ -146,8 +148,8 @@ fn the_panic_of_a_handler_reaches_its_thread_whether_or_not_it_ended_its_registr
 fn the_first_of_two_panics_counts() {
     struct Fragile;
     impl Handler for Fragile {
-        fn ready(&self, ready: &Ready<'_>) {
-            ready.fd().delete().unwrap();
+        fn ready(&self, ready: &ReadyGuard<'_>) {
+            ready.registration().delete().unwrap();
             panic!("handler");
         }
     }
@@ -160,11 +162,11 @@ fn the_first_of_two_panics_counts() {
     let options = InsertOptions::default();
     let handle =
         context.core().insert(open(), Arc::new(Fragile), group(1), context.id().mask(), options).unwrap();
-    context.fd(handle).want_recv().unwrap();
+    context.registration(handle).want_recv().unwrap();
     let report = || context.report(event(handle, Events::READY_R));
     let panic = catch_unwind(AssertUnwindSafe(report)).unwrap_err();
     assert_eq!(panic.downcast_ref(), Some(&"handler"));
-    assert_eq!((context.core().table().used(), context.core().lives().closed), (0, 1));
+    assert_eq!((context.core().table().used(), context.core().registration_counts().closed), (0, 1));
 }
 
 #[test]
@@ -238,23 +240,23 @@ fn a_want_of_what_is_wanted_already_is_published_again_unless_its_owner_says_it(
     let context = one_thread();
     let (core, options) = (context.core(), InsertOptions::default());
     let own = insert(&context);
-    context.fd(own).want_recv().unwrap();
+    context.registration(own).want_recv().unwrap();
     assert_eq!(scheduled(&context, own), (0b01, true, false));
-    context.fd(own).want_recv().unwrap();
+    context.registration(own).want_recv().unwrap();
     assert_eq!(scheduled(&context, own), (0, false, false), "the owner's update is under way");
-    core.fd(own).want_recv().unwrap();
+    core.registration(own).want_recv().unwrap();
     assert_eq!(scheduled(&context, own), (0b01, false, true), "an outsider's may not be");
 
     let context = one_thread();
     let shared = context.core().insert(open(), handler(), group(1), ThreadMask::ALL, options).unwrap();
     for _ in 0..2 {
-        context.fd(shared).want_recv().unwrap();
+        context.registration(shared).want_recv().unwrap();
         assert_eq!(scheduled(&context, shared), (0b11, false, true));
     }
     let context = one_thread();
     let elsewhere = context.core().insert(open(), handler(), group(2), context.id().mask(), options).unwrap();
     for _ in 0..2 {
-        context.fd(elsewhere).want_recv().unwrap();
+        context.registration(elsewhere).want_recv().unwrap();
         assert_eq!(scheduled(&context, elsewhere), (0b01, false, true), "the same bit of another group");
     }
 }
@@ -406,7 +408,7 @@ struct Report {
 fn after(report: &Report) -> (Option<bool>, ActivitySnapshot, u32) {
     let context = one_thread();
     let wants = report.wants;
-    let handler: Arc<dyn Handler> = Arc::new(move |ready: &Ready<'_>| {
+    let handler: Arc<dyn Handler> = Arc::new(move |ready: &ReadyGuard<'_>| {
         ready.entry.state.fetch_or(wants, Ordering::AcqRel);
     });
     let options = InsertOptions { trigger: report.trigger, ..InsertOptions::default() };
