@@ -41,8 +41,8 @@ impl Backend for Fake {
         None
     }
 
-    fn forget(&self, _: RawFd, group: GroupId, recv: ThreadMask, send: ThreadMask, leave: DeregisterReason) {
-        self.forgotten.lock().unwrap().push((group, recv.bits(), send.bits(), leave));
+    fn forget(&self, _: RawFd, group: GroupId, recv: ThreadMask, send: ThreadMask, reason: DeregisterReason) {
+        self.forgotten.lock().unwrap().push((group, recv.bits(), send.bits(), reason));
     }
 }
 

@@ -24,7 +24,7 @@ pub fn probe_enter(running: &AtomicU64, mask: &AtomicU64, me: u64) -> u64 {
 
 /// `Pin::exit`, against `Pin::delete`, and against another thread's `Pin::enter` after a foreign delete.
 #[inline(never)]
-pub fn probe_leave(running: &AtomicU64, mask: &AtomicU64, me: u64) -> bool {
+pub fn probe_exit(running: &AtomicU64, mask: &AtomicU64, me: u64) -> bool {
     pairs::clear_running(running, me);
     pairs::read(mask) == 0 && pairs::running_after_foreign_zero(running) == 0
 }

@@ -224,6 +224,6 @@ mod tests {
 
     #[test]
     fn a_function_that_is_not_there_is_not_found() {
-        assert_eq!(instructions("probe_leave:\n\tret\n", "delete", &[]), None);
+        assert_eq!(instructions("probe_exit:\n\tret\n", "delete", &[]), None);
     }
 }

@@ -72,8 +72,15 @@ impl Backend for EpollBackend {
         None
     }
 
-    fn forget(&self, fd: RawFd, group: GroupId, recv: ThreadMask, send: ThreadMask, leave: DeregisterReason) {
-        fault!(EpollCloseLeavesItem => if leave == DeregisterReason::Close { return });
+    fn forget(
+        &self,
+        fd: RawFd,
+        group: GroupId,
+        recv: ThreadMask,
+        send: ThreadMask,
+        reason: DeregisterReason,
+    ) {
+        fault!(EpollCloseLeavesItem => if reason == DeregisterReason::Close { return });
         // The kernel forgets the registration together with the last reference to the open file. But a thread that is
         // on its way into its wait may hold that reference for a moment, and gives it back when it *leaves* the wait
         // (Linux since 6.10, see the module's text). DEL waits for that moment to pass.

@@ -91,8 +91,15 @@ impl Backend for KqueueBackend {
         slot.has_user_event().then(|| Arc::new(Waker(slot.clone())) as Arc<dyn Wake>)
     }
 
-    fn forget(&self, fd: RawFd, group: GroupId, recv: ThreadMask, send: ThreadMask, leave: DeregisterReason) {
-        if leave != DeregisterReason::StaysOpen {
+    fn forget(
+        &self,
+        fd: RawFd,
+        group: GroupId,
+        recv: ThreadMask,
+        send: ThreadMask,
+        reason: DeregisterReason,
+    ) {
+        if reason != DeregisterReason::StaysOpen {
             // Closing the number ends its registrations in every queue, even if a duplicate lives (measured).
             return;
         }

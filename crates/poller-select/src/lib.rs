@@ -92,7 +92,7 @@ impl Backend for SelectBackend {
         group: GroupId,
         _recv: ThreadMask,
         _send: ThreadMask,
-        _leave: DeregisterReason,
+        _reason: DeregisterReason,
     ) {
         fault!(InterestSurvives => return);
         // However it leaves: this map alone knows it. The caller's pin keeps late writers away (suspect 11).

@@ -252,7 +252,7 @@ mod tests {
         let (backend, (_reader, _writer, fd)) = (backend(), readable_pipe());
         let mut poller = poller(&backend, 0);
         let mine = ThreadMask::from_bits(0b1);
-        for leave in [DeregisterReason::Close, DeregisterReason::CloseCloned, DeregisterReason::StaysOpen] {
+        for reason in [DeregisterReason::Close, DeregisterReason::CloseCloned, DeregisterReason::StaysOpen] {
             for wanted in [Interest::RECV, Interest::SEND, Interest::BOTH] {
                 for (recv, send) in
                     [(ThreadMask::NONE, ThreadMask::NONE), (mine, mine), (mine, ThreadMask::NONE)]
@@ -261,9 +261,9 @@ mod tests {
                         poller.update(&change(number, Interest::NONE, wanted));
                     }
                     backend.groups[0].write(fd, wanted);
-                    backend.forget(fd, group(), recv, send, leave);
+                    backend.forget(fd, group(), recv, send, reason);
                     let left = [fd, fd + 1].map(|number| backend.groups[group().index()].read(number));
-                    assert_eq!(left, [Interest::NONE, wanted], "{leave:?} {wanted:?} {recv:?} {send:?}");
+                    assert_eq!(left, [Interest::NONE, wanted], "{reason:?} {wanted:?} {recv:?} {send:?}");
                     assert_eq!(backend.groups[0].read(fd), wanted, "another group's");
                     assert!(seen(&mut poller).iter().all(|(seen, ..)| *seen != fd));
                     poller.update(&change(fd + 1, wanted, Interest::NONE));

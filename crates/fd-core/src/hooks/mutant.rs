@@ -28,7 +28,7 @@ mutants! {
     /// A report does not order its running bit before its look at the mask.
     EnterFence = "enter-fence";
     /// An exit does not order the end of its running bit before its look at the mask.
-    LeaveFence = "leave-fence";
+    ExitFence = "exit-fence";
     /// An exit that finds the mask empty does not order that before its look at who is running.
     LastFence = "last-fence";
     /// A delete does not order the end of the mask before its look at who is running.

@@ -82,7 +82,7 @@ pub trait Backend: Send + Sync {
     ///
     /// When the number is closed after this, no other thread's wait may keep the open file from ending: its peer
     /// would not see the end until that wait is over.
-    fn forget(&self, fd: RawFd, group: GroupId, recv: ThreadMask, send: ThreadMask, leave: DeregisterReason);
+    fn forget(&self, fd: RawFd, group: GroupId, recv: ThreadMask, send: ThreadMask, reason: DeregisterReason);
 }
 
 /// One thread's poller. Only that thread calls it.

@@ -305,8 +305,8 @@ impl FdCore {
         }
         let mut guarded = Guarded::default();
         fault!(ForkKeepsUsers => return guarded);
-        let ended = self.table.after_fork(me, |fd, group, recv, send, leave| {
-            self.backend.forget(fd, group, recv, send, leave);
+        let ended = self.table.after_fork(me, |fd, group, recv, send, reason| {
+            self.backend.forget(fd, group, recv, send, reason);
         });
         ended.into_iter().for_each(|retired| guarded.run(|| self.end(retired)));
         guarded
@@ -361,14 +361,21 @@ impl FdCore {
         expected: Option<OwnerId>,
     ) -> Result<(), MoveError> {
         let shared_interest = !self.backend.capabilities().kernel_state;
-        self.table.relocate(handle, target, expected, shared_interest, |fd, group, recv, send, leave| {
-            self.forget(fd, group, recv, send, leave);
+        self.table.relocate(handle, target, expected, shared_interest, |fd, group, recv, send, reason| {
+            self.forget(fd, group, recv, send, reason);
         })
     }
 
     /// Takes a descriptor away from the pollers of those threads, which know it.
-    fn forget(&self, fd: RawFd, group: GroupId, recv: ThreadMask, send: ThreadMask, leave: DeregisterReason) {
-        self.backend.forget(fd, group, recv, send, leave);
+    fn forget(
+        &self,
+        fd: RawFd,
+        group: GroupId,
+        recv: ThreadMask,
+        send: ThreadMask,
+        reason: DeregisterReason,
+    ) {
+        self.backend.forget(fd, group, recv, send, reason);
         if !self.backend.capabilities().kernel_state {
             self.end_waits(group, recv.or(send));
         }
@@ -384,11 +391,11 @@ impl FdCore {
     /// Ends a life as its last user.
     pub(crate) fn finish(&self, orphan: Orphan<'_>, caller: Option<&Context>) {
         let caller_id = caller.map(Context::id);
-        let retired = orphan.retire(|fd, group, recv, send, leave| {
+        let retired = orphan.retire(|fd, group, recv, send, reason| {
             // The close itself ends what this thread's own poller holds: it is not in a wait.
-            let own = caller_id.filter(|id| id.group() == group && leave == DeregisterReason::Close);
+            let own = caller_id.filter(|id| id.group() == group && reason == DeregisterReason::Close);
             let own = own.map_or(ThreadMask::NONE, ThreadId::mask);
-            self.forget(fd, group, recv.without(own), send.without(own), leave);
+            self.forget(fd, group, recv.without(own), send.without(own), reason);
         });
         if let Some(context) = caller {
             context.activity().fd_close.bump();
@@ -486,7 +493,7 @@ mod tests {
     fn a_closing_thread_leaves_out_its_own_poller_only_if_the_close_ends_it() {
         let both = (group(1), 0b11, 0b01);
         let own_left_out = (group(1), 0b10, 0b00);
-        for (cloned, disown, (group, recv, send), leave) in [
+        for (cloned, disown, (group, recv, send), reason) in [
             (false, false, own_left_out, DeregisterReason::Close),
             (true, false, both, DeregisterReason::CloseCloned),
             (false, true, both, DeregisterReason::StaysOpen),
@@ -502,7 +509,7 @@ mod tests {
             drop(pin);
             let fd = context.registration(handle);
             if disown { fd.disown() } else { fd.delete() }.unwrap();
-            assert_eq!(*forgotten.lock().unwrap(), [(group, recv, send, leave)], "cloned {cloned}");
+            assert_eq!(*forgotten.lock().unwrap(), [(group, recv, send, reason)], "cloned {cloned}");
         }
     }
 

@@ -32,7 +32,7 @@ fn child(table: &FdTable) -> Vec<RawFd> {
 /// Deletes and closes at once: nothing is left behind that would keep the registration.
 fn ends_at_once(table: &FdTable, handle: FdHandle) {
     let orphan = table.pin(handle).unwrap().delete(false).unwrap().expect("B11: nobody uses it here");
-    orphan.retire(|_, _, _, _, leave| assert_eq!(leave, DeregisterReason::Close));
+    orphan.retire(|_, _, _, _, reason| assert_eq!(reason, DeregisterReason::Close));
     assert!(table.pin(handle).is_err());
     insert(table, handle.number(), ME);
 }

@@ -139,7 +139,7 @@ impl<'t> Pin<'t> {
         fault!(ThreadMaskReadBeforeExit => return mistakes::read_mask_and_exit(self, me));
         checkpoint!(LeaveBegun, self.fd());
         fault!(ExitUnpinned => return mistakes::exit_unpinned(self, me));
-        // (a) Pairs: leave-delete, exit.
+        // (a) Pairs: exit-delete, exit.
         let before = pairs::clear_running(&self.entry().running, me.bits());
         invariant!(before & me.bits() != 0, "fd {} is left by {me:?}, which had not entered", self.fd());
         checkpoint!(LeaveRunningCleared, self.fd());
@@ -151,7 +151,7 @@ impl<'t> Pin<'t> {
     /// registration.
     pub(super) fn end_if_deleted(self) -> Result<Pin<'t>, Orphan<'t>> {
         fault!(RunningBeforeMask => return mistakes::look_at_running_first(self));
-        // Pair: leave-delete.
+        // Pair: exit-delete.
         let is_deleted = self.thread_mask().is_empty();
         fault!(NoMaskCheck: is_deleted => true);
         if !is_deleted {
@@ -203,7 +203,7 @@ impl<'t> Pin<'t> {
             return Err(DeleteError::AlreadyDeleted);
         }
         checkpoint!(DeleteTokenSet, self.fd());
-        // Pairs: enter-delete, leave-delete. A fence between this and the read of running (suspect 2).
+        // Pairs: enter-delete, exit-delete. A fence between this and the read of running (suspect 2).
         pairs::clear_mask(&entry.thread_mask);
         checkpoint!(DeleteMaskCleared, self.fd());
         fault!(WaitOnDelete => mistakes::wait_for_users(&self));

@@ -41,7 +41,7 @@ pub(super) fn refusal(table: &FdTable, fd: RawFd, group: GroupId, mask: u64) -> 
 /// Ends a life and returns what its pollers were told.
 fn retire(orphan: Orphan<'_>) -> (GroupId, u64, u64, DeregisterReason) {
     let mut told = None;
-    orphan.retire(|_, group, recv, send, leave| told = Some((group, recv.bits(), send.bits(), leave)));
+    orphan.retire(|_, group, recv, send, reason| told = Some((group, recv.bits(), send.bits(), reason)));
     told.unwrap()
 }
 
@@ -247,8 +247,8 @@ fn a_change_of_group_takes_masks_list_and_pollers_along() {
         assert!(matches!(pin.schedule(None, 0), Scheduled::Wake(_)));
     }
     let mut told = vec![];
-    let moved = table.relocate(handle, thread(2, 1), None, false, |_, group, recv, _, leave| {
-        told.push((group, recv.bits(), leave))
+    let moved = table.relocate(handle, thread(2, 1), None, false, |_, group, recv, _, reason| {
+        told.push((group, recv.bits(), reason))
     });
     assert_eq!(moved, Ok(()));
     assert_eq!(

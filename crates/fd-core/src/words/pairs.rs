@@ -32,9 +32,9 @@ pub(crate) fn set_running(running: &AtomicU64, me: u64) -> u64 {
 /// `exit`: clears running bits. Pairs with [`clear_mask`] as [`set_running`] does. Returns the bits before.
 #[inline(always)]
 pub(crate) fn clear_running(running: &AtomicU64, me: u64) -> u64 {
-    // Pairs: leave-delete, exit. Release: the use of the entry is over before another thread sees the bit gone.
+    // Pairs: exit-delete, exit. Release: the use of the entry is over before another thread sees the bit gone.
     let before = running.fetch_and(!me, ordering!(ExitRelaxed, AcqRel));
-    unless!(LeaveFence => fence_after_rmw());
+    unless!(ExitFence => fence_after_rmw());
     before
 }
 
@@ -52,7 +52,7 @@ pub(crate) fn running_after_foreign_zero(running: &AtomicU64) -> u64 {
 /// `delete`: ends the thread mask. Pairs with [`set_running`] and [`clear_running`].
 #[inline(always)]
 pub(crate) fn clear_mask(mask: &AtomicU64) {
-    // Pairs: enter-delete, leave-delete, token. Release: a thread that sees the zero finds the token.
+    // Pairs: enter-delete, exit-delete, token. Release: a thread that sees the zero finds the token.
     mask.swap(0, Ordering::AcqRel);
     unless!(DeleteFence => fence_after_rmw());
 }

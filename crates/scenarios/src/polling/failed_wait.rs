@@ -93,8 +93,8 @@ impl Backend for Refusing {
         self.real.waker(thread)
     }
 
-    fn forget(&self, fd: RawFd, group: GroupId, recv: ThreadMask, send: ThreadMask, leave: DeregisterReason) {
-        self.real.forget(fd, group, recv, send, leave);
+    fn forget(&self, fd: RawFd, group: GroupId, recv: ThreadMask, send: ThreadMask, reason: DeregisterReason) {
+        self.real.forget(fd, group, recv, send, reason);
     }
 }
 
