@@ -26,7 +26,7 @@ pub const ROWS: &[(&str, &str)] = &[
     ("A06", "the registered number is closed, a duplicate lives on"),
     ("A07", "the number of such a descriptor gets another file"),
     ("A08", "a harvested event whose number was closed and re-used"),
-    ("A09", "removed between harvest and dispatch"),
+    ("A09", "removed between batch and dispatch"),
     ("A10", "added again after removal, or changed while ready"),
     ("A11", "one descriptor in two pollers"),
     ("A12", "added, changed or removed while another thread waits"),

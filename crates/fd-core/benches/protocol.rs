@@ -24,7 +24,7 @@ use fd_core::poller::{
 };
 use fd_core::{Context, FdHandle, FdTable, Handler, InsertOptions, OwnerId, ReadyGuard, Runtime};
 
-/// Entries per measurement: more than a harvest holds, fewer than make the cache the subject.
+/// Entries per measurement: more than a batch holds, fewer than make the cache the subject.
 const ENTRIES: usize = 256;
 
 /// A backend with no kernel: it reports what it is told to.
@@ -85,7 +85,7 @@ impl Poller for ScriptedPoller {
         Some(change.wanted)
     }
 
-    fn wait(&mut self, _: &FdTable, timeout: Duration, harvest: &mut Vec<Event>) -> io::Result<()> {
+    fn wait(&mut self, _: &FdTable, timeout: Duration, batch: &mut Vec<Event>) -> io::Result<()> {
         let script = &self.0;
         let left = script.left.load(SeqCst);
         if left == 0 {
@@ -96,13 +96,13 @@ impl Poller for ScriptedPoller {
             return Ok(());
         }
         let entries = script.entries.lock().unwrap();
-        let count = left.min(entries.len()).min(harvest.capacity());
+        let count = left.min(entries.len()).min(batch.capacity());
         let event = |handle: &FdHandle| Event {
             fd: handle.number(),
             generation: handle.generation(),
             events: Events::READY_R,
         };
-        harvest.extend(entries.iter().take(count).map(event));
+        batch.extend(entries.iter().take(count).map(event));
         script.left.fetch_sub(count, SeqCst);
         Ok(())
     }

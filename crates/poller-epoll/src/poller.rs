@@ -21,7 +21,7 @@ pub(crate) struct EpollPoller {
     slot: Arc<Slot>,
     /// What epoll refuses to poll.
     always: AlwaysReady,
-    /// Where the kernel writes; it grows to the size of the caller's harvest and stays.
+    /// Where the kernel writes; it grows to the size of the caller's batch and stays.
     buffer: Vec<libc::epoll_event>,
 }
 
@@ -51,26 +51,26 @@ impl EpollPoller {
         held
     }
 
-    fn harvest(
+    fn fill(
         &mut self,
         life: impl Fn(RawFd) -> Option<Generation>,
         timeout: Duration,
-        harvest: &mut Vec<Event>,
+        batch: &mut Vec<Event>,
     ) -> io::Result<()> {
         if !self.always.is_empty() {
             self.always.prune(life);
         }
         let timeout = if self.always.is_empty() { timeout } else { Duration::ZERO };
-        let room = self.always.room_for_kernel(harvest.capacity() - harvest.len());
+        let room = self.always.room_for_kernel(batch.capacity() - batch.len());
         // To ask for no event at all is EINVAL.
         if room > 0 {
             if self.buffer.len() < room {
                 self.buffer.resize(room, libc::epoll_event { events: 0, u64: 0 });
             }
             let seen = self.slot.wait(&mut self.buffer[..room], timeout)?;
-            harvest.extend(seen.iter().map(|raw| events::event(raw.events, raw.u64)));
+            batch.extend(seen.iter().map(|raw| events::event(raw.events, raw.u64)));
         }
-        self.always.report(harvest);
+        self.always.report(batch);
         Ok(())
     }
 }
@@ -84,10 +84,10 @@ impl Poller for EpollPoller {
         Some(self.apply(&Change { force, ..*change }))
     }
 
-    fn wait(&mut self, table: &FdTable, timeout: Duration, harvest: &mut Vec<Event>) -> io::Result<()> {
+    fn wait(&mut self, table: &FdTable, timeout: Duration, batch: &mut Vec<Event>) -> io::Result<()> {
         let group = self.thread.group();
         fault!(EpollAsksForNothing => if mistakes::waited(table, &self.slot, timeout) { return Ok(()) });
-        self.harvest(|fd| table.generation(group, fd), timeout, harvest)
+        self.fill(|fd| table.generation(group, fd), timeout, batch)
     }
 
     fn rebuild(&mut self, _forked: bool) -> io::Result<()> {
@@ -132,9 +132,9 @@ mod tests {
 
     /// What is there now, in a world where every number lives its first life.
     fn seen(poller: &mut EpollPoller) -> Vec<(RawFd, Generation, Events)> {
-        let mut harvest = Vec::with_capacity(8);
-        poller.harvest(|_| Some(FIRST), Duration::ZERO, &mut harvest).unwrap();
-        harvest.iter().map(|event| (event.fd, event.generation, event.events)).collect()
+        let mut batch = Vec::with_capacity(8);
+        poller.fill(|_| Some(FIRST), Duration::ZERO, &mut batch).unwrap();
+        batch.iter().map(|event| (event.fd, event.generation, event.events)).collect()
     }
 
     fn readable_pipe() -> (PipeReader, PipeWriter, RawFd) {
@@ -232,9 +232,9 @@ mod tests {
         poller.update(&change(fd, Interest::NONE, Interest::RECV));
         poller.update(&change(pipe, Interest::NONE, Interest::RECV));
         assert_eq!(seen(&mut poller), [(pipe, FIRST, Events::READY_R), (fd, FIRST, Events::READY_R)]);
-        let mut harvest = Vec::with_capacity(8);
-        poller.harvest(|_| Some(2), Duration::ZERO, &mut harvest).unwrap();
-        assert_eq!(harvest.len(), 1, "{harvest:?}");
+        let mut batch = Vec::with_capacity(8);
+        poller.fill(|_| Some(2), Duration::ZERO, &mut batch).unwrap();
+        assert_eq!(batch.len(), 1, "{batch:?}");
         assert!(poller.always.is_empty());
     }
 
@@ -317,17 +317,17 @@ mod tests {
     }
 
     #[test]
-    fn a_full_harvest_is_not_grown() {
+    fn a_full_batch_is_not_grown() {
         let (backend, (_reader, _writer, fd)) = (backend(), readable_pipe());
         let mut poller = poller(&backend, 0);
         poller.update(&change(fd, Interest::NONE, Interest::RECV));
-        let mut harvest = Vec::new();
-        poller.harvest(|_| None, Duration::ZERO, &mut harvest).unwrap();
-        assert_eq!((harvest.len(), harvest.capacity()), (0, 0));
+        let mut batch = Vec::new();
+        poller.fill(|_| None, Duration::ZERO, &mut batch).unwrap();
+        assert_eq!((batch.len(), batch.capacity()), (0, 0));
     }
 
     #[test]
-    fn events_beyond_the_harvest_come_with_the_next() {
+    fn events_beyond_the_batch_come_with_the_next() {
         let backend = backend();
         let mut poller = poller(&backend, 0);
         let mut pipes: Vec<_> = (0..5).map(|_| readable_pipe()).collect();
@@ -336,10 +336,10 @@ mod tests {
         }
         let mut left: Vec<_> = pipes.iter().map(|(_, _, fd)| *fd).collect();
         while !left.is_empty() {
-            let mut harvest = Vec::with_capacity(2);
-            poller.harvest(|_| None, Duration::ZERO, &mut harvest).unwrap();
-            assert!(!harvest.is_empty() && harvest.len() <= harvest.capacity());
-            for event in harvest {
+            let mut batch = Vec::with_capacity(2);
+            poller.fill(|_| None, Duration::ZERO, &mut batch).unwrap();
+            assert!(!batch.is_empty() && batch.len() <= batch.capacity());
+            for event in batch {
                 left.retain(|fd| *fd != event.fd);
                 let (reader, _, _) = pipes.iter_mut().find(|(_, _, fd)| *fd == event.fd).unwrap();
                 reader.read_exact(&mut [0]).unwrap();

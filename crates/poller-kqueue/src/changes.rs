@@ -394,9 +394,9 @@ mod tests {
     }
 
     fn reported(always: &mut AlwaysReady) -> Vec<(RawFd, Events)> {
-        let mut harvest = Vec::with_capacity(16);
-        always.report(&mut harvest);
-        harvest.iter().map(|event| (event.fd, event.events)).collect()
+        let mut batch = Vec::with_capacity(16);
+        always.report(&mut batch);
+        batch.iter().map(|event| (event.fd, event.events)).collect()
     }
 
     /// Bugs 21 and 23: the changes of one descriptor take nothing from those of another, and no more does one with

@@ -47,17 +47,17 @@ pub(crate) fn given_up(record: &Record) -> Option<Events> {
     (record.deleted && record.trigger == Trigger::Level).then(|| translate(record))
 }
 
-/// Appends what a record means to a harvest in which the records of this wait begin at `start`.
+/// Appends what a record means to a batch in which the records of this wait begin at `start`.
 ///
 /// Two records of one descriptor that follow each other become one event: a failed connect or a reset reaches the
-/// handler whole, as with the other backends. Where something lies between them, or the harvest is full, they are
+/// handler whole, as with the other backends. Where something lies between them, or the batch is full, they are
 /// two events, which is as right: every event stands for itself.
-pub(crate) fn append(harvest: &mut Vec<Event>, start: usize, record: &Record) {
+pub(crate) fn append(batch: &mut Vec<Event>, start: usize, record: &Record) {
     let &Record { fd, generation, .. } = record;
     let events = translate(record);
-    match harvest[start..].last_mut() {
+    match batch[start..].last_mut() {
         Some(last) if (last.fd, last.generation) == (fd, generation) => last.events = last.events.or(events),
-        _ => harvest.push(Event { fd, generation, events }),
+        _ => batch.push(Event { fd, generation, events }),
     }
 }
 
@@ -119,16 +119,16 @@ mod tests {
         let read = record(Filter::Read, 0, true);
         let write = record(Filter::Write, 0, true);
         let (other, next_life) = (Record { fd: 4, ..read }, Record { generation: 8, ..write });
-        let harvest_of = |records: &[Record], before: usize| {
+        let batch_of = |records: &[Record], before: usize| {
             let earlier = Event { fd: 3, generation: 7, events: Events::NONE };
-            let mut harvest = vec![earlier; before];
-            records.iter().for_each(|record| append(&mut harvest, before, record));
-            harvest.split_off(before)
+            let mut batch = vec![earlier; before];
+            records.iter().for_each(|record| append(&mut batch, before, record));
+            batch.split_off(before)
         };
         let whole = Event { fd: 3, generation: 7, events: translate(&read).or(translate(&write)) };
-        assert_eq!(harvest_of(&[read, write], 0), [whole]);
-        assert_eq!(harvest_of(&[write, read], 2), [whole], "what was there before is left alone");
-        assert_eq!(harvest_of(&[read, other, write], 0).len(), 3);
-        assert_eq!(harvest_of(&[read, next_life], 0).len(), 2);
+        assert_eq!(batch_of(&[read, write], 0), [whole]);
+        assert_eq!(batch_of(&[write, read], 2), [whole], "what was there before is left alone");
+        assert_eq!(batch_of(&[read, other, write], 0).len(), 3);
+        assert_eq!(batch_of(&[read, next_life], 0).len(), 2);
     }
 }

@@ -39,24 +39,24 @@ impl KqueuePoller {
         }
     }
 
-    fn harvest(
+    fn fill(
         &mut self,
         life: impl Fn(RawFd) -> Option<Generation>,
         timeout: Duration,
-        harvest: &mut Vec<Event>,
+        batch: &mut Vec<Event>,
     ) -> io::Result<()> {
         if !self.always.is_empty() {
             self.always.prune(life);
         }
         let timeout = if self.always.is_empty() { timeout } else { Duration::ZERO };
-        let room = self.always.room_for_kernel(harvest.capacity() - harvest.len());
-        let start = harvest.len();
+        let room = self.always.room_for_kernel(batch.capacity() - batch.len());
+        let start = batch.len();
         // To ask for no event at all never waits (measured).
         if room > 0 {
             self.slot.wait(&mut self.buffers, room, timeout)?;
-            self.buffers.records().for_each(|record| events::append(harvest, start, &record));
+            self.buffers.records().for_each(|record| events::append(batch, start, &record));
         }
-        self.always.report(harvest);
+        self.always.report(batch);
         // After the report, so that what the kernel has just said for the last time is not said twice at once.
         for record in self.buffers.records() {
             if let Some(events) = events::given_up(&record) {
@@ -88,9 +88,9 @@ impl Poller for KqueuePoller {
         }
     }
 
-    fn wait(&mut self, table: &FdTable, timeout: Duration, harvest: &mut Vec<Event>) -> io::Result<()> {
+    fn wait(&mut self, table: &FdTable, timeout: Duration, batch: &mut Vec<Event>) -> io::Result<()> {
         let group = self.thread.group();
-        self.harvest(|fd| table.generation(group, fd), timeout, harvest)
+        self.fill(|fd| table.generation(group, fd), timeout, batch)
     }
 
     fn rebuild(&mut self, forked: bool) -> io::Result<()> {
@@ -149,9 +149,9 @@ mod tests {
 
     /// What is there now, in a world where every number lives its first life.
     fn seen(poller: &mut KqueuePoller) -> Vec<(RawFd, Generation, Events)> {
-        let mut harvest = Vec::with_capacity(8);
-        poller.harvest(|_| Some(FIRST), Duration::ZERO, &mut harvest).unwrap();
-        harvest.iter().map(|event| (event.fd, event.generation, event.events)).collect()
+        let mut batch = Vec::with_capacity(8);
+        poller.fill(|_| Some(FIRST), Duration::ZERO, &mut batch).unwrap();
+        batch.iter().map(|event| (event.fd, event.generation, event.events)).collect()
     }
 
     fn readable_pipe() -> (PipeReader, PipeWriter, RawFd) {
@@ -318,14 +318,14 @@ mod tests {
         let backend = backend();
         let mut poller = poller(&backend, 0);
         let Some(waker) = backend.waker(thread(0)) else { return };
-        let mut harvest = Vec::with_capacity(8);
+        let mut batch = Vec::with_capacity(8);
         waker.wake();
-        poller.harvest(|_| None, FOREVER, &mut harvest).unwrap();
+        poller.fill(|_| None, FOREVER, &mut batch).unwrap();
         std::thread::scope(|scope| {
             scope.spawn(|| waker.wake());
-            poller.harvest(|_| None, FOREVER, &mut harvest).unwrap();
+            poller.fill(|_| None, FOREVER, &mut batch).unwrap();
         });
-        assert_eq!(harvest, [], "a wake is no event");
+        assert_eq!(batch, [], "a wake is no event");
     }
 
     #[test]
@@ -337,10 +337,10 @@ mod tests {
         poller.rebuild(false).unwrap();
         assert_eq!(seen(&mut poller), []);
         if let Some(waker) = waker {
-            let mut harvest = Vec::with_capacity(8);
+            let mut batch = Vec::with_capacity(8);
             waker.wake();
-            poller.harvest(|_| None, FOREVER, &mut harvest).unwrap();
-            assert_eq!(harvest, []);
+            poller.fill(|_| None, FOREVER, &mut batch).unwrap();
+            assert_eq!(batch, []);
         }
         apply(&mut poller, &[change(fd, Interest::NONE, Interest::RECV)]);
         assert_eq!(seen(&mut poller), [(fd, FIRST, Events::READY_R)]);

@@ -27,7 +27,7 @@ pub(crate) struct PollPoller {
     /// Numbers that were found not to be open and have been reported, with their life. They are left out until
     /// that life ends or somebody asks for them anew.
     invalid: Vec<(RawFd, Generation)>,
-    /// Where the next harvest starts, so that a small one does not starve the high numbers.
+    /// Where the next batch starts, so that a small one does not starve the high numbers.
     turn: usize,
     /// For more descriptors than one call takes.
     parts: Parts,
@@ -78,11 +78,11 @@ impl PollPoller {
         if result == Err(Errno::EINTR) { Ok(0) } else { result }
     }
 
-    fn harvest(
+    fn fill(
         &mut self,
         permission: impl Fn(RawFd) -> Option<Generation>,
         timeout: Duration,
-        harvest: &mut Vec<Event>,
+        batch: &mut Vec<Event>,
     ) -> io::Result<()> {
         self.build(permission);
         let mut left = self.look(timeout)?;
@@ -102,7 +102,7 @@ impl PollPoller {
             if events.is_none() {
                 continue;
             }
-            if harvest.len() == harvest.capacity() {
+            if batch.len() == batch.capacity() {
                 self.turn = index;
                 break;
             }
@@ -110,7 +110,7 @@ impl PollPoller {
             if events.intersects(Events::INVALID) {
                 self.invalid.push((slot.fd, generation));
             }
-            harvest.push(Event { fd: slot.fd, generation, events });
+            batch.push(Event { fd: slot.fd, generation, events });
         }
         Ok(())
     }
@@ -126,13 +126,13 @@ impl Poller for PollPoller {
         Some(change.wanted)
     }
 
-    fn wait(&mut self, table: &FdTable, timeout: Duration, harvest: &mut Vec<Event>) -> io::Result<()> {
+    fn wait(&mut self, table: &FdTable, timeout: Duration, batch: &mut Vec<Event>) -> io::Result<()> {
         let thread = self.thread;
         let permission = |fd| {
             fault!(OnePollerPerProcess => return table.generation(thread.group(), fd));
             table.poll_permission(thread, fd)
         };
-        self.harvest(permission, timeout, harvest)
+        self.fill(permission, timeout, batch)
     }
 
     fn rebuild(&mut self, _forked: bool) -> io::Result<()> {
@@ -188,9 +188,9 @@ mod tests {
         poller: &mut PollPoller,
         permission: impl Fn(RawFd) -> Option<Generation>,
     ) -> Vec<(RawFd, Generation, Events)> {
-        let mut harvest = Vec::with_capacity(8);
-        poller.harvest(permission, Duration::ZERO, &mut harvest).unwrap();
-        harvest.iter().map(|event| (event.fd, event.generation, event.events)).collect()
+        let mut batch = Vec::with_capacity(8);
+        poller.fill(permission, Duration::ZERO, &mut batch).unwrap();
+        batch.iter().map(|event| (event.fd, event.generation, event.events)).collect()
     }
 
     fn readable_pipe() -> (PipeReader, PipeWriter, RawFd) {
@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn events_beyond_the_harvest_come_with_the_next() {
+    fn events_beyond_the_batch_come_with_the_next() {
         let backend = backend();
         let mut poller = poller(&backend, 0);
         let pipes: Vec<_> = (0..5).map(|_| readable_pipe()).collect();
@@ -318,16 +318,16 @@ mod tests {
         for fd in &left {
             poller.update(&change(*fd, Interest::NONE, Interest::RECV));
         }
-        // Nobody reads: without a turn the lowest numbers would fill every harvest.
+        // Nobody reads: without a turn the lowest numbers would fill every batch.
         for _ in 0..5 {
-            let mut harvest = Vec::with_capacity(1);
-            poller.harvest(|_| Some(FIRST), Duration::ZERO, &mut harvest).unwrap();
-            assert!(harvest.len() <= harvest.capacity());
-            left.retain(|fd| harvest.iter().all(|event| event.fd != *fd));
+            let mut batch = Vec::with_capacity(1);
+            poller.fill(|_| Some(FIRST), Duration::ZERO, &mut batch).unwrap();
+            assert!(batch.len() <= batch.capacity());
+            left.retain(|fd| batch.iter().all(|event| event.fd != *fd));
         }
         assert_eq!(left, [0; 0]);
         let mut none = Vec::new();
-        poller.harvest(|_| Some(FIRST), Duration::ZERO, &mut none).unwrap();
+        poller.fill(|_| Some(FIRST), Duration::ZERO, &mut none).unwrap();
         assert_eq!((none.len(), none.capacity()), (0, 0));
     }
 

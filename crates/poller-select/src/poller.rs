@@ -24,7 +24,7 @@ pub(crate) struct SelectPoller {
     /// Numbers that were found not to be open and have been reported, with their life. They are left out until
     /// that life ends or somebody asks for them anew.
     invalid: Vec<(RawFd, Generation)>,
-    /// Where the next harvest starts, so that a small one does not starve the high numbers.
+    /// Where the next batch starts, so that a small one does not starve the high numbers.
     turn: usize,
     /// Whether the last wait failed with `EBADF` though every number was open.
     unexplained: bool,
@@ -61,12 +61,12 @@ impl SelectPoller {
         (read, write)
     }
 
-    fn harvest(
+    fn fill(
         &mut self,
         permission: impl Fn(RawFd) -> Option<Generation>,
         life: impl Fn(RawFd) -> Option<Generation>,
         timeout: Duration,
-        harvest: &mut Vec<Event>,
+        batch: &mut Vec<Event>,
     ) -> io::Result<()> {
         let (mut read, mut write) = self.build(&permission);
         let was_unexplained = std::mem::take(&mut self.unexplained);
@@ -75,15 +75,10 @@ impl SelectPoller {
         match seen {
             Seen::Nothing => {}
             Seen::Events => {
-                self.collect(
-                    permission,
-                    life,
-                    |fd| translate(read.contains(fd), write.contains(fd)),
-                    harvest,
-                );
+                self.collect(permission, life, |fd| translate(read.contains(fd), write.contains(fd)), batch);
             }
             Seen::BadDescriptor => {
-                return self.search(permission, life, sys::is_open, was_unexplained, harvest);
+                return self.search(permission, life, sys::is_open, was_unexplained, batch);
             }
         }
         Ok(())
@@ -100,9 +95,9 @@ impl SelectPoller {
         life: impl Fn(RawFd) -> Option<Generation>,
         is_open: impl Fn(RawFd) -> bool,
         was_unexplained: bool,
-        harvest: &mut Vec<Event>,
+        batch: &mut Vec<Event>,
     ) -> io::Result<()> {
-        let found = self.collect(permission, life, |fd| Events::INVALID.when(!is_open(fd)), harvest);
+        let found = self.collect(permission, life, |fd| Events::INVALID.when(!is_open(fd)), batch);
         self.unexplained = !found && !was_unexplained;
         if found || self.unexplained { Ok(()) } else { Err(Errno::EBADF.into()) }
     }
@@ -113,7 +108,7 @@ impl SelectPoller {
         permission: impl Fn(RawFd) -> Option<Generation>,
         life: impl Fn(RawFd) -> Option<Generation>,
         answer: impl Fn(RawFd) -> Events,
-        harvest: &mut Vec<Event>,
+        batch: &mut Vec<Event>,
     ) -> bool {
         let mut some = false;
         let count = self.slots.len();
@@ -132,14 +127,14 @@ impl SelectPoller {
                 }
                 continue;
             }
-            if harvest.len() == harvest.capacity() {
+            if batch.len() == batch.capacity() {
                 self.turn = index;
                 break;
             }
             if events == Events::INVALID {
                 self.invalid.push((fd, generation));
             }
-            harvest.push(Event { fd, generation, events });
+            batch.push(Event { fd, generation, events });
         }
         some
     }
@@ -155,11 +150,11 @@ impl Poller for SelectPoller {
         Some(change.wanted)
     }
 
-    fn wait(&mut self, table: &FdTable, timeout: Duration, harvest: &mut Vec<Event>) -> io::Result<()> {
+    fn wait(&mut self, table: &FdTable, timeout: Duration, batch: &mut Vec<Event>) -> io::Result<()> {
         let thread = self.thread;
         let life = |fd| table.generation(thread.group(), fd);
-        fault!(OnePollerPerProcess => return self.harvest(life, life, timeout, harvest));
-        self.harvest(|fd| table.poll_permission(thread, fd), life, timeout, harvest)
+        fault!(OnePollerPerProcess => return self.fill(life, life, timeout, batch));
+        self.fill(|fd| table.poll_permission(thread, fd), life, timeout, batch)
     }
 
     fn rebuild(&mut self, _forked: bool) -> io::Result<()> {
@@ -211,9 +206,9 @@ mod tests {
         poller: &mut SelectPoller,
         permission: impl Fn(RawFd) -> Option<Generation>,
     ) -> Vec<(RawFd, Generation, Events)> {
-        let mut harvest = Vec::with_capacity(8);
-        poller.harvest(permission, |_| Some(FIRST), Duration::ZERO, &mut harvest).unwrap();
-        harvest.iter().map(|event| (event.fd, event.generation, event.events)).collect()
+        let mut batch = Vec::with_capacity(8);
+        poller.fill(permission, |_| Some(FIRST), Duration::ZERO, &mut batch).unwrap();
+        batch.iter().map(|event| (event.fd, event.generation, event.events)).collect()
     }
 
     fn readable_pipe() -> (PipeReader, PipeWriter, RawFd) {
@@ -326,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn events_beyond_the_harvest_come_with_the_next() {
+    fn events_beyond_the_batch_come_with_the_next() {
         let backend = backend();
         let mut poller = poller(&backend, 0);
         let pipes: Vec<_> = (0..5).map(|_| readable_pipe()).collect();
@@ -334,16 +329,16 @@ mod tests {
         for fd in &left {
             poller.update(&change(*fd, Interest::NONE, Interest::RECV));
         }
-        // Nobody reads: without a turn the lowest numbers would fill every harvest.
+        // Nobody reads: without a turn the lowest numbers would fill every batch.
         for _ in 0..5 {
-            let mut harvest = Vec::with_capacity(1);
-            poller.harvest(|_| Some(FIRST), |_| Some(FIRST), Duration::ZERO, &mut harvest).unwrap();
-            assert!(harvest.len() <= harvest.capacity());
-            left.retain(|fd| harvest.iter().all(|event| event.fd != *fd));
+            let mut batch = Vec::with_capacity(1);
+            poller.fill(|_| Some(FIRST), |_| Some(FIRST), Duration::ZERO, &mut batch).unwrap();
+            assert!(batch.len() <= batch.capacity());
+            left.retain(|fd| batch.iter().all(|event| event.fd != *fd));
         }
         assert_eq!(left, [0; 0]);
         let mut none = Vec::new();
-        poller.harvest(|_| Some(FIRST), |_| Some(FIRST), Duration::ZERO, &mut none).unwrap();
+        poller.fill(|_| Some(FIRST), |_| Some(FIRST), Duration::ZERO, &mut none).unwrap();
         assert_eq!((none.len(), none.capacity()), (0, 0));
     }
 
@@ -364,9 +359,9 @@ mod tests {
         poller.update(&change(closed, Interest::NONE, Interest::RECV));
         poller.build(|_| Some(FIRST));
         let search = |poller: &mut SelectPoller, is_open: bool| {
-            let (was, mut harvest) = (std::mem::take(&mut poller.unexplained), Vec::with_capacity(8));
-            let result = poller.search(|_| Some(FIRST), |_| Some(FIRST), |_| is_open, was, &mut harvest);
-            (result.map_err(|error| error.raw_os_error()), harvest.len())
+            let (was, mut batch) = (std::mem::take(&mut poller.unexplained), Vec::with_capacity(8));
+            let result = poller.search(|_| Some(FIRST), |_| Some(FIRST), |_| is_open, was, &mut batch);
+            (result.map_err(|error| error.raw_os_error()), batch.len())
         };
         let error = Err(Some(Errno::EBADF as i32));
         assert_eq!(search(&mut poller, true), (Ok(()), 0), "closed and open again");
@@ -390,9 +385,9 @@ mod tests {
         poller.update(&change(closed, Interest::NONE, Interest::RECV));
         // Permitted while the set is built, and deleted when the bad number is looked for.
         let alive = Cell::new(Some(FIRST));
-        let mut harvest = Vec::with_capacity(8);
-        poller.harvest(|_| alive.take(), |_| None, Duration::ZERO, &mut harvest).unwrap();
-        assert_eq!(harvest, []);
+        let mut batch = Vec::with_capacity(8);
+        poller.fill(|_| alive.take(), |_| None, Duration::ZERO, &mut batch).unwrap();
+        assert_eq!(batch, []);
         assert_eq!(backend.groups[1].read(closed), Interest::NONE);
     }
 }

@@ -85,9 +85,9 @@ impl Checkpoints {
         gate
     }
 
-    /// Holds `thread` when it has harvested something the next time, before it dispatches it. It must be asleep, with
+    /// Holds `thread` when it has received something the next time, before it dispatches it. It must be asleep, with
     /// nothing under way that would wake it but what the caller does next.
-    pub fn hold_harvest(&self, thread: ThreadId) -> Held {
+    pub fn hold_batch(&self, thread: ThreadId) -> Held {
         self.hold(thread, Point::AfterWait, -1)
     }
 }

@@ -235,7 +235,7 @@ impl Lab {
 
     /// Proves that a thread has dispatched whatever its poller had to report before this call, and that its poller holds
     /// what was wanted before this call: two later events on another descriptor went through the same poller. After the
-    /// first, the harvest that held it may still be going on; after the second, it is over. What the kernel refused has
+    /// first, the batch that held it may still be going on; after the second, it is over. What the kernel refused has
     /// been applied again.
     ///
     /// # Errors

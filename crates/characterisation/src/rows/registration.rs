@@ -109,7 +109,7 @@ pub(super) const ROWS: &[Row] = &[
     },
     Row {
         row: "A08",
-        id: "registration/closed-after-harvest",
+        id: "registration/closed-after-batch",
         question: "Is anything of a descriptor left in the poller that is closed after its event was harvested?",
         verbs: "own and peer are connected, other and far are connected, add own for reading, \
                 add other for reading, peer sends 1, far sends 1, wait as harvested, other closes, \
@@ -125,7 +125,7 @@ pub(super) const ROWS: &[Row] = &[
     },
     Row {
         row: "A09",
-        id: "registration/removed-after-harvest",
+        id: "registration/removed-after-batch",
         question: "Is anything reported of a descriptor that was removed after its event was harvested?",
         verbs: "own and peer are connected, add own for reading, peer sends 1, wait as harvested, \
                 remove own? as removed, wait",

@@ -76,7 +76,7 @@ points! {
     SleepAnnounced,
     /// A worker is about to enter its poller's wait.
     BeforeWait,
-    /// A worker has harvested events and dispatched none.
+    /// A worker has received events and dispatched none.
     AfterWait,
 }
 

@@ -52,15 +52,15 @@ impl AlwaysReady {
         self.entries.is_empty()
     }
 
-    /// How many entries of a harvest with `room` the kernel may fill, so that neither it nor this list starves.
+    /// How many entries of a batch with `room` the kernel may fill, so that neither it nor this list starves.
     pub fn room_for_kernel(&self, room: usize) -> usize {
         room - self.entries.len().min(room / 2)
     }
 
-    /// Appends to `harvest` what fits into its capacity. What did not fit comes first the next time.
-    pub fn report(&mut self, harvest: &mut Vec<Event>) {
-        let count = self.entries.len().min(harvest.capacity() - harvest.len());
-        harvest.extend(self.entries[..count].iter().map(|entry| entry.event));
+    /// Appends to `batch` what fits into its capacity. What did not fit comes first the next time.
+    pub fn report(&mut self, batch: &mut Vec<Event>) {
+        let count = self.entries.len().min(batch.capacity() - batch.len());
+        batch.extend(self.entries[..count].iter().map(|entry| entry.event));
         let left = self.entries.split_off(count);
         let reported = std::mem::replace(&mut self.entries, left);
         self.entries.extend(reported.into_iter().filter(|entry| entry.trigger == Trigger::Level));
@@ -72,13 +72,13 @@ mod tests {
     use super::*;
 
     fn fds(list: &mut AlwaysReady, room: usize) -> Vec<RawFd> {
-        let mut harvest = Vec::with_capacity(room);
+        let mut batch = Vec::with_capacity(room);
         // Vec may give more than it was asked for.
-        while harvest.capacity() - harvest.len() > room {
-            harvest.push(Event { fd: -1, generation: 0, events: Events::NONE });
+        while batch.capacity() - batch.len() > room {
+            batch.push(Event { fd: -1, generation: 0, events: Events::NONE });
         }
-        list.report(&mut harvest);
-        harvest.iter().map(|event| event.fd).filter(|fd| *fd >= 0).collect()
+        list.report(&mut batch);
+        batch.iter().map(|event| event.fd).filter(|fd| *fd >= 0).collect()
     }
 
     fn list(count: RawFd) -> AlwaysReady {
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn a_small_harvest_starves_nobody() {
+    fn a_small_batch_starves_nobody() {
         let mut list = list(5);
         let seen: Vec<_> = (0..5).flat_map(|_| fds(&mut list, 2)).collect();
         assert_eq!(seen, [0, 1, 2, 3, 4, 0, 1, 2, 3, 4]);
@@ -108,10 +108,10 @@ mod tests {
     fn the_directions_of_one_life_are_one_event() {
         let mut list = list(1);
         list.keep(0, 1, Events::ERR, Trigger::Level);
-        let mut harvest = Vec::with_capacity(4);
-        list.report(&mut harvest);
+        let mut batch = Vec::with_capacity(4);
+        list.report(&mut batch);
         let events = Events::READY_R.or(Events::ERR);
-        assert_eq!(harvest, [Event { fd: 0, generation: 1, events }]);
+        assert_eq!(batch, [Event { fd: 0, generation: 1, events }]);
     }
 
     /// An entry whose life is over would keep its thread from sleeping for ever.

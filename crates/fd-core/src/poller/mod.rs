@@ -110,7 +110,7 @@ pub trait Poller: Send {
         let _ = settled;
     }
 
-    /// Waits at most `timeout` and appends what was seen to `harvest`, without growing it beyond its
+    /// Waits at most `timeout` and appends what was seen to `batch`, without growing it beyond its
     /// capacity. Being interrupted by a signal is a success with nothing seen.
     ///
     /// `table` lets a backend without kernel state choose the descriptors that this thread may poll.
@@ -118,7 +118,7 @@ pub trait Poller: Send {
     /// # Errors
     /// Each that the wait answered with, except `EINTR` and what the backend can work around. The core counts it,
     /// pauses briefly and waits again.
-    fn wait(&mut self, table: &FdTable, timeout: Duration, harvest: &mut Vec<Event>) -> io::Result<()>;
+    fn wait(&mut self, table: &FdTable, timeout: Duration, batch: &mut Vec<Event>) -> io::Result<()>;
 
     /// Whether the last wait was less than it should have been, because of a limit: shorter, or deaf to some descriptors.
     fn is_degraded(&self) -> bool {

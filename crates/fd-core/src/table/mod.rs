@@ -207,7 +207,7 @@ impl FdTable {
     }
 
     /// The life of `fd`, if `thread` may poll it now: for pollers that build their arrays from shared interest.
-    /// What they harvest is checked again, under that generation.
+    /// What they batch is checked again, under that generation.
     pub fn poll_permission(&self, thread: ThreadId, fd: RawFd) -> Option<Generation> {
         let entry = self.entry(fd)?;
         let word = entry.group.peek();

@@ -27,7 +27,7 @@ use crate::worker::stale::{StaleRegistrations, has_children};
 /// The longest wait: a thread looks around at least this often.
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
 
-/// How many events one wait may harvest.
+/// How many events one wait may batch.
 const HARVEST: usize = 256;
 
 /// How many changes may be queued, and their entries pinned, before they are submitted.
@@ -49,7 +49,7 @@ pub(crate) struct Worker<'c> {
     kernel_state: bool,
     /// Whether the kernel may go on reporting a registration whose descriptor is closed.
     has_stale: bool,
-    harvest: Vec<Event>,
+    batch: Vec<Event>,
     updates: Vec<Update>,
     tasks: VecDeque<Task>,
     /// Entries with queued changes, and what is wanted of each: pinned, so that the changes cannot reach another file.
@@ -76,7 +76,7 @@ impl<'c> Worker<'c> {
             signals,
             kernel_state,
             has_stale: kernel_state && !close_forgets,
-            harvest: Vec::with_capacity(HARVEST),
+            batch: Vec::with_capacity(HARVEST),
             updates: Vec::with_capacity(HARVEST),
             tasks: VecDeque::new(),
             queued: Vec::with_capacity(QUEUE),
@@ -138,7 +138,7 @@ impl<'c> Worker<'c> {
         let timeout = if busy { Duration::ZERO } else { self.timeout() };
         fault!(SleepingClearedEarly => shared.sleep.end());
         checkpoint!(BeforeWait);
-        let waited = self.poller.wait(context.core().table(), timeout, &mut self.harvest);
+        let waited = self.poller.wait(context.core().table(), timeout, &mut self.batch);
         shared.sleep.end();
         self.judge_wait(waited)?;
         checkpoint!(AfterWait);
@@ -355,14 +355,14 @@ impl<'c> Worker<'c> {
 
     fn dispatch(&mut self) {
         let activity = self.context.activity();
-        if !self.harvest.is_empty() {
+        if !self.batch.is_empty() {
             activity.poll_io.bump();
         }
         if self.context.next_timer().is_some_and(|due| due <= self.context.now()) {
             activity.poll_exp.bump();
         }
-        for index in 0..self.harvest.len() {
-            let event = self.harvest[index];
+        for index in 0..self.batch.len() {
+            let event = self.batch[index];
             if self.context.report(event) == Reported::Closed && self.has_stale {
                 self.stale_events.push(event);
             }
@@ -374,8 +374,8 @@ impl<'c> Worker<'c> {
     /// epoll forgets a closed descriptor by itself, unless a copy of it keeps the open file. kqueue goes by the number: an
     /// event of a registration that has ended means that its close is still to come, however long that takes.
     fn end_stale(&mut self) {
-        let only_stale = self.stale_events.len() == self.harvest.len();
-        self.harvest.clear();
+        let only_stale = self.stale_events.len() == self.batch.len();
+        self.batch.clear();
         if self.stale_events.is_empty() {
             return;
         }

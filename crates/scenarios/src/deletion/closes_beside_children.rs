@@ -102,7 +102,7 @@ fn held_before_exec(trial: &mut Trial, lab: &mut Lab, then: Then) -> Result<(), 
     trial.all_hold()?;
     let points = Checkpoints::watch();
     let lives_on = if then == Then::IsGone && !lab.core().backend().capabilities().close_forgets {
-        let collected = points.hold_harvest(thread);
+        let collected = points.hold_batch(thread);
         subjects.iter_mut().try_for_each(|(_, far)| far.write_all(b"last")).map_err(Failure::broken)?;
         collected.reached()?;
         drop(child.exec()?);

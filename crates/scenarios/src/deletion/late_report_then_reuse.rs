@@ -1,4 +1,4 @@
-//! A thread has harvested an event and not looked at it yet when the descriptor is deleted and its number lives again,
+//! A thread has received an event and not looked at it yet when the descriptor is deleted and its number lives again,
 //! on the same thread. The late report must touch nothing of the new life: HAProxy's left its update bit there, and the
 //! new owner's updates never reached that thread (bug 65, model M6).
 
@@ -46,13 +46,13 @@ fn harvested(trial: &mut Trial, lab: &mut Lab, thread: ThreadId) -> Result<(), F
     let handle = lab.insert(ends.near, old.recording(), thread)?;
     lab.core().registration(handle).want_recv().map_err(Failure::broken)?;
     lab.fence(thread)?;
-    // Ready before the wait begins, so that the first harvest has it.
+    // Ready before the wait begins, so that the first batch has it.
     let turn = lab.hold(thread)?;
     let before = lab.activity(thread);
     ends.far.write_all(b"old").map_err(Failure::broken)?;
     lab.wait_until("the data", || descriptors::readable(old.number()))?;
     let checkpoints = Checkpoints::watch();
-    let held = checkpoints.hold_harvest(thread);
+    let held = checkpoints.hold_batch(thread);
     turn.open();
     held.reached()?;
     let deleted = lab.core().registration(handle).delete();

@@ -32,7 +32,7 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
     there_and_back(trial, &mut lab, first, last)?;
     // The other group's numbers are where a mask of the wrong group shows: same bit, another thread.
     there_and_back(trial, &mut lab, last, first)?;
-    while_harvested(trial, &mut lab, &checkpoints, first, last)?;
+    while_in_batch(trial, &mut lab, &checkpoints, first, last)?;
     drop(checkpoints);
     lab.finish(trial, &[])
 }
@@ -93,7 +93,7 @@ fn landed(
 }
 
 /// The old group's thread has an event in its hands while the descriptor goes away, and while it goes and comes back.
-fn while_harvested(
+fn while_in_batch(
     trial: &mut Trial,
     lab: &mut Lab,
     checkpoints: &Checkpoints,
@@ -105,7 +105,7 @@ fn while_harvested(
     let handle = subject.handle;
 
     let counted = lab.activity(home);
-    let harvested = checkpoints.hold_harvest(home);
+    let harvested = checkpoints.hold_batch(home);
     subject.write(b"1")?;
     harvested.reached()?;
     answered(trial, at("takeover"), Ok(()), subject.take(lab, away)?, "L7")?;
@@ -128,7 +128,7 @@ fn while_harvested(
     lab.fence_all()?;
 
     // Away and home again, all while the other side holds an event.
-    let harvested = checkpoints.hold_harvest(away);
+    let harvested = checkpoints.hold_batch(away);
     subject.write(b"2")?;
     harvested.reached()?;
     answered(trial, at("takeover back"), Ok(()), subject.take(lab, home)?, "L7")?;

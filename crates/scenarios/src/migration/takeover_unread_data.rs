@@ -28,8 +28,8 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
     for route in routes(&lab) {
         seen_and_left(trial, &mut lab, route)?;
         reported_to_the_former_owner(trial, &mut lab, route)?;
-        between_harvest_and_dispatch(trial, &mut lab, &checkpoints, route)?;
-        round_trip_between_harvest_and_dispatch(trial, &mut lab, &checkpoints, route)?;
+        between_wait_and_dispatch(trial, &mut lab, &checkpoints, route)?;
+        round_trip_between_wait_and_dispatch(trial, &mut lab, &checkpoints, route)?;
         // A pass pins what it looks at, and a change of group waits for that.
         if lab.core().backend().capabilities().kernel_state && !route.crosses() {
             taken_back_under_a_pass(trial, &mut lab, &checkpoints, route)?;
@@ -147,7 +147,7 @@ fn reported_to_the_former_owner(trial: &mut Trial, lab: &mut Lab, route: Route) 
 }
 
 /// The event is in the old thread's hands when the descriptor is taken.
-fn between_harvest_and_dispatch(
+fn between_wait_and_dispatch(
     trial: &mut Trial,
     lab: &mut Lab,
     checkpoints: &Checkpoints,
@@ -158,10 +158,10 @@ fn between_harvest_and_dispatch(
     let mut subject = Subject::start(trial, lab, old)?;
 
     let counted = lab.activity(old);
-    let harvested = checkpoints.hold_harvest(old);
+    let harvested = checkpoints.hold_batch(old);
     subject.write(b"one")?;
     harvested.reached()?;
-    answered(trial, at("takeover"), Ok(()), subject.take(lab, new)?, "L7: no waiting for a harvest")?;
+    answered(trial, at("takeover"), Ok(()), subject.take(lab, new)?, "L7: no waiting for a batch")?;
     subject.want(lab, new)?;
     subject.wait_for_bytes(lab, b"one")?;
     harvested.release();
@@ -185,7 +185,7 @@ fn between_harvest_and_dispatch(
 
 /// The event is in the owner's hands while the descriptor goes away and comes back. It may handle it then, but nobody
 /// wants anything any more; the edge must come again for the want that follows.
-fn round_trip_between_harvest_and_dispatch(
+fn round_trip_between_wait_and_dispatch(
     trial: &mut Trial,
     lab: &mut Lab,
     checkpoints: &Checkpoints,
@@ -195,7 +195,7 @@ fn round_trip_between_harvest_and_dispatch(
     let at = |what: &str| format!("{}, round trip while harvested: {what}", route.name);
     let mut subject = Subject::start(trial, lab, home)?;
 
-    let harvested = checkpoints.hold_harvest(home);
+    let harvested = checkpoints.hold_batch(home);
     subject.write(b"one")?;
     harvested.reached()?;
     answered(trial, at("takeover"), Ok(()), subject.take(lab, away)?, "L7")?;

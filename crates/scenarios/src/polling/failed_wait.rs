@@ -116,9 +116,9 @@ impl Poller for RefusingPoller {
         self.real.flush(settled);
     }
 
-    fn wait(&mut self, table: &FdTable, timeout: Duration, harvest: &mut Vec<Event>) -> io::Result<()> {
+    fn wait(&mut self, table: &FdTable, timeout: Duration, batch: &mut Vec<Event>) -> io::Result<()> {
         self.refusal.take()?;
-        self.real.wait(table, timeout, harvest)
+        self.real.wait(table, timeout, batch)
     }
 
     fn is_degraded(&self) -> bool {
