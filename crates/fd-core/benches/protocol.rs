@@ -382,7 +382,7 @@ fn want_stop(bench: &Bench, rounds: usize, threads: usize) -> Duration {
     all.into_iter().map(|one| one.recv().unwrap()).max().unwrap()
 }
 
-/// Insert and disown: the life without the system calls that open and close.
+/// Insert and disown: the registration without the system calls that open and close.
 fn insert_delete(bench: &Bench, rounds: usize, threads: usize) -> Duration {
     let pass = |index: usize| {
         let mut fd = Some(descriptor());

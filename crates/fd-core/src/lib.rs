@@ -45,10 +45,10 @@ mod table;
 mod words;
 mod worker;
 
+#[cfg(all(test, not(any(loom, shuttle))))]
+mod model_based;
 #[cfg(all(test, any(loom, shuttle)))]
 mod models;
-#[cfg(all(test, not(any(loom, shuttle))))]
-mod reference;
 #[cfg(all(test, not(any(loom, shuttle))))]
 mod testing;
 

@@ -20,7 +20,7 @@ const UPWARD: (&str, &str) = ("entry/handler.rs", "shared/ready.rs");
 fn is_for_tests(file: &str) -> bool {
     file.starts_with("models/")
         || file.ends_with("tests.rs")
-        || ["reference.rs", "testing.rs"].contains(&file)
+        || ["model_based.rs", "testing.rs"].contains(&file)
 }
 
 /// A wrong variant of a step belongs to the file that has the step, and is beside it only to be out of the

@@ -215,7 +215,7 @@ fn found_in(source: &str) -> Vec<String> {
 fn no_ordering_exists_in_a_model_alone() {
     let sources = sources();
     assert!(
-        sources.contains_key("table/life.rs") && sources.contains_key("words/sync.rs"),
+        sources.contains_key("table/registration.rs") && sources.contains_key("words/sync.rs"),
         "{:?}",
         sources.keys()
     );
@@ -319,7 +319,7 @@ fn what_every_build_has_is_not_found() {
 /// The files of the protocol: all but those for tests, and the child of a fork, which has one thread.
 fn protocol_files() -> Vec<(String, String)> {
     const NOT_PROTOCOL: [&str; 5] =
-        ["reference.rs", "shared/activity.rs", "table/checks.rs", "table/fork.rs", "testing.rs"];
+        ["model_based.rs", "shared/activity.rs", "table/checks.rs", "table/fork.rs", "testing.rs"];
     let is_protocol = |name: &String| {
         !(NOT_PROTOCOL.contains(&name.as_str())
             || name.starts_with("hooks/")

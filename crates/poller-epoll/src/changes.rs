@@ -139,7 +139,7 @@ pub(crate) fn outcome(
         (_, Err(Errno::EBADF)) if is_open() => Outcome::Refused,
         // Absent, closed, or a file that was never accepted: gone, as wanted.
         (Operation::Delete, Err(Errno::ENOENT | Errno::EBADF | Errno::EPERM)) => Outcome::Done,
-        // Left over from an earlier life of the number, or from before a change of group and back.
+        // Left over from an earlier registration of the number, or from before a change of group and back.
         (Operation::Add(events), Err(Errno::EEXIST)) => Outcome::Instead(Operation::Modify(events)),
         (Operation::Modify(events), Err(Errno::ENOENT)) => Outcome::Instead(Operation::Add(events)),
         (_, Err(Errno::EBADF)) => Outcome::Invalid,

@@ -1,6 +1,6 @@
 //! The epoll backend: one epoll descriptor per thread, which the kernel keeps the thread's interest in.
 //!
-//! - The generation travels in the event data, so that an event that was returned for one life of a number is
+//! - The generation travels in the event data, so that an event that was returned for one registration of a number is
 //!   never taken for the next one's.
 //! - A registration belongs to the open file *and* the number: closing one of two duplicates does not end it
 //!   ([epoll(7)], "Will closing a file descriptor cause it to be removed"). [`Backend::forget`] removes it

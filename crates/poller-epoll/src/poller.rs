@@ -53,12 +53,12 @@ impl EpollPoller {
 
     fn fill(
         &mut self,
-        life: impl Fn(RawFd) -> Option<Generation>,
+        registration: impl Fn(RawFd) -> Option<Generation>,
         timeout: Duration,
         batch: &mut Vec<Event>,
     ) -> io::Result<()> {
         if !self.always.is_empty() {
-            self.always.prune(life);
+            self.always.prune(registration);
         }
         let timeout = if self.always.is_empty() { timeout } else { Duration::ZERO };
         let room = self.always.room_for_kernel(batch.capacity() - batch.len());
@@ -130,7 +130,7 @@ mod tests {
         Change { fd, generation: FIRST, known, wanted, trigger: Trigger::Level, force: false }
     }
 
-    /// What is there now, in a world where every number lives its first life.
+    /// What is there now, in a world where every number lives its first registration.
     fn seen(poller: &mut EpollPoller) -> Vec<(RawFd, Generation, Events)> {
         let mut batch = Vec::with_capacity(8);
         poller.fill(|_| Some(FIRST), Duration::ZERO, &mut batch).unwrap();
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn a_regular_file_lets_the_others_through_and_ends_with_its_life() {
+    fn a_regular_file_lets_the_others_through_and_ends_with_its_registration() {
         let (backend, (_reader, _writer, pipe)) = (backend(), readable_pipe());
         let mut poller = poller(&backend, 0);
         let file = File::open("Cargo.toml").unwrap();

@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn every_entry_names_the_descriptor_and_its_life() {
+    fn every_entry_names_the_descriptor_and_its_registration() {
         for operation in operations(&Change { force: true, ..change(RW, RW) }) {
             assert_eq!((operation.fd, operation.generation), (3, 7));
         }

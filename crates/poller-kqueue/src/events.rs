@@ -115,10 +115,10 @@ mod tests {
     }
 
     #[test]
-    fn neighbours_of_one_life_are_one_event() {
+    fn neighbours_of_one_registration_are_one_event() {
         let read = record(Filter::Read, 0, true);
         let write = record(Filter::Write, 0, true);
-        let (other, next_life) = (Record { fd: 4, ..read }, Record { generation: 8, ..write });
+        let (other, next_registration) = (Record { fd: 4, ..read }, Record { generation: 8, ..write });
         let batch_of = |records: &[Record], before: usize| {
             let earlier = Event { fd: 3, generation: 7, events: Events::NONE };
             let mut batch = vec![earlier; before];
@@ -129,6 +129,6 @@ mod tests {
         assert_eq!(batch_of(&[read, write], 0), [whole]);
         assert_eq!(batch_of(&[write, read], 2), [whole], "what was there before is left alone");
         assert_eq!(batch_of(&[read, other, write], 0).len(), 3);
-        assert_eq!(batch_of(&[read, next_life], 0).len(), 2);
+        assert_eq!(batch_of(&[read, next_registration], 0).len(), 2);
     }
 }

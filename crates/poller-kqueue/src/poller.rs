@@ -41,12 +41,12 @@ impl KqueuePoller {
 
     fn fill(
         &mut self,
-        life: impl Fn(RawFd) -> Option<Generation>,
+        registration: impl Fn(RawFd) -> Option<Generation>,
         timeout: Duration,
         batch: &mut Vec<Event>,
     ) -> io::Result<()> {
         if !self.always.is_empty() {
-            self.always.prune(life);
+            self.always.prune(registration);
         }
         let timeout = if self.always.is_empty() { timeout } else { Duration::ZERO };
         let room = self.always.room_for_kernel(batch.capacity() - batch.len());
@@ -147,7 +147,7 @@ mod tests {
         all
     }
 
-    /// What is there now, in a world where every number lives its first life.
+    /// What is there now, in a world where every number lives its first registration.
     fn seen(poller: &mut KqueuePoller) -> Vec<(RawFd, Generation, Events)> {
         let mut batch = Vec::with_capacity(8);
         poller.fill(|_| Some(FIRST), Duration::ZERO, &mut batch).unwrap();

@@ -5,7 +5,7 @@
 //! - `POLLRDHUP` where the kernel has it: Linux, FreeBSD 13 and later. The header alone does not say, so a socket
 //!   pair is asked when the backend is made.
 //! - `POLLNVAL` makes every call return at once until the number is left out: it is reported once per thread and
-//!   life, and then left out.
+//!   registration, and then left out.
 //! - Linux refuses more descriptors than the soft `RLIMIT_NOFILE`, which may be lowered below the number of those that are
 //!   open: then they are looked at in parts, and waited for in short slices.
 //! - A thread that sleeps in poll(2) does not see what others write to the shared interest: the core wakes it.

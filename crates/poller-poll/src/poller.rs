@@ -22,10 +22,10 @@ pub(crate) struct PollPoller {
     interest: Arc<GroupInterest>,
     /// What the kernel is shown; it only ever grows.
     slots: Vec<libc::pollfd>,
-    /// The life behind each slot.
+    /// The registration behind each slot.
     generations: Vec<Generation>,
-    /// Numbers that were found not to be open and have been reported, with their life. They are left out until
-    /// that life ends or somebody asks for them anew.
+    /// Numbers that were found not to be open and have been reported, with their registration. They are left out until
+    /// that registration ends or somebody asks for them anew.
     invalid: Vec<(RawFd, Generation)>,
     /// Where the next batch starts, so that a small one does not starve the high numbers.
     turn: usize,
@@ -179,7 +179,7 @@ mod tests {
         Change { fd, generation: FIRST, known, wanted, trigger: Trigger::Level, force: false }
     }
 
-    /// What is there now, in a world where every number lives its first life.
+    /// What is there now, in a world where every number lives its first registration.
     fn seen(poller: &mut PollPoller) -> Vec<(RawFd, Generation, Events)> {
         seen_with(poller, |_| Some(FIRST))
     }
@@ -271,9 +271,9 @@ mod tests {
         assert!(closed[0].2.intersects(Events::SHUT_W), "{closed:?}");
     }
 
-    /// Not a spin: once per life, and again only if somebody asks anew or the number starts another life.
+    /// Not a spin: once per registration, and again only if somebody asks anew or the number starts another registration.
     #[test]
-    fn a_number_closed_behind_the_table_is_said_once_per_life() {
+    fn a_number_closed_behind_the_table_is_said_once_per_registration() {
         let (backend, (_reader, _writer, fd)) = (backend(), readable_pipe());
         let mut poller = poller(&backend, 0);
         poller.update(&change(CLOSED, Interest::NONE, Interest::RECV));
@@ -304,8 +304,8 @@ mod tests {
         let (backend, (_reader, _writer, fd)) = (backend(), readable_pipe());
         let mut poller = poller(&backend, 0);
         poller.update(&change(fd, Interest::NONE, Interest::RECV));
-        let life = Cell::new(3);
-        let seen = seen_with(&mut poller, |_| Some(life.replace(4)));
+        let registration = Cell::new(3);
+        let seen = seen_with(&mut poller, |_| Some(registration.replace(4)));
         assert_eq!(seen, [(fd, 3, Events::READY_R)]);
     }
 

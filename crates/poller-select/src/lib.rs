@@ -5,7 +5,7 @@
 //!   is for the handler to ask (`SO_ERROR`).
 //! - Descriptors below `FD_SETSIZE` only: a larger table is refused when the backend is made.
 //! - One number that is not open fails the whole call with `EBADF`. The bad one is searched for, reported once per
-//!   thread and life, and left out; the others come with the next wait. Linux looks no further than its own
+//!   thread and registration, and left out; the others come with the next wait. Linux looks no further than its own
 //!   table of open files reaches, and stays silent about a bad number above that.
 //! - A thread that sleeps in select(2) does not see what others write to the shared interest: the core wakes it.
 //!

@@ -21,8 +21,8 @@ pub(crate) struct SelectPoller {
     interest: Arc<GroupInterest>,
     /// What is in the sets, lowest first: the kernel overwrites those. It only ever grows.
     slots: Vec<Slot>,
-    /// Numbers that were found not to be open and have been reported, with their life. They are left out until
-    /// that life ends or somebody asks for them anew.
+    /// Numbers that were found not to be open and have been reported, with their registration. They are left out until
+    /// that registration ends or somebody asks for them anew.
     invalid: Vec<(RawFd, Generation)>,
     /// Where the next batch starts, so that a small one does not starve the high numbers.
     turn: usize,
@@ -64,7 +64,7 @@ impl SelectPoller {
     fn fill(
         &mut self,
         permission: impl Fn(RawFd) -> Option<Generation>,
-        life: impl Fn(RawFd) -> Option<Generation>,
+        registration: impl Fn(RawFd) -> Option<Generation>,
         timeout: Duration,
         batch: &mut Vec<Event>,
     ) -> io::Result<()> {
@@ -75,10 +75,15 @@ impl SelectPoller {
         match seen {
             Seen::Nothing => {}
             Seen::Events => {
-                self.collect(permission, life, |fd| translate(read.contains(fd), write.contains(fd)), batch);
+                self.collect(
+                    permission,
+                    registration,
+                    |fd| translate(read.contains(fd), write.contains(fd)),
+                    batch,
+                );
             }
             Seen::BadDescriptor => {
-                return self.search(permission, life, sys::is_open, was_unexplained, batch);
+                return self.search(permission, registration, sys::is_open, was_unexplained, batch);
             }
         }
         Ok(())
@@ -92,12 +97,12 @@ impl SelectPoller {
     fn search(
         &mut self,
         permission: impl Fn(RawFd) -> Option<Generation>,
-        life: impl Fn(RawFd) -> Option<Generation>,
+        registration: impl Fn(RawFd) -> Option<Generation>,
         is_open: impl Fn(RawFd) -> bool,
         was_unexplained: bool,
         batch: &mut Vec<Event>,
     ) -> io::Result<()> {
-        let found = self.collect(permission, life, |fd| Events::INVALID.when(!is_open(fd)), batch);
+        let found = self.collect(permission, registration, |fd| Events::INVALID.when(!is_open(fd)), batch);
         self.unexplained = !found && !was_unexplained;
         if found || self.unexplained { Ok(()) } else { Err(Errno::EBADF.into()) }
     }
@@ -106,7 +111,7 @@ impl SelectPoller {
     fn collect(
         &mut self,
         permission: impl Fn(RawFd) -> Option<Generation>,
-        life: impl Fn(RawFd) -> Option<Generation>,
+        registration: impl Fn(RawFd) -> Option<Generation>,
         answer: impl Fn(RawFd) -> Events,
         batch: &mut Vec<Event>,
     ) -> bool {
@@ -122,8 +127,8 @@ impl SelectPoller {
             some = true;
             if events == Events::INVALID && permission(fd) != Some(generation) {
                 // Closed as it should be, between the build and the call. Nothing may be left behind.
-                if life(fd).is_none() {
-                    self.interest.sweep(fd, || life(fd).is_none());
+                if registration(fd).is_none() {
+                    self.interest.sweep(fd, || registration(fd).is_none());
                 }
                 continue;
             }
@@ -152,9 +157,9 @@ impl Poller for SelectPoller {
 
     fn wait(&mut self, table: &FdTable, timeout: Duration, batch: &mut Vec<Event>) -> io::Result<()> {
         let thread = self.thread;
-        let life = |fd| table.generation(thread.group(), fd);
-        fault!(OnePollerPerProcess => return self.fill(life, life, timeout, batch));
-        self.fill(|fd| table.poll_permission(thread, fd), life, timeout, batch)
+        let registration = |fd| table.generation(thread.group(), fd);
+        fault!(OnePollerPerProcess => return self.fill(registration, registration, timeout, batch));
+        self.fill(|fd| table.poll_permission(thread, fd), registration, timeout, batch)
     }
 
     fn rebuild(&mut self, _forked: bool) -> io::Result<()> {
@@ -197,7 +202,7 @@ mod tests {
         Change { fd, generation: FIRST, known, wanted, trigger: Trigger::Level, force: false }
     }
 
-    /// What is there now, in a world where every number lives its first life.
+    /// What is there now, in a world where every number lives its first registration.
     fn seen(poller: &mut SelectPoller) -> Vec<(RawFd, Generation, Events)> {
         seen_with(poller, |_| Some(FIRST))
     }
@@ -281,9 +286,9 @@ mod tests {
         assert_eq!(seen(&mut poller), [(fd, FIRST, Events::READY_W)]);
     }
 
-    /// Not a spin: once per life, and again only if somebody asks anew or the number starts another life.
+    /// Not a spin: once per registration, and again only if somebody asks anew or the number starts another registration.
     #[test]
-    fn a_number_closed_behind_the_table_is_said_once_per_life() {
+    fn a_number_closed_behind_the_table_is_said_once_per_registration() {
         let (backend, (_reader, _writer, fd)) = (backend(), readable_pipe());
         let mut poller = poller(&backend, 0);
         let closed = closed_number();
@@ -315,8 +320,8 @@ mod tests {
         let (backend, (_reader, _writer, fd)) = (backend(), readable_pipe());
         let mut poller = poller(&backend, 0);
         poller.update(&change(fd, Interest::NONE, Interest::RECV));
-        let life = Cell::new(3);
-        let seen = seen_with(&mut poller, |_| Some(life.replace(4)));
+        let registration = Cell::new(3);
+        let seen = seen_with(&mut poller, |_| Some(registration.replace(4)));
         assert_eq!(seen, [(fd, 3, Events::READY_R)]);
     }
 

@@ -14,7 +14,7 @@ use crate::words::ids::GroupId;
 pub struct Stale {
     /// The number.
     pub fd: RawFd,
-    /// The life that the handle names.
+    /// The registration that the handle names.
     pub generation: Generation,
 }
 
@@ -85,7 +85,7 @@ pub enum DeleteError {
     /// See [`Stale`].
     #[error(transparent)]
     Stale(#[from] Stale),
-    /// Somebody else has deleted this life, and it is still in use.
+    /// Somebody else has deleted this registration, and it is still in use.
     #[error("deleted already, and still in use by some thread")]
     AlreadyDeleted,
 }

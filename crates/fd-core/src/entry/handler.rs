@@ -9,7 +9,7 @@ use crate::shared::ready::ReadyGuard;
 /// The owner of a descriptor.
 ///
 /// Threads run it by shared reference: the running bit keeps it alive while it is borrowed, because the end of a
-/// life waits for its last user. Several threads may run it at once for a descriptor that is shared by several
+/// registration waits for its last user. Several threads may run it at once for a descriptor that is shared by several
 /// threads; for a descriptor of one thread, never two (S1).
 pub trait Handler: Send + Sync + 'static {
     /// Called on a worker thread of the descriptor's thread mask, for a report in a direction that is wanted. It
@@ -17,7 +17,7 @@ pub trait Handler: Send + Sync + 'static {
     /// until `EAGAIN`.
     fn ready(&self, ready: &ReadyGuard<'_>);
 
-    /// Called once at the end of a disowned life, with the descriptor that the table no longer owns, on
+    /// Called once at the end of a disowned registration, with the descriptor that the table no longer owns, on
     /// whichever thread was the last user. The default closes it.
     fn released(&self, fd: OwnedFd) {
         drop(fd);

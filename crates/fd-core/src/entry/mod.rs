@@ -24,7 +24,7 @@ pub(crate) struct Entry {
     /// Threads between "I have an event for this" and "I am done with it". A thread sets and clears its own bit
     /// only; a takeover sets it from zero.
     pub(crate) running: AtomicU64,
-    /// Threads that may run the handler and poll the descriptor. Zero, once deleted, for the rest of this life.
+    /// Threads that may run the handler and poll the descriptor. Zero, once deleted, for the rest of this registration.
     pub(crate) thread_mask: AtomicU64,
     /// Threads whose poller owes this entry a look.
     pub(crate) update_mask: AtomicU64,
@@ -35,7 +35,7 @@ pub(crate) struct Entry {
     owner: UnsafeCell<MaybeUninit<NonNull<dyn Handler>>>,
     /// See [`crate::state`].
     pub(crate) state: AtomicU32,
-    /// Changes of owner in this life ("tkov").
+    /// Changes of owner in this registration ("tkov").
     pub(crate) takeovers: count::AtomicU32,
 }
 
@@ -43,14 +43,14 @@ pub(crate) struct Entry {
 const _: () = assert!(size_of::<Entry>() == 64 && align_of::<Entry>() == 64);
 
 // SAFETY: the only part that is not Sync by itself is the owner. It is written by the one thread that has
-// claimed or retired the group word, and read under a pin of the same life or under a running bit; both
+// claimed or retired the group word, and read under a pin of the same registration or under a running bit; both
 // exclude each other (S5, S10). The handler itself is Send + Sync.
 unsafe impl Sync for Entry {}
 // SAFETY: as above.
 unsafe impl Send for Entry {}
 
 // SAFETY: zero is a valid value of every atomic, and MaybeUninit accepts anything. A free entry owns nothing:
-// what a live one owns is given back when its life ends.
+// what a live one owns is given back when its registration ends.
 unsafe impl Zeroed for Entry {
     #[cfg(any(loom, shuttle))]
     fn fresh() -> Self {
@@ -101,7 +101,7 @@ impl Entry {
     /// Takes the handler back out of a retired entry.
     ///
     /// # Safety
-    /// The caller has retired the group word, and calls this once for this life.
+    /// The caller has retired the group word, and calls this once for this registration.
     pub(crate) unsafe fn take_owner(&self) -> Arc<dyn Handler> {
         // SAFETY: nobody else is looking any more (retire waited for them), and the pointer came from
         // Arc::into_raw in set_owner.

@@ -58,7 +58,7 @@ points! {
     DeleteTokenSet,
     /// A delete has cleared the thread mask and not looked who is running.
     DeleteMaskCleared,
-    /// The life is over, the number still open.
+    /// The registration is over, the number still open.
     RetiredBeforeClose,
     /// The number has just been closed.
     Closed,

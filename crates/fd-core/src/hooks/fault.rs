@@ -146,7 +146,7 @@ faults! {
     LateReportRuns = "late-report-runs", "HAProxy before cd8914bc5; bug 66, rule S6";
     /// A late report waits for the other late ones before it looks whether it is still allowed.
     LateReportsWait = "late-reports-wait", "HAProxy before f98a8c317; bug 67";
-    /// A second delete of one life is accepted and sets a second token.
+    /// A second delete of one registration is accepted and sets a second token.
     DeleteTwice = "delete-twice", "protocol 6.1";
     /// An update that every allowed thread owes already is neither listed nor announced again.
     NoWakeIfOwed = "no-wake-if-owed", "suspect 19";
@@ -172,7 +172,7 @@ faults! {
     InterruptedWaitFails = "interrupted-wait-fails", "signal(7): EINTR; T05";
     /// kqueue: what the kernel says for the last time, because it takes the filter out as it does, is not said again.
     KqueueSaidOnce = "kqueue-said-once", "FreeBSD's EV_ONESHOT of a dead pipe (measured); V28";
-    /// kqueue: a life that is over and about to be closed is taken for one that is reported for ever.
+    /// kqueue: a registration that is over and about to be closed is taken for one that is reported for ever.
     KqueueClosingIsGhost = "kqueue-closing-is-ghost", "this core, until a slow close was tried";
     /// kqueue: each descriptor's changes are written over those of the descriptors before it.
     KqueueChangesOverwritten = "kqueue-changes-overwritten", "HAProxy before c55b88ece; bug 21";

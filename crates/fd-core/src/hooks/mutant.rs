@@ -49,9 +49,9 @@ mutants! {
     PinRelaxed = "pin-relaxed";
     /// Giving a pin back is relaxed.
     UnpinRelaxed = "unpin-relaxed";
-    /// The end of a life does not acquire what the last visitor did.
+    /// The end of a registration does not acquire what the last visitor did.
     DrainRelaxed = "drain-relaxed";
-    /// A new life is published relaxed.
+    /// A new registration is published relaxed.
     PublishRelaxed = "publish-relaxed";
     /// A link is unlocked relaxed.
     LinkRelaxed = "link-relaxed";
@@ -88,9 +88,9 @@ mutants! {
     ExitUnpinned = "exit-unpinned";
     /// A takeover gives its running bit up without an exit.
     TakeoverNoExit = "takeover-no-exit";
-    /// The end of a life wipes the masks before the last visitor has left.
+    /// The end of a registration wipes the masks before the last visitor has left.
     WipeBeforeDrain = "wipe-before-drain";
-    /// A new life is published before its masks are written.
+    /// A new registration is published before its masks are written.
     PublishEarly = "publish-early";
     /// A change of group does not look who is running.
     MoveIgnoresRunning = "move-ignores-running";

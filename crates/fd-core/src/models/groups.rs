@@ -1,6 +1,6 @@
 //! M10: a change of group ∥ the reports, passes, wants and deletes of both groups' threads.
 
-use super::life::report_and_takeover;
+use super::registration::report_and_takeover;
 use super::world::{World, spawn, thread};
 use super::{Bound, model};
 use crate::entry::error::MoveError;
@@ -18,13 +18,13 @@ fn m10_takeover_and_report() {
 #[test]
 fn m10_takeover_and_delete() {
     model("m10_takeover_and_delete", 2, Bound::NONE).check(|| {
-        let (world, life) = World::one(&[1, 1], 0b01);
-        let taker = spawn(&world, &life, |world, life| {
-            let _ = world.context(thread(2, 0)).takeover(life.handle, life.owner);
+        let (world, registration) = World::one(&[1, 1], 0b01);
+        let taker = spawn(&world, &registration, |world, registration| {
+            let _ = world.context(thread(2, 0)).takeover(registration.handle, registration.owner);
         });
-        world.core.registration(life.handle).delete().unwrap();
+        world.core.registration(registration.handle).delete().unwrap();
         taker.join().unwrap();
-        world.assert_ended(&life);
+        world.assert_ended(&registration);
     });
 }
 
@@ -35,29 +35,29 @@ fn m10_takeover_and_old_pass() {
     let model = model("m10_takeover_and_old_pass", 2, Bound::of(2, 3));
     for listed in [false, true] {
         model.check(move || {
-            let (world, life) = World::one(&[1, 1], 0b01);
+            let (world, registration) = World::one(&[1, 1], 0b01);
             {
                 let old = world.context(thread(1, 0));
-                world.core.schedule(&world.core.table().pin(life.handle).unwrap(), Some(&old));
+                world.core.schedule(&world.core.table().pin(registration.handle).unwrap(), Some(&old));
                 world.pass(&old);
             }
             assert!(world.kernel.holds(thread(1, 0), 0).recv);
             if listed {
-                world.core.registration(life.handle).want_recv().unwrap();
+                world.core.registration(registration.handle).want_recv().unwrap();
             }
-            let old = spawn(&world, &life, |world, life| {
+            let old = spawn(&world, &registration, |world, registration| {
                 let context = world.context(thread(1, 0));
-                context.push_update(life.handle, false);
+                context.push_update(registration.handle, false);
                 world.pass(&context);
             });
             let context = world.context(thread(2, 0));
-            let taken = context.takeover(life.handle, life.owner);
+            let taken = context.takeover(registration.handle, registration.owner);
             if taken.is_ok() {
-                let _ = context.registration(life.handle).want_recv();
+                let _ = context.registration(registration.handle).want_recv();
                 world.pass(&context);
             }
             old.join().unwrap();
-            world.assert_at_rest(&life);
+            world.assert_at_rest(&registration);
             if taken.is_ok() {
                 assert!(
                     world.kernel.holds(thread(2, 0), 0).recv,
@@ -77,26 +77,26 @@ fn m10_takeover_and_old_pass() {
 #[test]
 fn m10_takeover_and_new_pass() {
     model("m10_takeover_and_new_pass", 2, Bound::of(2, 4)).check(|| {
-        let (world, life) = World::one(&[1, 2], 0b01);
+        let (world, registration) = World::one(&[1, 2], 0b01);
         {
             let old = world.context(thread(1, 0));
-            world.core.schedule(&world.core.table().pin(life.handle).unwrap(), Some(&old));
+            world.core.schedule(&world.core.table().pin(registration.handle).unwrap(), Some(&old));
             world.pass(&old);
         }
         // Thread 0 of the new group has the bit that thread 0 of the old group has.
-        let pass = spawn(&world, &life, |world, life| {
+        let pass = spawn(&world, &registration, |world, registration| {
             let context = world.context(thread(2, 0));
-            context.push_update(life.handle, false);
+            context.push_update(registration.handle, false);
             world.pass(&context);
         });
         let context = world.context(thread(2, 1));
-        let taken = context.takeover(life.handle, life.owner);
+        let taken = context.takeover(registration.handle, registration.owner);
         if taken.is_ok() {
-            let _ = context.registration(life.handle).want_recv();
+            let _ = context.registration(registration.handle).want_recv();
             world.pass(&context);
         }
         pass.join().unwrap();
-        world.assert_at_rest(&life);
+        world.assert_at_rest(&registration);
         if taken.is_ok() {
             assert!(world.kernel.holds(thread(2, 1), 0).recv, "L1: wanted, and its poller does not hold it");
             assert!(
@@ -115,16 +115,17 @@ fn m10_takeover_and_new_pass() {
 #[test]
 fn m10_takeover_and_want() {
     model("m10_takeover_and_want", 2, Bound::of(2, 4)).check(|| {
-        let (world, life) = World::one(&[1, 1], 0b01);
-        let outsider =
-            spawn(&world, &life, |world, life| world.core.registration(life.handle).want_recv().unwrap());
-        let taken = world.context(thread(2, 0)).takeover(life.handle, life.owner);
+        let (world, registration) = World::one(&[1, 1], 0b01);
+        let outsider = spawn(&world, &registration, |world, registration| {
+            world.core.registration(registration.handle).want_recv().unwrap()
+        });
+        let taken = world.context(thread(2, 0)).takeover(registration.handle, registration.owner);
         outsider.join().unwrap();
         let (new, old) = if taken.is_ok() { (2, 1) } else { (1, 2) };
         let table = world.core.table();
         assert!(world.listed(old).is_empty(), "S13: listed in a group that it is not in");
         let listed = world.listed(new);
-        let pin = table.pin(life.handle).unwrap();
+        let pin = table.pin(registration.handle).unwrap();
         let wanted = pin.state() & crate::words::state::ACTIVE_R != 0;
         drop(pin);
         // A takeover stops both directions: what was wanted before it is not wanted any more.
@@ -136,7 +137,7 @@ fn m10_takeover_and_want() {
             wanted,
             "L1: wanted, and its poller does not hold it"
         );
-        world.assert_at_rest(&life);
+        world.assert_at_rest(&registration);
     });
 }
 
@@ -145,13 +146,18 @@ fn m10_takeover_and_want() {
 #[test]
 fn m10_takeover_and_late_report_there() {
     model("m10_takeover_and_late_report_there", 2, Bound::of(3, 5)).check(|| {
-        let (world, life) = World::one(&[1, 2], 0b01);
-        let late = spawn(&world, &life, |world, life| world.report_as(thread(2, 0), life));
-        let taken = world.context(thread(2, 1)).takeover(life.handle, life.owner);
+        let (world, registration) = World::one(&[1, 2], 0b01);
+        let late =
+            spawn(&world, &registration, |world, registration| world.report_as(thread(2, 0), registration));
+        let taken = world.context(thread(2, 1)).takeover(registration.handle, registration.owner);
         assert_eq!(late.join().unwrap(), crate::shared::context::Reported::Migrated, "S9");
-        assert_eq!(life.seen.ran.load(Ordering::SeqCst), 0, "S3: a thread runs that is not the owner");
+        assert_eq!(
+            registration.seen.ran.load(Ordering::SeqCst),
+            0,
+            "S3: a thread runs that is not the owner"
+        );
         assert!(matches!(taken, Ok(()) | Err(MoveError::Busy)), "L9: {taken:?}");
-        world.assert_at_rest(&life);
+        world.assert_at_rest(&registration);
     });
 }
 
@@ -159,24 +165,24 @@ fn m10_takeover_and_late_report_there() {
 #[test]
 fn m10_two_takeovers_and_report() {
     model("m10_two_takeovers_and_report", 3, Bound::THREE_WAIT).check(|| {
-        let (world, life) = World::one(&[2, 1], 0b01);
-        let other = spawn(&world, &life, |world, life| {
+        let (world, registration) = World::one(&[2, 1], 0b01);
+        let other = spawn(&world, &registration, |world, registration| {
             let context = world.context(thread(1, 1));
-            let taken = context.takeover(life.handle, life.owner);
-            let _ = context.registration(life.handle).want_recv();
-            world.report(&context, life);
+            let taken = context.takeover(registration.handle, registration.owner);
+            let _ = context.registration(registration.handle).want_recv();
+            world.report(&context, registration);
             taken
         });
-        let reporter = spawn(&world, &life, |world, life| {
-            world.report_as(thread(1, 0), life);
+        let reporter = spawn(&world, &registration, |world, registration| {
+            world.report_as(thread(1, 0), registration);
         });
         let context = world.context(thread(2, 0));
-        let taken = context.takeover(life.handle, life.owner);
-        world.report(&context, &life);
+        let taken = context.takeover(registration.handle, registration.owner);
+        world.report(&context, &registration);
         reporter.join().unwrap();
         let also = other.join().unwrap();
-        world.assert_at_rest(&life);
-        let pin = world.core.table().pin(life.handle).unwrap();
+        world.assert_at_rest(&registration);
+        let pin = world.core.table().pin(registration.handle).unwrap();
         assert_eq!(pin.thread_mask().len(), 1, "S1: one thread's descriptor");
         assert!(taken.is_ok() || also.is_ok() || taken == Err(MoveError::Busy), "L9: {taken:?}, {also:?}");
     });
@@ -186,18 +192,22 @@ fn m10_two_takeovers_and_report() {
 #[test]
 fn m10_migrate_and_report() {
     model("m10_migrate_and_report", 2, Bound::quick(3)).check(|| {
-        let (world, life) = World::one(&[1, 1], 0b01);
-        let reporter = spawn(&world, &life, |world, life| {
-            world.report_as(thread(1, 0), life);
+        let (world, registration) = World::one(&[1, 1], 0b01);
+        let reporter = spawn(&world, &registration, |world, registration| {
+            world.report_as(thread(1, 0), registration);
         });
-        let moved = world.core.registration(life.handle).migrate_on(thread(2, 0));
+        let moved = world.core.registration(registration.handle).migrate_on(thread(2, 0));
         if moved.is_ok() {
-            assert_eq!(life.seen.inside.load(Ordering::SeqCst), 0, "S3: moved under a running handler");
-            life.seen.only(thread(2, 0));
-            world.core.registration(life.handle).want_recv().unwrap();
+            assert_eq!(
+                registration.seen.inside.load(Ordering::SeqCst),
+                0,
+                "S3: moved under a running handler"
+            );
+            registration.seen.only(thread(2, 0));
+            world.core.registration(registration.handle).want_recv().unwrap();
         }
         reporter.join().unwrap();
-        world.assert_at_rest(&life);
-        assert_eq!(world.core.registration(life.handle).migrate_on(thread(2, 0)), Ok(()), "L9");
+        world.assert_at_rest(&registration);
+        assert_eq!(world.core.registration(registration.handle).migrate_on(thread(2, 0)), Ok(()), "L9");
     });
 }

@@ -9,7 +9,7 @@ use std::sync::Mutex;
 use shuttle::scheduler::{PctScheduler, RandomScheduler, Scheduler};
 use shuttle::{Config, FailurePersistence, Runner};
 
-use super::world::{Life, World, group, spawn, thread};
+use super::world::{Registration, World, group, spawn, thread};
 use super::{note, weaken};
 use crate::shared::context::Context;
 use crate::words::ids::ThreadId;
@@ -62,19 +62,19 @@ fn run(
     Runner::new(scheduler, config).run(scene);
 }
 
-/// Whoever deletes a life and finds the number free begins the next one.
+/// Whoever deletes a registration and finds the number free begins the next one.
 #[derive(Default)]
-struct RegistrationCounts(Mutex<Vec<Life>>);
+struct RegistrationCounts(Mutex<Vec<Registration>>);
 
 impl RegistrationCounts {
-    fn latest(&self, fd: i32) -> Option<Life> {
-        self.0.lock().unwrap().iter().rev().find(|life| life.handle.fd == fd).cloned()
+    fn latest(&self, fd: i32) -> Option<Registration> {
+        self.0.lock().unwrap().iter().rev().find(|registration| registration.handle.fd == fd).cloned()
     }
 
-    /// Deletes the latest life of a number, and begins another one in `group_number` if the number is closed.
+    /// Deletes the latest registration of a number, and begins another one in `group_number` if the number is closed.
     fn renew(&self, world: &World, context: &Context, fd: i32, group_number: usize, mask: u64) {
-        if let Some(life) = self.latest(fd) {
-            let _ = context.registration(life.handle).delete();
+        if let Some(registration) = self.latest(fd) {
+            let _ = context.registration(registration.handle).delete();
         }
         if let Some(next) = world.insert_with(fd, group_number, mask, 0) {
             let _ = context.registration(next.handle).want_recv();
@@ -84,12 +84,12 @@ impl RegistrationCounts {
 
     /// Ends everything, and says what must be true then.
     fn end(&self, world: &World) {
-        let lives = self.0.lock().unwrap().clone();
-        for life in &lives {
-            let _ = world.core.registration(life.handle).delete();
+        let registrations = self.0.lock().unwrap().clone();
+        for registration in &registrations {
+            let _ = world.core.registration(registration.handle).delete();
         }
-        for life in &lives {
-            world.assert_ended(life);
+        for registration in &registrations {
+            world.assert_ended(registration);
         }
         for number in world.core.table().groups() {
             assert!(world.core.table().updates(number).head().is_none(), "S13: a closed number is listed");
@@ -104,46 +104,46 @@ fn draw(below: usize) -> usize {
 }
 
 /// One random step of a worker thread.
-fn step(world: &World, context: &Context, lives: &RegistrationCounts, numbers: i32) {
+fn step(world: &World, context: &Context, registrations: &RegistrationCounts, numbers: i32) {
     let fd = draw(numbers as usize) as i32;
-    let Some(life) = lives.latest(fd) else { return };
+    let Some(registration) = registrations.latest(fd) else { return };
     let groups = world.core.table().groups().count();
     match draw(8) {
-        0 => lives.renew(world, context, fd, 1 + draw(groups), 0b01),
-        1 => lives.renew(world, context, fd, 1 + draw(groups), 0b11),
+        0 => registrations.renew(world, context, fd, 1 + draw(groups), 0b01),
+        1 => registrations.renew(world, context, fd, 1 + draw(groups), 0b11),
         2 | 3 => {
-            if context.takeover(life.handle, life.owner).is_ok() {
-                let _ = context.registration(life.handle).want_recv();
+            if context.takeover(registration.handle, registration.owner).is_ok() {
+                let _ = context.registration(registration.handle).want_recv();
             }
         }
-        4 => drop(context.registration(life.handle).want_send()),
+        4 => drop(context.registration(registration.handle).want_send()),
         5 => world.pass(context),
-        _ => drop(world.report(context, &life)),
+        _ => drop(world.report(context, &registration)),
     }
 }
 
 /// Threads of `ids`, each with some random steps, on `numbers` numbers.
 fn storm(threads: &[usize], ids: &[ThreadId], numbers: i32, steps: usize) {
     let world = World::new(numbers as usize, threads);
-    let lives = Arc::new(RegistrationCounts::default());
+    let registrations = Arc::new(RegistrationCounts::default());
     for fd in 0..numbers {
-        lives.0.lock().unwrap().push(world.insert(fd, 1, 0b01));
+        registrations.0.lock().unwrap().push(world.insert(fd, 1, 0b01));
     }
-    let first = lives.latest(0).unwrap();
+    let first = registrations.latest(0).unwrap();
     let others: Vec<_> = ids
         .iter()
         .map(|&id| {
-            let lives = lives.clone();
+            let registrations = registrations.clone();
             spawn(&world, &first, move |world, _| {
                 let context = world.context(id);
                 for _ in 0..steps {
-                    step(world, &context, &lives, numbers);
+                    step(world, &context, &registrations, numbers);
                 }
             })
         })
         .collect();
     others.into_iter().for_each(|other| other.join().unwrap());
-    lives.end(&world);
+    registrations.end(&world);
 }
 
 /// Three threads of one group, one number. S1, S3 to S5, S7, S10, S13, L4.
@@ -174,9 +174,9 @@ fn mix_five_threads() {
 fn mix_list() {
     mix("mix_list", 4, || {
         let world = World::new(3, &[4]);
-        let lives = [0, 1, 2].map(|fd| world.insert(fd, 1, 0b01));
+        let registrations = [0, 1, 2].map(|fd| world.insert(fd, 1, 0b01));
         let others = [(); 4].map(|()| {
-            spawn(&world, &lives[0], |world, _| {
+            spawn(&world, &registrations[0], |world, _| {
                 let table = world.core.table();
                 for _ in 0..3 {
                     let (list, fd) = (table.updates(group(1)), draw(3));
@@ -194,18 +194,18 @@ fn mix_list() {
 fn mix_wants() {
     mix("mix_wants", 5, || {
         let world = World::new(2, &[2]);
-        let lives = [0, 1].map(|fd| world.insert_with(fd, 1, 0b11, 0).unwrap());
+        let registrations = [0, 1].map(|fd| world.insert_with(fd, 1, 0b11, 0).unwrap());
         let outsiders = [(); 3].map(|()| {
-            let lives = lives.clone();
-            spawn(&world, &lives[0].clone(), move |world, _| {
+            let registrations = registrations.clone();
+            spawn(&world, &registrations[0].clone(), move |world, _| {
                 for _ in 0..3 {
-                    let fd = world.core.registration(lives[draw(2)].handle);
+                    let fd = world.core.registration(registrations[draw(2)].handle);
                     let _ = if draw(3) == 0 { fd.stop_recv() } else { fd.want_recv() };
                 }
             })
         });
         let workers = [0, 1].map(|index| {
-            spawn(&world, &lives[0], move |world, _| {
+            spawn(&world, &registrations[0], move |world, _| {
                 let context = world.context(thread(1, index));
                 // Until it is asleep, or has had enough.
                 (0..3).any(|_| world.turn(&context, None))
@@ -213,12 +213,15 @@ fn mix_wants() {
         });
         outsiders.into_iter().for_each(|other| other.join().unwrap());
         let slept = workers.map(|worker| worker.join().unwrap());
-        for life in &lives {
-            let wanted =
-                world.core.table().pin(life.handle).unwrap().state() & crate::words::state::ACTIVE_R != 0;
+        for registration in &registrations {
+            let wanted = world.core.table().pin(registration.handle).unwrap().state()
+                & crate::words::state::ACTIVE_R
+                != 0;
             let served = |index: usize| {
                 let id = thread(1, index);
-                world.kernel.holds(id, life.handle.fd).recv || world.kernel.unread(id) > 0 || !slept[index]
+                world.kernel.holds(id, registration.handle.fd).recv
+                    || world.kernel.unread(id) > 0
+                    || !slept[index]
             };
             assert!(
                 !wanted || served(0) || served(1),
@@ -228,10 +231,11 @@ fn mix_wants() {
         for index in [0, 1] {
             let context = world.context(thread(1, index));
             world.pass(&context);
-            for life in &lives {
-                let wanted =
-                    world.core.table().pin(life.handle).unwrap().state() & crate::words::state::ACTIVE_R != 0;
-                let held = world.kernel.holds(context.id(), life.handle.fd).recv;
+            for registration in &registrations {
+                let wanted = world.core.table().pin(registration.handle).unwrap().state()
+                    & crate::words::state::ACTIVE_R
+                    != 0;
+                let held = world.kernel.holds(context.id(), registration.handle.fd).recv;
                 assert!(held || !wanted, "L1: wanted, and its poller does not hold it");
             }
         }

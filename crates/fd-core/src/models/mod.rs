@@ -11,11 +11,11 @@ mod groups;
 #[cfg(loom)]
 mod interest;
 #[cfg(loom)]
-mod life;
-#[cfg(loom)]
 mod list;
 #[cfg(shuttle)]
 mod mixes;
+#[cfg(loom)]
+mod registration;
 #[cfg(loom)]
 mod sleep;
 #[cfg(loom)]

@@ -21,10 +21,10 @@ fn one_signal(handled: &Arc<AtomicUsize>) -> Arc<Signals> {
 #[test]
 fn m9_post_and_turn() {
     model("m9_post_and_turn", 2, Bound::NONE).check(|| {
-        let (world, life) = World::one(&[1], 0b01);
+        let (world, registration) = World::one(&[1], 0b01);
         let ran = Arc::new(AtomicUsize::new(0));
         let written = Arc::new(crate::words::sync::AtomicU32::new(0));
-        let worker = spawn(&world, &life, |world, _| world.turn(&world.context(thread(1, 0)), None));
+        let worker = spawn(&world, &registration, |world, _| world.turn(&world.context(thread(1, 0)), None));
         {
             let ran = ran.clone();
             written.store(1, Ordering::Relaxed);
@@ -53,16 +53,17 @@ fn m9_post_and_turn() {
 #[test]
 fn m9_two_wakers_and_turns() {
     model("m9_two_wakers_and_turns", 3, Bound::of(2, 3)).check(|| {
-        let (world, life) = World::one(&[1], 0b01);
+        let (world, registration) = World::one(&[1], 0b01);
         let (ran, handled) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
         let worker = {
             let signals = one_signal(&handled);
-            spawn(&world, &life, move |world, _| {
+            spawn(&world, &registration, move |world, _| {
                 let context = world.context(thread(1, 0));
                 world.turn(&context, Some(signals.clone())) || world.turn(&context, Some(signals))
             })
         };
-        let caught = spawn(&world, &life, |world, _| signals::note(&world.core, thread(1, 0), SIGNAL));
+        let caught =
+            spawn(&world, &registration, |world, _| signals::note(&world.core, thread(1, 0), SIGNAL));
         {
             let ran = ran.clone();
             world.core.post(thread(1, 0), move |_| {
@@ -83,10 +84,10 @@ fn m9_two_wakers_and_turns() {
 #[test]
 fn m9_two_wakers_and_a_sleeper() {
     model("m9_two_wakers_and_a_sleeper", 2, Bound::NONE).check(|| {
-        let (world, life) = World::one(&[1], 0b01);
+        let (world, registration) = World::one(&[1], 0b01);
         let sleep = |world: &World| world.core.thread(thread(1, 0)).unwrap().sleep.announce();
         sleep(&world);
-        let other = spawn(&world, &life, |world, _| world.core.wake(thread(1, 0)));
+        let other = spawn(&world, &registration, |world, _| world.core.wake(thread(1, 0)));
         world.core.wake(thread(1, 0));
         other.join().unwrap();
         assert_eq!(world.kernel.unread(thread(1, 0)), 1, "S17, L2: one write per sleep");
@@ -102,12 +103,14 @@ fn m9_two_wakers_and_a_sleeper() {
 #[test]
 fn m9_signal_and_turn() {
     model("m9_signal_and_turn", 2, Bound::NONE).check(|| {
-        let (world, life) = World::one(&[1], 0b01);
+        let (world, registration) = World::one(&[1], 0b01);
         let handled = Arc::new(AtomicUsize::new(0));
         let signals = one_signal(&handled);
         let worker = {
             let signals = signals.clone();
-            spawn(&world, &life, move |world, _| world.turn(&world.context(thread(1, 0)), Some(signals)))
+            spawn(&world, &registration, move |world, _| {
+                world.turn(&world.context(thread(1, 0)), Some(signals))
+            })
         };
         signals::note(&world.core, thread(1, 0), SIGNAL);
         let slept = worker.join().unwrap();
@@ -128,8 +131,8 @@ fn m9_signal_and_turn() {
 #[test]
 fn m9_stop_and_turn() {
     model("m9_stop_and_turn", 2, Bound::NONE).check(|| {
-        let (world, life) = World::one(&[1], 0b01);
-        let worker = spawn(&world, &life, |world, _| {
+        let (world, registration) = World::one(&[1], 0b01);
+        let worker = spawn(&world, &registration, |world, _| {
             let context = world.context(thread(1, 0));
             !world.core.is_stopping() && world.turn(&context, None)
         });
@@ -143,11 +146,11 @@ fn m9_stop_and_turn() {
 #[test]
 fn m9_post_and_end() {
     model("m9_post_and_end", 2, Bound::NONE).check(|| {
-        let (world, life) = World::one(&[1], 0b01);
+        let (world, registration) = World::one(&[1], 0b01);
         let held = Arc::new(());
         let poster = {
             let held = Arc::clone(&held);
-            spawn(&world, &life, move |world, _| world.core.post(thread(1, 0), move |_| drop(held)))
+            spawn(&world, &registration, move |world, _| world.core.post(thread(1, 0), move |_| drop(held)))
         };
         let _ = world.core.thread(thread(1, 0)).unwrap().end_tasks();
         let accepted = poster.join().unwrap();

@@ -2,31 +2,31 @@
 
 use std::sync::atomic::Ordering;
 
-use super::world::{Life, World, spawn, thread};
+use super::world::{Registration, World, spawn, thread};
 use super::{Bound, model};
 use crate::shared::context::Context;
 use crate::words::ids::ThreadMask;
 use crate::words::state;
 
-/// A world of one shared-list life that nobody wants yet.
-fn quiet(threads: &[usize], mask: u64, kernel_state: bool) -> (std::sync::Arc<World>, Life) {
+/// A world of one shared-list registration that nobody wants yet.
+fn quiet(threads: &[usize], mask: u64, kernel_state: bool) -> (std::sync::Arc<World>, Registration) {
     let world = World::with(1, threads, kernel_state);
-    let life = world.insert_with(0, 1, mask, 0).unwrap();
-    (world, life)
+    let registration = world.insert_with(0, 1, mask, 0).unwrap();
+    (world, registration)
 }
 
 /// L1, L3 when everybody is at rest: whoever is owed a look will get one.
-fn assert_owed_is_listed(world: &World, life: &Life) {
+fn assert_owed_is_listed(world: &World, registration: &Registration) {
     let table = world.core.table();
-    let pin = table.pin(life.handle).unwrap();
+    let pin = table.pin(registration.handle).unwrap();
     let owed = ThreadMask::from_bits(pin.entry().update_mask.load(Ordering::SeqCst));
     let listed = !table.updates(pin.group()).check_whole(table, table.capacity()).is_empty();
     assert!(owed.is_empty() || listed, "L3: {owed:?} owe a look, and the entry is in no list (bug 40)");
 }
 
 /// What must hold of every allowed thread after its next pass. L1, S11; and S9 in the model's poller.
-fn assert_polled(world: &World, life: &Life, contexts: &[&Context]) {
-    let wanted = world.core.table().pin(life.handle).unwrap().state() & state::ACTIVE_R != 0;
+fn assert_polled(world: &World, registration: &Registration, contexts: &[&Context]) {
+    let wanted = world.core.table().pin(registration.handle).unwrap().state() & state::ACTIVE_R != 0;
     for context in contexts {
         world.pass(context);
         assert_eq!(
@@ -39,7 +39,7 @@ fn assert_polled(world: &World, life: &Life, contexts: &[&Context]) {
     let table = world.core.table();
     let listed = table.updates(thread(1, 0).group()).check_whole(table, 1);
     assert!(listed.is_empty(), "L3: nobody owes it a look, and it is listed");
-    assert_eq!(table.pin(life.handle).unwrap().entry().update_mask.load(Ordering::SeqCst), 0, "L3");
+    assert_eq!(table.pin(registration.handle).unwrap().entry().update_mask.load(Ordering::SeqCst), 0, "L3");
 }
 
 /// M7: an outsider wants ∥ the turn of the one allowed thread, which may just be taking an older update off the list. L1, L2, L3.
@@ -48,18 +48,19 @@ fn m7_want_and_turn() {
     let model = model("m7_want_and_turn", 2, Bound::of(3, 5));
     for older in [false, true] {
         model.check(move || {
-            let (world, life) = quiet(&[1], 0b01, true);
+            let (world, registration) = quiet(&[1], 0b01, true);
             if older {
-                world.core.schedule(&world.core.table().pin(life.handle).unwrap(), None);
+                world.core.schedule(&world.core.table().pin(registration.handle).unwrap(), None);
             }
-            let worker = spawn(&world, &life, |world, _| world.turn(&world.context(thread(1, 0)), None));
-            world.core.registration(life.handle).want_recv().unwrap();
+            let worker =
+                spawn(&world, &registration, |world, _| world.turn(&world.context(thread(1, 0)), None));
+            world.core.registration(registration.handle).want_recv().unwrap();
             let slept = worker.join().unwrap();
-            assert_owed_is_listed(&world, &life);
+            assert_owed_is_listed(&world, &registration);
             let held = world.kernel.holds(thread(1, 0), 0).recv;
             let woken = world.kernel.unread(thread(1, 0)) > 0;
             assert!(held || woken || !slept, "L1: wanted, and its only thread sleeps without knowing");
-            assert_polled(&world, &life, &[&world.context(thread(1, 0))]);
+            assert_polled(&world, &registration, &[&world.context(thread(1, 0))]);
         });
     }
 }
@@ -68,20 +69,20 @@ fn m7_want_and_turn() {
 #[test]
 fn m7_want_and_two_passes() {
     model("m7_want_and_two_passes", 3, Bound::of(2, 3)).check(|| {
-        let (world, life) = quiet(&[2], 0b11, true);
-        world.core.schedule(&world.core.table().pin(life.handle).unwrap(), None);
+        let (world, registration) = quiet(&[2], 0b11, true);
+        world.core.schedule(&world.core.table().pin(registration.handle).unwrap(), None);
         let workers = [0, 1].map(|index| {
-            spawn(&world, &life, move |world, _| world.turn(&world.context(thread(1, index)), None))
+            spawn(&world, &registration, move |world, _| world.turn(&world.context(thread(1, index)), None))
         });
-        world.core.registration(life.handle).want_recv().unwrap();
+        world.core.registration(registration.handle).want_recv().unwrap();
         let slept = workers.map(|worker| worker.join().unwrap());
-        assert_owed_is_listed(&world, &life);
+        assert_owed_is_listed(&world, &registration);
         let served = |index: usize| {
             let id = thread(1, index);
             world.kernel.holds(id, 0).recv || world.kernel.unread(id) > 0 || !slept[index]
         };
         assert!(served(0) || served(1), "L1: wanted, and both of its threads sleep without knowing");
-        assert_polled(&world, &life, &[&world.context(thread(1, 0)), &world.context(thread(1, 1))]);
+        assert_polled(&world, &registration, &[&world.context(thread(1, 0)), &world.context(thread(1, 1))]);
     });
 }
 
@@ -89,16 +90,17 @@ fn m7_want_and_two_passes() {
 #[test]
 fn m7_two_outsiders() {
     model("m7_two_outsiders", 2, Bound::quick(3)).check(|| {
-        let (world, life) = quiet(&[1], 0b01, true);
+        let (world, registration) = quiet(&[1], 0b01, true);
         world.core.thread(thread(1, 0)).unwrap().sleep.announce();
-        let other =
-            spawn(&world, &life, |world, life| world.core.registration(life.handle).want_recv().unwrap());
-        world.core.registration(life.handle).stop_recv().unwrap();
-        world.core.registration(life.handle).want_recv().unwrap();
+        let other = spawn(&world, &registration, |world, registration| {
+            world.core.registration(registration.handle).want_recv().unwrap()
+        });
+        world.core.registration(registration.handle).stop_recv().unwrap();
+        world.core.registration(registration.handle).want_recv().unwrap();
         let notified = world.core.thread(thread(1, 0)).unwrap().sleep.is_notified();
         assert!(notified, "L1: wanted, and its only thread is asleep");
         other.join().unwrap();
-        assert_polled(&world, &life, &[&world.context(thread(1, 0))]);
+        assert_polled(&world, &registration, &[&world.context(thread(1, 0))]);
     });
 }
 
@@ -106,19 +108,19 @@ fn m7_two_outsiders() {
 #[test]
 fn m7_private_and_shared() {
     model("m7_private_and_shared", 2, Bound::quick(3)).check(|| {
-        let (world, life) = quiet(&[1], 0b01, true);
-        let owner = spawn(&world, &life, |world, life| {
+        let (world, registration) = quiet(&[1], 0b01, true);
+        let owner = spawn(&world, &registration, |world, registration| {
             let context = world.context(thread(1, 0));
-            context.registration(life.handle).want_recv().unwrap();
+            context.registration(registration.handle).want_recv().unwrap();
             world.pass(&context);
         });
-        world.core.registration(life.handle).want_send().unwrap();
+        world.core.registration(registration.handle).want_send().unwrap();
         owner.join().unwrap();
-        assert_owed_is_listed(&world, &life);
+        assert_owed_is_listed(&world, &registration);
         let context = world.context(thread(1, 0));
         world.pass(&context);
         assert_eq!(world.kernel.holds(thread(1, 0), 0), crate::poller::Interest::BOTH, "L1");
-        assert_polled(&world, &life, &[&context]);
+        assert_polled(&world, &registration, &[&context]);
     });
 }
 
@@ -127,34 +129,35 @@ fn m7_private_and_shared() {
 #[test]
 fn m7_pass_and_takeover_back() {
     model("m7_pass_and_takeover_back", 2, Bound::of(3, 4)).check(|| {
-        let (world, life) = World::one(&[2], 0b01);
+        let (world, registration) = World::one(&[2], 0b01);
         let first = world.context(thread(1, 0));
-        world.core.schedule(&world.core.table().pin(life.handle).unwrap(), Some(&first));
+        world.core.schedule(&world.core.table().pin(registration.handle).unwrap(), Some(&first));
         world.pass(&first);
         let before = world.kernel.begun(thread(1, 0), 0);
-        let second = spawn(&world, &life, |world, life| {
+        let second = spawn(&world, &registration, |world, registration| {
             let context = world.context(thread(1, 1));
             // Refused while the first thread is at it.
-            let _ = context.takeover(life.handle, life.owner);
+            let _ = context.takeover(registration.handle, registration.owner);
             world.pass(&context);
         });
-        let taken = first.takeover(life.handle, life.owner);
+        let taken = first.takeover(registration.handle, registration.owner);
         if taken.is_ok() {
-            first.registration(life.handle).want_recv().unwrap();
+            first.registration(registration.handle).want_recv().unwrap();
             world.pass(&first);
         }
         second.join().unwrap();
         // Woken, if the other pass has left it something.
         world.pass(&first);
-        let owner = world.core.table().pin(life.handle).unwrap().thread_mask();
-        let takeovers = world.core.table().pin(life.handle).unwrap().entry().takeovers.load(Ordering::SeqCst);
+        let owner = world.core.table().pin(registration.handle).unwrap().thread_mask();
+        let takeovers =
+            world.core.table().pin(registration.handle).unwrap().entry().takeovers.load(Ordering::SeqCst);
         if owner == thread(1, 0).mask() && takeovers == 2 {
             assert!(
                 world.kernel.begun(thread(1, 0), 0) > before,
                 "L1: a registration of the time before the takeover is believed"
             );
         }
-        world.assert_at_rest(&life);
+        world.assert_at_rest(&registration);
     });
 }
 
@@ -163,26 +166,26 @@ fn m7_pass_and_takeover_back() {
 #[test]
 fn m7_takeover_and_old_pass() {
     model("m7_takeover_and_old_pass", 2, Bound::of(2, 3)).check(|| {
-        let (world, life) = World::one(&[2], 0b01);
+        let (world, registration) = World::one(&[2], 0b01);
         {
             let old = world.context(thread(1, 0));
-            world.core.schedule(&world.core.table().pin(life.handle).unwrap(), Some(&old));
+            world.core.schedule(&world.core.table().pin(registration.handle).unwrap(), Some(&old));
             world.pass(&old);
         }
-        let old = spawn(&world, &life, |world, life| {
+        let old = spawn(&world, &registration, |world, registration| {
             let context = world.context(thread(1, 0));
-            let reported = world.report(&context, life);
+            let reported = world.report(&context, registration);
             world.pass(&context);
             reported
         });
         let context = world.context(thread(1, 1));
-        let taken = context.takeover(life.handle, life.owner);
+        let taken = context.takeover(registration.handle, registration.owner);
         if taken.is_ok() {
-            context.registration(life.handle).want_recv().unwrap();
+            context.registration(registration.handle).want_recv().unwrap();
             world.pass(&context);
         }
         let reported = old.join().unwrap();
-        world.assert_at_rest(&life);
+        world.assert_at_rest(&registration);
         if taken.is_ok() {
             assert!(world.kernel.holds(thread(1, 1), 0).recv, "L1: wanted, and its poller does not hold it");
             let still = world.kernel.holds(thread(1, 0), 0).recv;
@@ -199,23 +202,23 @@ fn m7_takeover_and_old_pass() {
 #[test]
 fn m7_unwanted_report_and_want() {
     model("m7_unwanted_report_and_want", 2, Bound::of(2, 4)).check(|| {
-        let (world, life) = World::one(&[1], 0b01);
+        let (world, registration) = World::one(&[1], 0b01);
         {
             let owner = world.context(thread(1, 0));
-            world.core.schedule(&world.core.table().pin(life.handle).unwrap(), Some(&owner));
+            world.core.schedule(&world.core.table().pin(registration.handle).unwrap(), Some(&owner));
             world.pass(&owner);
-            owner.registration(life.handle).stop_recv().unwrap();
+            owner.registration(registration.handle).stop_recv().unwrap();
         }
-        let owner = spawn(&world, &life, |world, life| {
+        let owner = spawn(&world, &registration, |world, registration| {
             let context = world.context(thread(1, 0));
-            world.report(&context, life);
+            world.report(&context, registration);
             world.pass(&context);
-            let ran = life.seen.ran.load(Ordering::SeqCst) > 0;
+            let ran = registration.seen.ran.load(Ordering::SeqCst) > 0;
             assert!(ran || !context.has_updates(), "L6");
         });
-        world.core.registration(life.handle).want_recv().unwrap();
+        world.core.registration(registration.handle).want_recv().unwrap();
         owner.join().unwrap();
-        assert_polled(&world, &life, &[&world.context(thread(1, 0))]);
+        assert_polled(&world, &registration, &[&world.context(thread(1, 0))]);
     });
 }
 
@@ -224,21 +227,25 @@ fn m7_unwanted_report_and_want() {
 #[test]
 fn m7_unwanted_report_is_quiet() {
     model("m7_unwanted_report_is_quiet", 2, Bound::of(2, 4)).check(|| {
-        let (world, life) = World::one(&[1], 0b01);
+        let (world, registration) = World::one(&[1], 0b01);
         {
             let owner = world.context(thread(1, 0));
-            world.core.schedule(&world.core.table().pin(life.handle).unwrap(), Some(&owner));
+            world.core.schedule(&world.core.table().pin(registration.handle).unwrap(), Some(&owner));
             world.pass(&owner);
         }
-        let owner = spawn(&world, &life, |world, life| {
+        let owner = spawn(&world, &registration, |world, registration| {
             let context = world.context(thread(1, 0));
-            context.registration(life.handle).stop_recv().unwrap();
-            world.report(&context, life);
+            context.registration(registration.handle).stop_recv().unwrap();
+            world.report(&context, registration);
             world.pass(&context);
         });
-        world.core.registration(life.handle).may_send().unwrap();
+        world.core.registration(registration.handle).may_send().unwrap();
         owner.join().unwrap();
-        assert_eq!(life.seen.ran.load(Ordering::SeqCst), 0, "S18: the handler runs for what nobody wants");
+        assert_eq!(
+            registration.seen.ran.load(Ordering::SeqCst),
+            0,
+            "S18: the handler runs for what nobody wants"
+        );
         let held = world.kernel.holds(thread(1, 0), 0);
         assert!(!held.recv, "L6: reported, not wanted, and held all the same");
     });
@@ -249,15 +256,15 @@ fn m7_unwanted_report_is_quiet() {
 #[test]
 fn m7_shared_interest() {
     model("m7_shared_interest", 2, Bound::of(2, 3)).check(|| {
-        let (world, life) = quiet(&[2], 0b11, false);
-        world.core.registration(life.handle).want_recv().unwrap();
-        let other = spawn(&world, &life, |world, _| world.pass(&world.context(thread(1, 0))));
+        let (world, registration) = quiet(&[2], 0b11, false);
+        world.core.registration(registration.handle).want_recv().unwrap();
+        let other = spawn(&world, &registration, |world, _| world.pass(&world.context(thread(1, 0))));
         let context = world.context(thread(1, 1));
-        context.registration(life.handle).stop_recv().unwrap();
-        context.registration(life.handle).want_send().unwrap();
+        context.registration(registration.handle).stop_recv().unwrap();
+        context.registration(registration.handle).want_send().unwrap();
         world.pass(&context);
         other.join().unwrap();
-        let wanted = state::wanted(world.core.table().pin(life.handle).unwrap().state());
+        let wanted = state::wanted(world.core.table().pin(registration.handle).unwrap().state());
         assert_eq!(world.kernel.holds(thread(1, 0), 0), wanted, "L1: the map does not hold what is wanted");
         assert!(world.listed(1).is_empty(), "L3: nobody owes it a look, and it is listed");
     });
@@ -268,18 +275,18 @@ fn m7_shared_interest() {
 #[test]
 fn m7_shared_interest_and_takeover() {
     model("m7_shared_interest_and_takeover", 2, Bound::of(2, 3)).check(|| {
-        let (world, life) = quiet(&[2], 0b01, false);
-        world.core.registration(life.handle).want_recv().unwrap();
-        let old = spawn(&world, &life, |world, _| world.pass(&world.context(thread(1, 0))));
+        let (world, registration) = quiet(&[2], 0b01, false);
+        world.core.registration(registration.handle).want_recv().unwrap();
+        let old = spawn(&world, &registration, |world, _| world.pass(&world.context(thread(1, 0))));
         let context = world.context(thread(1, 1));
-        let taken = context.takeover(life.handle, life.owner);
+        let taken = context.takeover(registration.handle, registration.owner);
         if taken.is_ok() {
-            context.registration(life.handle).want_recv().unwrap();
+            context.registration(registration.handle).want_recv().unwrap();
             world.pass(&context);
         }
         old.join().unwrap();
         let owner = thread(1, usize::from(taken.is_ok()));
-        let (recv, send) = world.core.table().pin(life.handle).unwrap().polled().load();
+        let (recv, send) = world.core.table().pin(registration.handle).unwrap().polled().load();
         assert_eq!((recv, send), (owner.mask().bits(), 0), "L5, S11: a close would not end {owner}'s wait");
         assert!(world.kernel.holds(thread(1, 0), 0).recv, "L1: the map does not hold what is wanted");
     });
@@ -289,20 +296,20 @@ fn m7_shared_interest_and_takeover() {
 #[test]
 fn m7_boot_and_want() {
     model("m7_boot_and_want", 2, Bound::quick(3)).check(|| {
-        let (world, life) = quiet(&[1], 0b01, true);
-        let boot = spawn(&world, &life, |world, _| {
+        let (world, registration) = quiet(&[1], 0b01, true);
+        let boot = spawn(&world, &registration, |world, _| {
             let context = world.context(thread(1, 0));
             context.register_all();
             world.turn(&context, None)
         });
-        world.core.registration(life.handle).want_recv().unwrap();
+        world.core.registration(registration.handle).want_recv().unwrap();
         let slept = boot.join().unwrap();
         let held = world.kernel.holds(thread(1, 0), 0).recv;
         assert!(
             held || !slept || world.kernel.unread(thread(1, 0)) > 0,
             "L1: wanted, and its only thread sleeps"
         );
-        assert_polled(&world, &life, &[&world.context(thread(1, 0))]);
+        assert_polled(&world, &registration, &[&world.context(thread(1, 0))]);
     });
 }
 
@@ -311,16 +318,16 @@ fn m7_boot_and_want() {
 fn m7_boot_and_takeover() {
     model("m7_boot_and_takeover", 2, Bound::of(2, 4)).check(|| {
         let world = World::new(2, &[2]);
-        let (life, stays) = (world.insert(0, 1, 0b01), world.insert(1, 1, 0b01));
-        let boot = spawn(&world, &life, |world, _| {
+        let (registration, stays) = (world.insert(0, 1, 0b01), world.insert(1, 1, 0b01));
+        let boot = spawn(&world, &registration, |world, _| {
             let context = world.context(thread(1, 0));
             context.register_all();
             world.pass(&context);
         });
         let context = world.context(thread(1, 1));
-        let taken = context.takeover(life.handle, life.owner);
+        let taken = context.takeover(registration.handle, registration.owner);
         if taken.is_ok() {
-            context.registration(life.handle).want_recv().unwrap();
+            context.registration(registration.handle).want_recv().unwrap();
         }
         world.pass(&context);
         boot.join().unwrap();
@@ -336,7 +343,7 @@ fn m7_boot_and_takeover() {
             world.kernel.holds(thread(1, 0), 1).recv,
             "L1: wanted before its thread started, and nobody polls it"
         );
-        world.assert_at_rest(&life);
+        world.assert_at_rest(&registration);
         world.assert_at_rest(&stays);
     });
 }
@@ -345,18 +352,18 @@ fn m7_boot_and_takeover() {
 #[test]
 fn m7_member_wants() {
     model("m7_member_wants", 2, Bound::of(2, 4)).check(|| {
-        let (world, life) = quiet(&[2], 0b11, true);
-        let other = spawn(&world, &life, |world, _| world.turn(&world.context(thread(1, 1)), None));
+        let (world, registration) = quiet(&[2], 0b11, true);
+        let other = spawn(&world, &registration, |world, _| world.turn(&world.context(thread(1, 1)), None));
         let context = world.context(thread(1, 0));
-        context.registration(life.handle).want_recv().unwrap();
+        context.registration(registration.handle).want_recv().unwrap();
         world.pass(&context);
         assert!(
             world.kernel.holds(thread(1, 0), 0).recv,
             "L1: wanted, and the caller's own poller does not hold it"
         );
         other.join().unwrap();
-        assert_owed_is_listed(&world, &life);
-        assert_polled(&world, &life, &[&context, &world.context(thread(1, 1))]);
+        assert_owed_is_listed(&world, &registration);
+        assert_polled(&world, &registration, &[&context, &world.context(thread(1, 1))]);
     });
 }
 
@@ -366,27 +373,27 @@ fn m7_member_wants() {
 fn m8_walk_led_astray() {
     model("m8_walk_led_astray", 2, Bound::of(2, 3)).check(|| {
         let world = World::new(3, &[2]);
-        let lives = [0, 1, 2].map(|fd| world.insert_with(fd, 1, 0b01, state::ACTIVE_R).unwrap());
-        for life in &lives {
-            world.core.schedule(&world.core.table().pin(life.handle).unwrap(), None);
+        let registrations = [0, 1, 2].map(|fd| world.insert_with(fd, 1, 0b01, state::ACTIVE_R).unwrap());
+        for registration in &registrations {
+            world.core.schedule(&world.core.table().pin(registration.handle).unwrap(), None);
         }
         // As another thread's pass does that finds it served while an outsider wants it again.
-        let other = spawn(&world, &lives[0], |world, _| {
+        let other = spawn(&world, &registrations[0], |world, _| {
             let table = world.core.table();
-            table.updates(life_group()).remove(table, 0);
-            table.updates(life_group()).add(table, 0);
+            table.updates(registration_group()).remove(table, 0);
+            table.updates(registration_group()).add(table, 0);
         });
-        let served = |world: &World, life: &Life| {
-            let fd = life.handle.fd;
-            let listed = world.core.table().pin(life.handle).unwrap();
+        let served = |world: &World, registration: &Registration| {
+            let fd = registration.handle.fd;
+            let listed = world.core.table().pin(registration.handle).unwrap();
             let owed = listed.entry().update_mask.load(Ordering::SeqCst) != 0;
             assert!(!owed && world.kernel.holds(thread(1, 0), fd).recv, "L3: the walk has missed fd {fd}");
         };
         world.pass(&world.context(thread(1, 0)));
         other.join().unwrap();
-        lives[1..].iter().for_each(|life| served(&world, life));
+        registrations[1..].iter().for_each(|registration| served(&world, registration));
         world.pass(&world.context(thread(1, 0)));
-        served(&world, &lives[0]);
+        served(&world, &registrations[0]);
     });
 }
 
@@ -395,24 +402,25 @@ fn m8_walk_led_astray() {
 #[test]
 fn m8_listed_again_and_asleep() {
     model("m8_listed_again_and_asleep", 2, Bound::of(2, 3)).check(|| {
-        let (world, life) = World::one(&[2], 0b01);
+        let (world, registration) = World::one(&[2], 0b01);
         {
             // Listed, and served through the private list.
-            let pin = world.core.table().pin(life.handle).unwrap();
+            let pin = world.core.table().pin(registration.handle).unwrap();
             world.core.schedule(&pin, None);
             pin.clear_update(thread(1, 0).mask());
         }
-        let other = spawn(&world, &life, |world, _| world.pass(&world.context(thread(1, 1))));
-        world.core.schedule(&world.core.table().pin(life.handle).unwrap(), None);
+        let other = spawn(&world, &registration, |world, _| world.pass(&world.context(thread(1, 1))));
+        world.core.schedule(&world.core.table().pin(registration.handle).unwrap(), None);
         let owner = world.context(thread(1, 0));
         while !world.turn(&owner, None) {}
         other.join().unwrap();
         let owed =
-            world.core.table().pin(life.handle).unwrap().entry().update_mask.load(Ordering::SeqCst) != 0;
+            world.core.table().pin(registration.handle).unwrap().entry().update_mask.load(Ordering::SeqCst)
+                != 0;
         assert!(!owed || world.kernel.unread(thread(1, 0)) > 0, "L3: listed again, and its thread sleeps");
     });
 }
 
-fn life_group() -> crate::words::ids::GroupId {
+fn registration_group() -> crate::words::ids::GroupId {
     super::world::group(1)
 }

@@ -78,7 +78,7 @@ fn every_rule_and_every_model_has_a_weakening() {
     let sources = [
         ("groups", include_str!("groups.rs")),
         ("interest", include_str!("interest.rs")),
-        ("life", include_str!("life.rs")),
+        ("registration", include_str!("registration.rs")),
         ("list", include_str!("list.rs")),
         ("sleep", include_str!("sleep.rs")),
         ("updates", include_str!("updates.rs")),

@@ -43,7 +43,7 @@ fn number(id: ThreadId) -> u32 {
     (id.group().index() * crate::words::ids::THREADS_PER_GROUP + id.index() + 1) as u32
 }
 
-/// What the handlers of one life saw.
+/// What the handlers of one registration saw.
 pub(super) struct Seen {
     pub(super) inside: AtomicUsize,
     pub(super) ran: AtomicUsize,
@@ -71,7 +71,7 @@ impl Seen {
     }
 }
 
-/// The owner of a life. Dropped right after the number is closed, so that stands for the close.
+/// The owner of a registration. Dropped right after the number is closed, so that stands for the close.
 struct Owner {
     seen: Arc<Seen>,
     kernel: Arc<Kernel>,
@@ -260,7 +260,7 @@ pub(super) struct World {
 
 /// One registration in it.
 #[derive(Clone)]
-pub(super) struct Life {
+pub(super) struct Registration {
     pub(super) handle: FdHandle,
     pub(super) owner: OwnerId,
     pub(super) seen: Arc<Seen>,
@@ -285,21 +285,27 @@ impl World {
         Arc::new(Self { core: Arc::new(core), kernel, kernel_state })
     }
 
-    /// A world with one life, of number 0 in group 1.
+    /// A world with one registration, of number 0 in group 1.
     #[cfg(loom)]
-    pub(super) fn one(threads: &[usize], mask: u64) -> (Arc<Self>, Life) {
+    pub(super) fn one(threads: &[usize], mask: u64) -> (Arc<Self>, Registration) {
         let world = Self::new(1, threads);
-        let life = world.insert(0, 1, mask);
-        (world, life)
+        let registration = world.insert(0, 1, mask);
+        (world, registration)
     }
 
-    /// A life that wants to receive, so that its handler runs when it is reported.
-    pub(super) fn insert(&self, fd: RawFd, group_number: usize, mask: u64) -> Life {
+    /// A registration that wants to receive, so that its handler runs when it is reported.
+    pub(super) fn insert(&self, fd: RawFd, group_number: usize, mask: u64) -> Registration {
         self.insert_with(fd, group_number, mask, state::ACTIVE_R)
             .expect("S10: the slot is free once the number is closed")
     }
 
-    pub(super) fn insert_with(&self, fd: RawFd, group_number: usize, mask: u64, flags: u32) -> Option<Life> {
+    pub(super) fn insert_with(
+        &self,
+        fd: RawFd,
+        group_number: usize,
+        mask: u64,
+        flags: u32,
+    ) -> Option<Registration> {
         let seen = Arc::new(Seen::default());
         let handler: Arc<dyn Handler> = Arc::new(Owner {
             seen: seen.clone(),
@@ -310,9 +316,9 @@ impl World {
         });
         let owner = OwnerId::of(&handler);
         match self.core.table().insert(fd, handler, group(group_number), ThreadMask::from_bits(mask), flags) {
-            Ok(handle) => Some(Life { handle, owner, seen }),
+            Ok(handle) => Some(Registration { handle, owner, seen }),
             Err((_, handler)) => {
-                // No life, and no close.
+                // No registration, and no close.
                 std::mem::forget(handler);
                 None
             }
@@ -363,38 +369,38 @@ impl World {
         listed
     }
 
-    /// What the poller of `context` reports of a life.
-    pub(super) fn report(&self, context: &Context, life: &Life) -> Reported {
+    /// What the poller of `context` reports of a registration.
+    pub(super) fn report(&self, context: &Context, registration: &Registration) -> Reported {
         context.report(Event {
-            fd: life.handle.fd,
-            generation: life.handle.generation,
+            fd: registration.handle.fd,
+            generation: registration.handle.generation,
             events: Events::READY_R,
         })
     }
 
     /// A report on a worker thread of its own context.
     #[cfg(loom)]
-    pub(super) fn report_as(&self, id: ThreadId, life: &Life) -> Reported {
-        self.report(&self.context(id), life)
+    pub(super) fn report_as(&self, id: ThreadId, registration: &Registration) -> Reported {
+        self.report(&self.context(id), registration)
     }
 
-    /// S4, L4, S10, S12 for a life that was deleted, when nobody is at work any more.
-    pub(super) fn assert_ended(&self, life: &Life) {
+    /// S4, L4, S10, S12 for a registration that was deleted, when nobody is at work any more.
+    pub(super) fn assert_ended(&self, registration: &Registration) {
         assert_eq!(
-            life.seen.closed.load(Ordering::SeqCst),
+            registration.seen.closed.load(Ordering::SeqCst),
             1,
             "L4: not closed, though nobody uses it any more"
         );
-        assert!(self.core.table().pin(life.handle).is_err());
+        assert!(self.core.table().pin(registration.handle).is_err());
     }
 
-    /// S12 and L9 for a life that goes on, when nobody is at work any more.
+    /// S12 and L9 for a registration that goes on, when nobody is at work any more.
     #[cfg(loom)]
-    pub(super) fn assert_at_rest(&self, life: &Life) {
-        let pin = self.core.table().pin(life.handle).expect("S4: the life goes on");
+    pub(super) fn assert_at_rest(&self, registration: &Registration) {
+        let pin = self.core.table().pin(registration.handle).expect("S4: the registration goes on");
         assert!(pin.running().is_empty(), "L9: a running bit is left behind");
         assert_eq!(pin.entry().group.peek().references(), 1, "S12: a reference is left behind");
-        assert_eq!(life.seen.closed.load(Ordering::SeqCst), 0, "S4: closed without a delete");
+        assert_eq!(registration.seen.closed.load(Ordering::SeqCst), 0, "S4: closed without a delete");
     }
 }
 
@@ -410,16 +416,16 @@ impl Drop for World {
 /// Runs `act` on another thread.
 pub(super) fn spawn<T: 'static>(
     world: &Arc<World>,
-    life: &Life,
-    act: impl FnOnce(&World, &Life) -> T + Send + 'static,
+    registration: &Registration,
+    act: impl FnOnce(&World, &Registration) -> T + Send + 'static,
 ) -> JoinHandle<T>
 where
     T: Send,
 {
-    let (world, life) = (world.clone(), life.clone());
+    let (world, registration) = (world.clone(), registration.clone());
     #[cfg(loom)]
     use loom::thread::spawn;
     #[cfg(shuttle)]
     use shuttle::thread::spawn;
-    spawn(move || act(&world, &life))
+    spawn(move || act(&world, &registration))
 }

@@ -18,7 +18,7 @@ struct Entry {
 }
 
 impl AlwaysReady {
-    /// Adds `events` to what is reported of this life of `fd`: at every wait if level-triggered, at the next one
+    /// Adds `events` to what is reported of this registration of `fd`: at every wait if level-triggered, at the next one
     /// only if edge-triggered.
     pub fn keep(&mut self, fd: RawFd, generation: Generation, events: Events, trigger: Trigger) {
         let same = |e: &&mut Entry| (e.event.fd, e.event.generation, e.trigger) == (fd, generation, trigger);
@@ -36,10 +36,10 @@ impl AlwaysReady {
     }
 
     /// Forgets the lives that are over. A descriptor may be closed without its pollers being told, as the kernel
-    /// forgets it by itself: this list has to ask. `life` gives the generation of a number that is alive. It must
+    /// forgets it by itself: this list has to ask. `registration` gives the generation of a number that is alive. It must
     /// not look at permissions: a thread that lost one keeps its registrations until it is told to remove them.
-    pub fn prune(&mut self, life: impl Fn(RawFd) -> Option<Generation>) {
-        self.entries.retain(|entry| life(entry.event.fd) == Some(entry.event.generation));
+    pub fn prune(&mut self, registration: impl Fn(RawFd) -> Option<Generation>) {
+        self.entries.retain(|entry| registration(entry.event.fd) == Some(entry.event.generation));
     }
 
     /// Forgets everything.
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn the_directions_of_one_life_are_one_event() {
+    fn the_directions_of_one_registration_are_one_event() {
         let mut list = list(1);
         list.keep(0, 1, Events::ERR, Trigger::Level);
         let mut batch = Vec::with_capacity(4);
@@ -114,9 +114,9 @@ mod tests {
         assert_eq!(batch, [Event { fd: 0, generation: 1, events }]);
     }
 
-    /// An entry whose life is over would keep its thread from sleeping for ever.
+    /// An entry whose registration is over would keep its thread from sleeping for ever.
     #[test]
-    fn a_life_that_is_over_is_not_reported() {
+    fn a_registration_that_is_over_is_not_reported() {
         let mut list = list(3);
         list.prune(|fd| match fd {
             0 => Some(1),

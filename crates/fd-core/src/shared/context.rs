@@ -45,7 +45,7 @@ type Panic = Box<dyn std::any::Any + Send>;
 pub enum Reported {
     /// The event was applied, and the handler run if a direction was wanted.
     Done,
-    /// The life that the event was about is over: nothing may be done with the number.
+    /// The registration that the event was about is over: nothing may be done with the number.
     Closed,
     /// The descriptor is not this thread's. Its removal from this thread's poller is scheduled.
     Migrated,
@@ -155,8 +155,8 @@ impl Context {
     /// Gives up the running bit after the user's code has run, and ends the registration if that makes this thread its last
     /// user. The handler's own drop may panic then: if the user's code has panicked already, that first panic counts.
     fn exit(&self, handle: FdHandle, first: Option<&Panic>) -> Option<Pin<'_>> {
-        // The running bit has kept the life, so this finds it.
-        let pin = self.core.table().pin(handle).expect("S5: a life ended under its runner");
+        // The running bit has kept the registration, so this finds it.
+        let pin = self.core.table().pin(handle).expect("S5: a registration ended under its runner");
         let left = pin.exit(self.id.mask());
         if first.is_none() {
             return self.end_if_last(left);
@@ -297,7 +297,7 @@ impl Context {
             return Reported::Migrated;
         }
         let entry = pin.entry();
-        // From here on the running bit alone protects: a takeover fails, the end of the life waits.
+        // From here on the running bit alone protects: a takeover fails, the end of the registration waits.
         drop(pin);
         let (ran, must_stop) = self.run_handler(entry, handle, event.events);
         checkpoint!(ReportHandlerDone, event.fd);
@@ -339,7 +339,7 @@ impl Context {
             entry.state.fetch_and(!state::ACTIVE, Ordering::AcqRel);
         }
         self.activity().fd_run.bump();
-        // SAFETY: the running bit is set, so the life and its owner last until it is given up (S5).
+        // SAFETY: the running bit is set, so the registration and its owner last until it is given up (S5).
         let owner = unsafe { entry.owner() };
         // A panic must not leave the running bit behind: nobody could ever take or close the descriptor.
         let ready = ReadyGuard { context: self, entry, handle, events };

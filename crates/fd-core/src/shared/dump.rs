@@ -11,7 +11,7 @@ use crate::words::state;
 use crate::words::sync::Ordering;
 
 /// One entry as it was at one moment. The fields are read one after the other under one pin: they belong to the same
-/// life, but other threads may change them in between.
+/// registration, but other threads may change them in between.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct EntryInfo {
     /// Number and registration. Of a descriptor that is the runtime's own ([`state::INTERNAL`]), a handle that is refused
@@ -33,7 +33,7 @@ pub struct EntryInfo {
     pub polled_send: ThreadMask,
     /// References on the group word, without the one that was taken to look.
     pub references: u64,
-    /// Changes of owner in this life.
+    /// Changes of owner in this registration.
     pub takeovers: u32,
     /// The owner.
     pub owner: OwnerId,

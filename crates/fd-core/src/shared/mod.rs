@@ -388,7 +388,7 @@ impl FdCore {
         unless!(SleepersKeepFiles => self.wake_all(group, threads));
     }
 
-    /// Ends a life as its last user.
+    /// Ends a registration as its last user.
     pub(crate) fn finish(&self, orphan: Orphan<'_>, caller: Option<&Context>) {
         let caller_id = caller.map(Context::id);
         let retired = orphan.retire(|fd, group, recv, send, reason| {
@@ -405,7 +405,7 @@ impl FdCore {
 
     /// Closes what a registration left, or hands it back, and drops its handler.
     fn end(&self, retired: Retired) {
-        // SAFETY: the number was an OwnedFd when it was inserted, this life is over, and its end leads exactly one caller
+        // SAFETY: the number was an OwnedFd when it was inserted, this registration is over, and its end leads exactly one caller
         // here for it (S4).
         let fd = unsafe { OwnedFd::from_raw_fd(retired.fd) };
         let is_disowned = retired.state & state::DISOWN != 0;

@@ -166,7 +166,7 @@ impl<'a> RegistrationRef<'a> {
             changed.unwrap_or_else(|state| state)
         };
         match self.entered {
-            // The running bit keeps the life; no pin is needed.
+            // The running bit keeps the registration; no pin is needed.
             Some(entry) => Ok(change(entry)),
             None => self.core.table().pin(self.handle).map(|pin| change(pin.entry())),
         }
@@ -222,7 +222,7 @@ impl<'a> RegistrationRef<'a> {
         let pin = self.core.table().pin(self.handle).map_err(stale)?;
         // Pair: drain. The end of the registration reads it.
         pin.entry().state.fetch_or(state::CLONED, Ordering::AcqRel);
-        // SAFETY: a pinned life is open.
+        // SAFETY: a pinned registration is open.
         let fd = unsafe { BorrowedFd::borrow_raw(pin.fd()) };
         let copy = fcntl(fd, FcntlArg::F_DUPFD_CLOEXEC(0))?;
         // SAFETY: fcntl has just made it, and nobody else knows it.

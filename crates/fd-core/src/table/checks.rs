@@ -10,11 +10,14 @@ use crate::words::sync::Ordering;
 /// S10: nothing of an earlier registration is left in a slot that is claimed.
 pub(super) fn begins_clean(table: &FdTable, fd: RawFd) {
     let (entry, polled) = (&table.entries[fd as usize], &table.polled[fd as usize]);
-    invariant!(entry.running.load(Ordering::Acquire) == 0, "S10: fd {fd} is running before its life");
-    invariant!(entry.state.load(Ordering::Acquire) == 0, "S10: fd {fd} has a state before its life");
-    invariant!(entry.update_mask.load(Ordering::Acquire) == 0, "S10: fd {fd} owes updates before its life");
-    invariant!(polled.load() == (0, 0), "S10: fd {fd} is polled before its life");
-    invariant!(entry.link.is_unlinked(), "S10: fd {fd} is listed before its life");
+    invariant!(entry.running.load(Ordering::Acquire) == 0, "S10: fd {fd} is running before its registration");
+    invariant!(entry.state.load(Ordering::Acquire) == 0, "S10: fd {fd} has a state before its registration");
+    invariant!(
+        entry.update_mask.load(Ordering::Acquire) == 0,
+        "S10: fd {fd} owes updates before its registration"
+    );
+    invariant!(polled.load() == (0, 0), "S10: fd {fd} is polled before its registration");
+    invariant!(entry.link.is_unlinked(), "S10: fd {fd} is listed before its registration");
 }
 
 /// S5, S6, S14: a registration that ends has no user, no allowed thread and no token.

@@ -4,7 +4,7 @@
 use std::os::fd::RawFd;
 
 use super::FdTable;
-use super::life::Retired;
+use super::registration::Retired;
 use crate::words::events::DeregisterReason;
 use crate::words::ids::{GroupId, ThreadId, ThreadMask};
 use crate::words::state;

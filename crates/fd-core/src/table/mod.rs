@@ -6,10 +6,10 @@
 
 mod checks;
 mod fork;
-mod life;
 pub(crate) mod mistakes;
 mod moving;
 mod pin;
+mod registration;
 mod update;
 
 #[cfg(all(test, not(any(loom, shuttle))))]
@@ -17,8 +17,8 @@ mod fork_tests;
 #[cfg(all(test, not(any(loom, shuttle))))]
 mod tests;
 
-pub(crate) use life::{Denied, Orphan, Retired};
 pub(crate) use pin::Pin;
+pub(crate) use registration::{Denied, Orphan, Retired};
 pub(crate) use update::{Scheduled, Update};
 
 use std::io;
@@ -200,18 +200,18 @@ impl FdTable {
         self.entries.get(usize::try_from(fd).ok()?)
     }
 
-    /// The life of `fd`, if it is one of `group`'s. A hint: it may be over when this returns.
+    /// The registration of `fd`, if it is one of `group`'s. A hint: it may be over when this returns.
     pub fn generation(&self, group: GroupId, fd: RawFd) -> Option<Generation> {
         let word = self.entry(fd)?.group.peek();
         (word.group() == Some(group)).then(|| word.generation())
     }
 
-    /// The life of `fd`, if `thread` may poll it now: for pollers that build their arrays from shared interest.
+    /// The registration of `fd`, if `thread` may poll it now: for pollers that build their arrays from shared interest.
     /// What they batch is checked again, under that generation.
     pub fn poll_permission(&self, thread: ThreadId, fd: RawFd) -> Option<Generation> {
         let entry = self.entry(fd)?;
         let word = entry.group.peek();
-        // Pair: publish. The mask is read after the word: a life that began later fails by its generation in the report.
+        // Pair: publish. The mask is read after the word: a registration that began later fails by its generation in the report.
         let allowed = ThreadMask::from_bits(entry.thread_mask.load(Ordering::Acquire));
         (word.group() == Some(thread.group()) && allowed.contains(thread.mask())).then(|| word.generation())
     }

@@ -26,7 +26,7 @@ impl<'t> Pin<'t> {
     /// Neither direction is active afterwards: the new owner asks for what it wants.
     ///
     /// Every failure leaves the entry as it was. Whatever the outcome, the caller may have become the one that
-    /// must end the life of a descriptor deleted meanwhile.
+    /// must end the registration of a descriptor deleted meanwhile.
     pub(crate) fn takeover(
         self,
         me: ThreadMask,
@@ -67,7 +67,7 @@ impl<'t> Pin<'t> {
         }
         fault!(TakeoverKeepsThreadMask: me => old);
         // Pairs: exit, rearm. The mask, then the mark. Not a plain store: that would bring an entry under
-        // deletion back to life. Release: a thread that sees the new mask sees what the old owner left (it
+        // deletion back to registration. Release: a thread that sees the new mask sees what the old owner left (it
         // had given up its running bit before this thread won it).
         let (old_bits, new_bits) = (old.bits(), me.bits());
         let replaced =

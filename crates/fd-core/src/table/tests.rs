@@ -38,7 +38,7 @@ pub(super) fn refusal(table: &FdTable, fd: RawFd, group: GroupId, mask: u64) -> 
         .unwrap_err()
 }
 
-/// Ends a life and returns what its pollers were told.
+/// Ends a registration and returns what its pollers were told.
 fn retire(orphan: Orphan<'_>) -> (GroupId, u64, u64, DeregisterReason) {
     let mut told = None;
     orphan.retire(|_, group, recv, send, reason| told = Some((group, recv.bits(), send.bits(), reason)));
@@ -109,7 +109,7 @@ fn insert_starts_ready_inactive_unpolled_and_unlisted() {
 }
 
 #[test]
-fn deleting_an_idle_entry_ends_its_life_at_once() {
+fn deleting_an_idle_entry_ends_its_registration_at_once() {
     let table = table();
     let (handle, _) = insert(&table, 0, 1);
     let orphan = table.pin(handle).unwrap().delete(false).unwrap().expect("nobody uses it");
@@ -118,7 +118,7 @@ fn deleting_an_idle_entry_ends_its_life_at_once() {
     assert_eq!(table.used(), 0);
     let (next, _) = insert(&table, 0, 1);
     assert_eq!(next.generation(), handle.generation() + 1);
-    assert!(table.pin(handle).is_err(), "S7: the old handle does not name the new life");
+    assert!(table.pin(handle).is_err(), "S7: the old handle does not name the new registration");
 }
 
 #[test]
@@ -154,7 +154,7 @@ fn a_second_delete_is_refused_and_makes_no_second_token() {
 }
 
 #[test]
-fn the_end_of_a_life_tells_the_pollers_why() {
+fn the_end_of_a_registration_tells_the_pollers_why() {
     for (flags, disown, why) in [
         (0, false, DeregisterReason::Close),
         (state::CLONED, false, DeregisterReason::CloseCloned),

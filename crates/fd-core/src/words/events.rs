@@ -2,7 +2,7 @@
 
 use std::os::fd::RawFd;
 
-/// Which life of a descriptor number is meant. It goes up each time a registration ends, and wraps after 2³²
+/// Which registration of a descriptor number is meant. It goes up each time a registration ends, and wraps after 2³²
 /// lives of one number.
 pub type Generation = u32;
 
@@ -101,7 +101,7 @@ impl std::fmt::Debug for Events {
 pub struct Event {
     /// The descriptor number.
     pub fd: RawFd,
-    /// The life that was registered. The core drops the event if the number lives another one by now (S7).
+    /// The registration that was registered. The core drops the event if the number lives another one by now (S7).
     pub generation: Generation,
     /// What was seen.
     pub events: Events,
@@ -112,7 +112,7 @@ pub struct Event {
 pub struct Change {
     /// The descriptor; pinned, so that the number means the same file until the poller is done with it.
     pub fd: RawFd,
-    /// The life to hand back with every event.
+    /// The registration to hand back with every event.
     pub generation: Generation,
     /// What the polled masks say this thread's poller holds.
     pub known: Interest,

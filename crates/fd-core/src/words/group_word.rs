@@ -1,4 +1,4 @@
-//! The group word: which group an entry belongs to, which life of the number this is, and how many threads are
+//! The group word: which group an entry belongs to, which registration of the number this is, and how many threads are
 //! looking.
 //!
 //! ```text
@@ -7,10 +7,10 @@
 //! ```
 //!
 //! A reference (a *pin*) keeps group and generation as they are, and with them the meaning of the entry's
-//! masks: a life is ended, and a group changed, only by somebody who has seen zero references. The
+//! masks: a registration is ended, and a group changed, only by somebody who has seen zero references. The
 //! generation is in the same word so that one read-modify-write pins *and* validates: a stale handle never
 //! gets as far as a mask. The lock is held for a constant number of steps, by insert, by a change of group and
-//! by the end of a life; who finds it waits, because failing would lose an event or an update.
+//! by the end of a registration; who finds it waits, because failing would lose an event or an update.
 
 use std::os::fd::RawFd;
 
@@ -55,7 +55,7 @@ impl Word {
 /// Why a word could not be locked.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum LockRefused {
-    /// Another life, or nobody's.
+    /// Another registration, or nobody's.
     Stale,
     /// Somebody holds a reference or the lock.
     Busy,
@@ -171,7 +171,7 @@ impl GroupWord {
         word.group().is_none() && word.is_locked()
     }
 
-    /// Ends a claim by giving the slot to `group`. Everything about the new life is written before this, so a
+    /// Ends a claim by giving the slot to `group`. Everything about the new registration is written before this, so a
     /// late thread never sees half an entry.
     pub(crate) fn publish(&self, group: GroupId) {
         // Pair: publish. The lock is set and the group is zero, so one xor changes both and keeps visitors' references.
@@ -218,8 +218,8 @@ impl GroupWord {
         // Pair: drain.
         let delta = NEXT_GENERATION.wrapping_add(LOCK).wrapping_sub(REFERENCE).wrapping_sub(group.bits());
         let word = Word(self.0.fetch_add(delta, Ordering::AcqRel));
-        invariant!(!word.is_locked() && word.references() > 0, "S4: a life is ended twice");
-        invariant!(word.group() == Some(group), "S9: a life is ended in another group");
+        invariant!(!word.is_locked() && word.references() > 0, "S4: a registration is ended twice");
+        invariant!(word.group() == Some(group), "S9: a registration is ended in another group");
         let mut backoff = Backoff::default();
         // Pair: drain. Acquire: pairs with the release of every unpin.
         while Word(self.0.load(ordering!(DrainRelaxed, Acquire))).references() != 0 {
@@ -239,7 +239,7 @@ impl GroupWord {
         self.0.store(self.peek().0 & !(REFERENCES | LOCK), Ordering::Relaxed);
     }
 
-    /// Makes a retired slot free for the next life.
+    /// Makes a retired slot free for the next registration.
     pub(crate) fn free(&self) {
         // Pair: drain. A late visitor's reference may come and go meanwhile: subtract the lock only.
         let word = Word(self.0.fetch_sub(LOCK, Ordering::AcqRel));
@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn the_lock_is_refused_under_a_reference_and_for_another_life() {
+    fn the_lock_is_refused_under_a_reference_and_for_another_registration() {
         let word = live(1);
         word.pin(0, |_| true).unwrap();
         assert_eq!(word.lock(0).err(), Some(LockRefused::Busy));
@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn a_life_ends_with_the_next_generation() {
+    fn a_registration_ends_with_the_next_generation() {
         let word = live(1);
         word.pin(0, |_| true).unwrap();
         word.retire(group(1));

@@ -17,9 +17,9 @@ pub const POLL_IN: u32 = 1 << 8;
 // Bit 9 is HAProxy's `FD_POLL_PRI`, urgent data. No backend reports it.
 /// The last report was writable.
 pub const POLL_OUT: u32 = 1 << 10;
-/// Some report had an error. Sticks until the end of this life (S15).
+/// Some report had an error. Sticks until the end of this registration (S15).
 pub const POLL_ERR: u32 = 1 << 11;
-/// Some report had a hang-up. Sticks until the end of this life (S15).
+/// Some report had a hang-up. Sticks until the end of this registration (S15).
 pub const POLL_HUP: u32 = 1 << 12;
 /// Closing must reset the connection: `SO_LINGER` with a zero timeout first.
 pub const LINGER_RISK: u32 = 1 << 16;
@@ -34,7 +34,7 @@ pub const EXPORTED: u32 = 1 << 20;
 pub const DISOWN: u32 = 1 << 22;
 /// The close token: whoever clears it is the one that closes (S14).
 pub const MUST_CLOSE: u32 = 1 << 23;
-/// This life was deleted. Set once, together with the token.
+/// This registration was deleted. Set once, together with the token.
 pub const DELETED: u32 = 1 << 24;
 /// The owner changed: what its poller still knows from an earlier time must be replaced, not compared
 /// (suspect 10). Consumed by the owner's next update.

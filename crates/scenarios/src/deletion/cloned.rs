@@ -111,17 +111,17 @@ fn deleted(trial: &mut Trial, lab: &mut Lab, make_copy: MakeCopy, case: Case) ->
     );
     trial.check_eq(about("the peer sees the end"), false, ends.far.ended(), "close(2): the file lives on");
 
-    // The number's next life is not troubled by the old file.
+    // The number's next registration is not troubled by the old file.
     let next = Watch::at(watch.number());
     let near = at_number(spare.near, watch.number()).map_err(Failure::broken)?;
     let handle = lab.insert_shared(near, next.recording(), thread, everybody)?;
     lab.core().registration(handle).want_recv().map_err(Failure::broken)?;
     ends.far.write_all(b", again").map_err(Failure::broken)?;
     lab.fence_all()?;
-    trial.check_eq(about("calls of the next life's handler"), 0, next.entered(), "S7");
+    trial.check_eq(about("calls of the next registration's handler"), 0, next.entered(), "S7");
     trial.check_eq(about("events for nobody, later"), 0, for_nobody(lab, &before), "L5");
     spare.far.write_all(b"next").map_err(Failure::broken)?;
-    lab.wait_until("the next life's data", || next.text() == "next")?;
+    lab.wait_until("the next registration's data", || next.text() == "next")?;
     lab.core().registration(handle).delete().map_err(Failure::broken)?;
 
     // It had been readable all the time.

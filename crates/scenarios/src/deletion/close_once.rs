@@ -1,5 +1,5 @@
 //! A storm: worker threads and outsiders insert, want, take over, migrate, report, disown and delete the same descriptors at
-//! the same time, with handles that may be stale. Each life ends exactly once, nothing is closed under a handler, and
+//! the same time, with handles that may be stale. Each registration ends exactly once, nothing is closed under a handler, and
 //! no other descriptor of the process is touched (bugs 43 and 66, suspects 2, 6 and 20).
 
 use std::io::Write;
@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use metadata::{Axes, Layer};
 
-use super::life::{Life, identity};
+use super::registration::{Registration, identity};
 use super::storm::{STEPS, Storm};
 use crate::catalogue::Scenario;
 use crate::lab::Lab;
@@ -17,7 +17,7 @@ use crate::trial::{Failure, Trial};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "deletion/close-once",
-    title: "In a storm of deletes, takeovers and inserts every life ends once, and no other descriptor is closed",
+    title: "In a storm of deletes, takeovers and inserts every registration ends once, and no other descriptor is closed",
     layer: Layer::Contract,
     clauses: &["S1", "S4", "S5", "S10", "S14", "S20", "L4", "bug 43", "bug 66", "suspect 2", "suspect 20"],
     axes: Axes { threads: &[2, 4, 8], groups: &[1, 2], ..Axes::PLAIN },
@@ -52,35 +52,35 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
     lab.wait_until("the storm is over", || !storm.goes_on())?;
     // Nothing of it is still on its way through a thread.
     lab.fence_all()?;
-    let lives = storm.lives();
-    for life in &lives {
-        life.end(|handle| lab.core().registration(handle).delete());
+    let registrations = storm.registrations();
+    for registration in &registrations {
+        registration.end(|handle| lab.core().registration(handle).delete());
     }
-    lab.wait_until("every life ends", || lab.core().table().used() == used)?;
-    lab.wait_until("every handler is dropped", || lives.iter().all(|life| life.dropped() > 0))?;
+    lab.wait_until("every registration ends", || lab.core().table().used() == used)?;
+    lab.wait_until("every handler is dropped", || registrations.iter().all(|registration| registration.dropped() > 0))?;
 
     let after = lab.core().registration_counts();
-    trial.count("lives", lives.len() as u64);
+    trial.count("lives", registrations.len() as u64);
     trial.count("steps", STEPS);
     trial.count(
         "most registrations at a time that had ended and still had descriptors",
         storm.most_lingering(),
     );
     let many = STEPS as usize / 50;
-    trial.check("lives", format!("more than {many}"), lives.len(), "a storm", lives.len() > many);
-    trial.check_eq("lives begun", lives.len() as u64, after.inserted - before.inserted, "RegistrationCounts::inserted");
+    trial.check("lives", format!("more than {many}"), registrations.len(), "a storm", registrations.len() > many);
+    trial.check_eq("lives begun", registrations.len() as u64, after.inserted - before.inserted, "RegistrationCounts::inserted");
     let ended = after.closed - before.closed + after.released - before.released;
-    trial.check_eq("lives closed or handed back", lives.len() as u64, ended, "S4, L4");
-    let count = |what: fn(&Life) -> usize| lives.iter().filter(|life| what(life) != 1).count();
-    trial.check_eq("lives that were not ended by exactly one call", 0, count(Life::ended), "protocol 6.1");
-    trial.check_eq("handlers not dropped exactly once", 0, count(Life::dropped), "S4");
+    trial.check_eq("lives closed or handed back", registrations.len() as u64, ended, "S4, L4");
+    let count = |what: fn(&Registration) -> usize| registrations.iter().filter(|registration| what(registration) != 1).count();
+    trial.check_eq("lives that were not ended by exactly one call", 0, count(Registration::ended), "protocol 6.1");
+    trial.check_eq("handlers not dropped exactly once", 0, count(Registration::dropped), "S4");
     trial.check_eq("what went wrong on the way", "".into(), storm.wrong().join("; "), "S1, S5, S7, S10");
-    for life in &lives {
-        lab.wait_until("the peer sees the end", || life.peer_saw_the_end())?;
+    for registration in &registrations {
+        lab.wait_until("the peer sees the end", || registration.peer_saw_the_end())?;
     }
     let alive = sentinels.into_iter().filter(Sentinel::is_untouched).count();
     trial.check_eq("bystanders that are still open", SENTINELS, alive, "S4: no other number is closed");
-    drop((lives, storm));
+    drop((registrations, storm));
     lab.finish(trial, &[])
 }
 

@@ -56,7 +56,7 @@ fn burst(trial: &mut Trial, lab: &mut Lab, sharing: Sharing, last_shared: bool) 
     let everybody = lab.core().table().threads(thread.group());
     let alone = everybody == thread.mask();
     let mut ends = pair(trial.params.transport).map_err(Failure::broken)?;
-    // Never polled: a life that ends in the turn that began it does not get as far as the kernel.
+    // Never polled: a registration that ends in the turn that began it does not get as far as the kernel.
     let (idle, keep) = std::io::pipe().map_err(Failure::broken)?;
     let watch = Watch::new(&ends.near);
     let handler = watch.recording();
@@ -79,8 +79,8 @@ fn burst(trial: &mut Trial, lab: &mut Lab, sharing: Sharing, last_shared: bool) 
             };
             let mask = if shared { everybody } else { thread.mask() };
             private += u64::from(!shared || alone);
-            let life = short_life(context, &idle, number, thread, mask)?;
-            context.registration(life).delete().map_err(|error| error.to_string())?;
+            let registration = short_registration(context, &idle, number, thread, mask)?;
+            context.registration(registration).delete().map_err(|error| error.to_string())?;
         }
         let near = at_number(waiting, number).map_err(|error| error.to_string())?;
         let inserted = context.core().insert(near, handler, thread.group(), last, options);
@@ -109,8 +109,8 @@ fn burst(trial: &mut Trial, lab: &mut Lab, sharing: Sharing, last_shared: bool) 
     Ok(())
 }
 
-/// A life of `number`, wanted; its file is a copy of `idle`.
-fn short_life(
+/// A registration of `number`, wanted; its file is a copy of `idle`.
+fn short_registration(
     context: &Context,
     idle: &PipeReader,
     number: RawFd,
@@ -120,8 +120,8 @@ fn short_life(
     let fd = copy_at(idle, number).map_err(|error| error.to_string())?;
     let options = InsertOptions { cloned: true, ..InsertOptions::default() };
     let handler = Arc::new(|_: &ReadyGuard<'_>| ());
-    let life = context.core().insert(fd, handler, thread.group(), mask, options);
-    let life = life.map_err(|error| error.to_string())?;
-    context.registration(life).want_recv().map_err(|error| error.to_string())?;
-    Ok(life)
+    let registration = context.core().insert(fd, handler, thread.group(), mask, options);
+    let registration = registration.map_err(|error| error.to_string())?;
+    context.registration(registration).want_recv().map_err(|error| error.to_string())?;
+    Ok(registration)
 }

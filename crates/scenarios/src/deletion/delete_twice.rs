@@ -16,7 +16,7 @@ use crate::trial::{Failure, Trial, patience};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "deletion/delete-twice",
-    title: "Of two deletes of one FD the second is refused, at once, and later does nothing to the number's next life",
+    title: "Of two deletes of one FD the second is refused, at once, and later does nothing to the number's next registration",
     layer: Layer::Contract,
     clauses: &["S4", "S14", "L7", "protocol 2.1", "protocol 6.1", "bug 43"],
     axes: Axes { threads: &[1, 2], ..Axes::PLAIN },
@@ -86,9 +86,9 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
         );
         trial.all_hold()?;
         spare.far.write_all(b"next").map_err(Failure::broken)?;
-        lab.wait_until("the next life's data", || second.text() == "next")?;
+        lab.wait_until("the next registration's data", || second.text() == "next")?;
         lab.fence_all()?;
-        trial.check_eq("calls of the next life's handler", 1, second.entered(), "protocol 2.1");
+        trial.check_eq("calls of the next registration's handler", 1, second.entered(), "protocol 2.1");
         trial.check_eq("closed", 1, lab.core().registration_counts().closed - closed, "S4");
         lab.core().registration(next).delete().map_err(Failure::broken)?;
     }

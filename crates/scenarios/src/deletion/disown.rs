@@ -42,8 +42,8 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
         near = once_more(trial, &mut lab, near, &mut far, thread)?;
         trial.all_hold()?;
     }
-    let lives = 2 + lab.threads().len() as u64;
-    trial.check_eq("lives handed back", lives, lab.core().registration_counts().released - released, "S20");
+    let registrations = 2 + lab.threads().len() as u64;
+    trial.check_eq("lives handed back", registrations, lab.core().registration_counts().released - released, "S20");
     trial.check_eq("the peer sees the end", false, far.ended(), "S20: never closed by the table");
     drop(near);
     lab.wait_until("the peer sees the end", || far.ended())?;
@@ -121,7 +121,7 @@ fn once_more(
 ) -> Result<OwnedFd, Failure> {
     let watch = Watch::new(&near);
     let handle = lab.insert(near, watch.recording(), thread)?;
-    // Nobody has asked for anything yet: whatever the former life wanted is forgotten.
+    // Nobody has asked for anything yet: whatever the former registration wanted is forgotten.
     far.write_all(b"heard").map_err(Failure::broken)?;
     lab.wait_until("the data", || descriptors::readable(watch.number()))?;
     lab.fence_all()?;

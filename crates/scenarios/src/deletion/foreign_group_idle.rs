@@ -85,14 +85,14 @@ fn listed(trial: &mut Trial, lab: &mut Lab, home: ThreadId, foreign: ThreadId) -
     // Its own threads may have looked already.
     trial.check_eq("updates owed by strangers", 0, owed.without(foreigners).bits(), "S9");
     // Its own group's list must have it, although the other list has not been walked yet.
-    spare.far.write_all(b"second life").map_err(Failure::broken)?;
-    lab.wait_until("the report to the number's new group", || second.text() == "second life")?;
+    spare.far.write_all(b"second registration").map_err(Failure::broken)?;
+    lab.wait_until("the report to the number's new group", || second.text() == "second registration")?;
     gates.iter().for_each(Gate::open);
     lab.fence_all()?;
     let strangers =
         second.recorder.seen().iter().filter(|seen| seen.thread.group() != foreign.group()).count();
     trial.check_eq("reports to the number's old group", 0, strangers, "S9");
-    trial.check_eq("handler calls of the first life", 0, first.entered(), "S6, S7");
+    trial.check_eq("handler calls of the first registration", 0, first.entered(), "S6, S7");
     let entry = lab.core().entry(next).map_err(Failure::broken)?;
     trial.check_eq("updates owed at rest", 0, entry.update_mask.bits(), "L3, bug 22");
     trial.check_eq("polled by", foreigners.bits(), entry.polled_recv.bits(), "L3");

@@ -151,8 +151,8 @@ fn before_it_runs(
     } else {
         report.open()
     }
-    // The winner ends the life, and waits for the other to take its reference away (S5).
-    lab.wait_until("somebody ends the life", || lab.core().entry(handle).is_err())?;
+    // The winner ends the registration, and waits for the other to take its reference away (S5).
+    lab.wait_until("somebody ends the registration", || lab.core().entry(handle).is_err())?;
     trial.check_eq("closed while the other still looks", 0, lab.core().registration_counts().closed - closed, "S5");
     let early = matches!(told.try_recv(), Err(TryRecvError::Empty));
     trial.check_eq("the delete is held or waits", true, early, "S5");

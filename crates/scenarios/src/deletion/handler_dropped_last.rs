@@ -1,5 +1,5 @@
-//! The end of a life drops its handler, and a handler's drop may do anything: here it puts another descriptor under the
-//! number that has just been closed. It must find the slot free, whether the deleter or a late user ends the life.
+//! The end of a registration drops its handler, and a handler's drop may do anything: here it puts another descriptor under the
+//! number that has just been closed. It must find the slot free, whether the deleter or a late user ends the registration.
 
 use std::io::Write;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -59,9 +59,9 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
         trial.check_eq("lives apart", 1, next.generation() - handle.generation(), "FdHandle::generation");
         lab.wait_until("the peer sees the end", || ends.far.ended())?;
         spare.far.write_all(b"next").map_err(Failure::broken)?;
-        lab.wait_until("the next life's data", || watch.text() == "next")?;
+        lab.wait_until("the next registration's data", || watch.text() == "next")?;
         lab.fence_all()?;
-        trial.check_eq("calls of the next life's handler", 1, watch.entered(), "S7, S8");
+        trial.check_eq("calls of the next registration's handler", 1, watch.entered(), "S7, S8");
         lab.core().registration(next).delete().map_err(Failure::broken)?;
     }
     lab.finish(trial, &[])

@@ -1,5 +1,5 @@
 //! A thread has received an event and not looked at it yet when the descriptor is deleted and its number lives again,
-//! on the same thread. The late report must touch nothing of the new life: HAProxy's left its update bit there, and the
+//! on the same thread. The late report must touch nothing of the new registration: HAProxy's left its update bit there, and the
 //! new owner's updates never reached that thread (bug 65, model M6).
 
 use std::io::Write;
@@ -18,7 +18,7 @@ use crate::trial::{Failure, Trial, patience};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "deletion/late-report-then-reuse",
-    title: "A report that comes after its FD was deleted and its number re-used neither reaches nor disturbs the new life",
+    title: "A report that comes after its FD was deleted and its number re-used neither reaches nor disturbs the new registration",
     layer: Layer::Contract,
     clauses: &["S5", "S6", "S7", "S8", "S10", "L1", "L7", "bug 65", "bug 75"],
     axes: Axes { threads: &[1, 2], ..Axes::PLAIN },
@@ -38,7 +38,7 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
     lab.finish(trial, &[])
 }
 
-/// The event is in the thread's hands, and the life is over before it looks.
+/// The event is in the thread's hands, and the registration is over before it looks.
 fn harvested(trial: &mut Trial, lab: &mut Lab, thread: ThreadId) -> Result<(), Failure> {
     let mut ends = pair(trial.params.transport).map_err(Failure::broken)?;
     let mut spare = pair(trial.params.transport).map_err(Failure::broken)?;
@@ -68,11 +68,11 @@ fn harvested(trial: &mut Trial, lab: &mut Lab, thread: ThreadId) -> Result<(), F
     trial.check_eq("calls of the new handler before it has data", 0, new.entered(), "S7");
     trial.cost_eq("events dropped", 1, dropped, "S7: it was harvested");
     spare.far.write_all(b"new").map_err(Failure::broken)?;
-    lab.wait_until("the new life's data", || new.text() == "new")?;
+    lab.wait_until("the new registration's data", || new.text() == "new")?;
     lab.core().registration(next).delete().map_err(Failure::broken)
 }
 
-/// The thread has begun to look, and keeps the number from being closed until it has seen that the life is over.
+/// The thread has begun to look, and keeps the number from being closed until it has seen that the registration is over.
 fn looked_at(trial: &mut Trial, lab: &mut Lab, thread: ThreadId, point: Point) -> Result<(), Failure> {
     let about = |what: &str| format!("{what}, held at {point:?}");
     let mut ends = pair(trial.params.transport).map_err(Failure::broken)?;
@@ -90,7 +90,7 @@ fn looked_at(trial: &mut Trial, lab: &mut Lab, thread: ThreadId, point: Point) -
     }
     let told = delete_on(lab, None, handle)?;
     let mut deleted = None;
-    // Either the deleter ends the life and waits for the reference, or the running bit leaves it to the report.
+    // Either the deleter ends the registration and waits for the reference, or the running bit leaves it to the report.
     lab.wait_until(&about("the delete"), || {
         deleted = deleted.or_else(|| told.try_recv().ok());
         deleted.is_some() || lab.core().entry(handle).is_err()
@@ -103,7 +103,7 @@ fn looked_at(trial: &mut Trial, lab: &mut Lab, thread: ThreadId, point: Point) -
     lab.wait_until(&about("the close"), || old.dropped() > 0)?;
     drop(checkpoints);
 
-    // The new life wants by its own thread's hand: an update bit left behind would swallow it.
+    // The new registration wants by its own thread's hand: an update bit left behind would swallow it.
     let near = at_number(spare.near, old.number()).map_err(Failure::broken)?;
     let next = lab.insert(near, new.recording(), thread)?;
     lab.on(thread, move |context| context.registration(next).want_recv())?.map_err(Failure::broken)?;
@@ -117,6 +117,6 @@ fn looked_at(trial: &mut Trial, lab: &mut Lab, thread: ThreadId, point: Point) -
     trial.check_eq(about("polled by"), thread.mask().bits(), entry.polled_recv.bits(), "L1, bug 65");
     trial.check_eq(about("calls of the new handler before it has data"), 0, new.entered(), "S7");
     spare.far.write_all(b"new").map_err(Failure::broken)?;
-    lab.wait_until(&about("the new life's data"), || new.text() == "new")?;
+    lab.wait_until(&about("the new registration's data"), || new.text() == "new")?;
     lab.core().registration(next).delete().map_err(Failure::broken)
 }

@@ -2,7 +2,7 @@
 
 pub(crate) mod children;
 pub(crate) mod cloned;
-pub(crate) mod life;
+pub(crate) mod registration;
 mod storm;
 pub(crate) mod watch;
 

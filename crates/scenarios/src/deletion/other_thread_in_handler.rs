@@ -72,7 +72,7 @@ fn while_it_runs(trial: &mut Trial, lab: &mut Lab, user: ThreadId, deleter: Thre
         "want",
         "Ok(())".into(),
         format!("{:?}", answers.3),
-        "a life that is not over is not stale",
+        "a registration that is not over is not stale",
     );
     trial.check_eq("the number is open", true, descriptors::is_open(watch.number()), "S5");
     trial.check_eq("closed", 0, lab.core().registration_counts().closed - closed, "S5");
@@ -125,7 +125,7 @@ fn after_it_returned(
         });
         if point == Point::LeaveRunningCleared {
             // The deleter is the last user here, and waits for the one that is about to look (L7).
-            lab.wait_until("the deleter ends the life", || lab.core().entry(handle).is_err())?;
+            lab.wait_until("the deleter ends the registration", || lab.core().entry(handle).is_err())?;
             trial.check_eq(
                 "the number is open",
                 true,

@@ -74,12 +74,12 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
 /// What the handler does, and sees after it has deleted itself.
 fn inside(ready: &ReadyGuard<'_>, watch: &Watch) -> Answers {
     let mut answers = Answers::default();
-    let lives = || ready.context().core().registration_counts();
-    let closed = lives().closed;
+    let registrations = || ready.context().core().registration_counts();
+    let closed = registrations().closed;
     answers.eq("delete in the handler", Ok(()), ready.registration().delete(), "RegistrationRef::delete");
     answers.eq("delete again", Err(DeleteError::AlreadyDeleted), ready.registration().delete(), "protocol 6.1");
     answers.eq("the number is open in the handler", true, descriptors::is_open(watch.number()), "S5");
-    answers.eq("closed in the handler", 0, lives().closed - closed, "S5");
+    answers.eq("closed in the handler", 0, registrations().closed - closed, "S5");
     answers.eq("handlers dropped in the handler", 0, watch.dropped(), "4.8");
     let entry = ready.context().core().entry(ready.handle());
     answers.eq("thread mask", Ok(0), entry.map(|entry| entry.thread_mask.bits()), "protocol 6.2");

@@ -106,7 +106,7 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
     spare.far.write_all(b"for the refused one").map_err(Failure::broken)?;
     lab.fence_all()?;
     trial.check_eq("calls of the refused handler", 0, next.entered(), "S7");
-    // The old life ends; its number is given up by the newcomer first, or it would be closed twice.
+    // The old registration ends; its number is given up by the newcomer first, or it would be closed twice.
     let _ = refused.fd.into_raw_fd();
     lab.core().registration(handle).delete().map_err(Failure::broken)?;
     trial.check_eq("handlers dropped", 1, watch.dropped(), "S4");
@@ -117,7 +117,7 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
     let handle = lab.insert(near, last.recording(), thread)?;
     lab.core().registration(handle).want_recv().map_err(Failure::broken)?;
     fresh.far.write_all(b"fresh").map_err(Failure::broken)?;
-    lab.wait_until("the data under the number's next life", || last.text() == "fresh")?;
+    lab.wait_until("the data under the number's next registration", || last.text() == "fresh")?;
     lab.core().registration(handle).delete().map_err(Failure::broken)?;
     let _ = ends.far.write_all(b"x");
     drop((ends.far, spare.far, fresh.far));

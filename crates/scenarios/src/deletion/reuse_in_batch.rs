@@ -87,9 +87,9 @@ fn round(trial: &mut Trial, lab: &mut Lab, thread: ThreadId) -> Result<(), Failu
     answers.eq("delete, move and insert", &None, error, "bug 75");
     answers.record(trial);
     trial.all_hold()?;
-    let next = next.ok_or_else(|| Failure::Wrong("no next life".into()))?;
+    let next = next.ok_or_else(|| Failure::Wrong("no next registration".into()))?;
     trial.check_eq(
-        "the next life has the victim's number",
+        "the next registration has the victim's number",
         handles[*victim].number(),
         next.number(),
         "the scenario",
@@ -98,13 +98,13 @@ fn round(trial: &mut Trial, lab: &mut Lab, thread: ThreadId) -> Result<(), Failu
     trial.check_eq("handlers dropped", 1, watches[*victim].dropped(), "S4");
     trial.check_eq("calls of the new handler before it has data", 0, watch.entered(), "S7");
     let dropped = lab.activity(thread).since(&before).poll_drop;
-    trial.cost_eq("events of the old life, harvested and dropped", 1, dropped, "S7: it was in the batch");
+    trial.cost_eq("events of the old registration, harvested and dropped", 1, dropped, "S7: it was in the batch");
     let entry = lab.core().entry(next).map_err(Failure::broken)?;
     let seen = state::POLL_IN | state::POLL_OUT | state::POLL_ERR | state::POLL_HUP;
     trial.check_eq("reports in the new state", 0, entry.state & seen, "S7, bug 75");
 
     spare.far.write_all(b"new").map_err(Failure::broken)?;
-    lab.wait_until("the new life's data", || watch.text() == "new")?;
+    lab.wait_until("the new registration's data", || watch.text() == "new")?;
     lab.fence(thread)?;
     trial.check_eq("calls of the new handler", 1, watch.entered(), "S8: registered once");
     let entry = lab.core().entry(next).map_err(Failure::broken)?;

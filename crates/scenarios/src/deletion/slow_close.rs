@@ -1,4 +1,4 @@
-//! Another thread has ended a life and is about to close the number, when its data come. kqueue goes by the number, and
+//! Another thread has ended a registration and is about to close the number, when its data come. kqueue goes by the number, and
 //! reports it until the close; epoll, poll and select have been told before. A thread that took these events for those of a
 //! copy that nobody declared replaced its poller: for nothing, again and again, and under a number that others were waiting
 //! for. Found over an emulated kqueue, as `late-report-then-reuse` whose number was taken.
@@ -43,7 +43,7 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
     let before = lab.activity(thread);
     let told = delete_on(&lab, None, handle)?;
     if !gate.wait_for(1) {
-        return Err(Failure::Wrong("the life never ended".into()));
+        return Err(Failure::Wrong("the registration never ended".into()));
     }
     // A wait of poll(2) or select(2) that was under way has the number in its arrays.
     lab.fence(thread)?;
@@ -73,7 +73,7 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
     let next = lab.insert(near, new.recording(), thread)?;
     lab.core().registration(next).want_recv().map_err(Failure::broken)?;
     spare.far.write_all(b"new").map_err(Failure::broken)?;
-    lab.wait_until("the new life's data", || new.text() == "new")?;
+    lab.wait_until("the new registration's data", || new.text() == "new")?;
     lab.core().registration(next).delete().map_err(Failure::broken)?;
     drop((ends.far, spare.far));
     lab.finish(trial, &[])

@@ -1,4 +1,4 @@
-//! Calls with a stale handle beside the next life of the number. Each used to take its reference before it looked: enough of
+//! Calls with a stale handle beside the next registration of the number. Each used to take its reference before it looked: enough of
 //! them held up an insertion (1.6 s and 14.4 s, beside 8 callers), and the end of a registration, which wait until
 //! nobody has a reference. HAProxy's `fd_grab_tgid` does the same.
 
@@ -20,7 +20,7 @@ use crate::trial::{Failure, Trial, patience};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "deletion/stale-call-beside-insert",
-    title: "A call with a stale handle, held where it is refused, holds up neither the number's next life nor its end",
+    title: "A call with a stale handle, held where it is refused, holds up neither the number's next registration nor its end",
     layer: Layer::Contract,
     clauses: &["L7", "L9", "core 10"],
     axes: Axes { transports: &[Transport::Unix, Transport::Pipe], ..Axes::PLAIN },
@@ -111,7 +111,7 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
     trial.check_eq("references of the stale calls", 0, references, "L7, core 10");
     lab.core().registration(handle).want_recv().map_err(Failure::broken)?;
     std::io::Write::write_all(&mut second.far, b"next").map_err(Failure::broken)?;
-    lab.wait_until("the next life's data", || watch.text() == "next")?;
+    lab.wait_until("the next registration's data", || watch.text() == "next")?;
     let core = Arc::clone(lab.core());
     let deleted = in_time("the end of a registration", move || {
         let deleted = core.registration(handle).delete();

@@ -9,7 +9,7 @@ use fd_core::ids::ThreadId;
 use fd_core::{Context, FdCore, Handler, InsertOptions, OwnerId, ReadyGuard, RegistrationRef};
 use metadata::{Transport, Variant};
 
-use super::life::{Life, identity, unpoisoned};
+use super::registration::{Registration, identity, unpoisoned};
 use crate::lab::Lab;
 use crate::needs;
 use crate::transport::{pair, read_all};
@@ -29,8 +29,8 @@ pub(super) struct Storm {
     threads: Vec<ThreadId>,
     transport: Transport,
     options: InsertOptions,
-    places: Vec<Mutex<Option<Arc<Life>>>>,
-    lives: Mutex<Vec<Arc<Life>>>,
+    places: Vec<Mutex<Option<Arc<Registration>>>>,
+    registrations: Mutex<Vec<Arc<Registration>>>,
     steps: AtomicU64,
     lingering: usize,
     most_lingering: AtomicUsize,
@@ -50,7 +50,7 @@ impl Storm {
             // No TIME_WAIT is left behind.
             options: InsertOptions { reset_on_close: true, ..lab.options() },
             places: (0..PLACES).map(|_| Mutex::new(None)).collect(),
-            lives: Mutex::default(),
+            registrations: Mutex::default(),
             steps: AtomicU64::new(0),
             most_lingering: AtomicUsize::new(0),
             wrong: Mutex::default(),
@@ -61,8 +61,8 @@ impl Storm {
         self.steps.load(Ordering::Relaxed) < STEPS
     }
 
-    pub(super) fn lives(&self) -> Vec<Arc<Life>> {
-        unpoisoned(&self.lives).clone()
+    pub(super) fn registrations(&self) -> Vec<Arc<Registration>> {
+        unpoisoned(&self.registrations).clone()
     }
 
     /// How many registrations at the most had ended, and still had descriptors.
@@ -93,35 +93,35 @@ impl Storm {
     pub(super) fn step(self: &Arc<Self>, context: Option<&Context>, random: &mut Rng) {
         self.steps.fetch_add(1, Ordering::Relaxed);
         let place = &self.places[random.usize(..PLACES)];
-        let Some(life) = unpoisoned(place).clone() else { return self.insert(place, random) };
-        let handle = life.handle();
+        let Some(registration) = unpoisoned(place).clone() else { return self.insert(place, random) };
+        let handle = registration.handle();
         let fd =
             context.map_or_else(|| self.core.registration(handle), |context| context.registration(handle));
         let target = self.threads[random.usize(..self.threads.len())];
         // Refusals are answers, too: the handle may be stale, the descriptor busy or somebody else's.
         match random.u32(..100) {
-            0..25 => life.write(),
+            0..25 => registration.write(),
             25..40 => drop(fd.want_recv()),
             40..45 => drop(fd.want_send()),
             45..50 => drop(fd.stop_both()),
-            50..65 => match (context, life.owner.get()) {
+            50..65 => match (context, registration.owner.get()) {
                 (Some(context), Some(owner)) => drop(context.takeover(handle, *owner)),
                 _ => drop(fd.migrate_on(target)),
             },
             65..70 => drop(fd.migrate_on(target)),
             70..78 => {
                 if let Some(context) = context {
-                    let _ = context.enter(handle, |ready| self.look(&life, ready, "while entered"));
+                    let _ = context.enter(handle, |ready| self.look(&registration, ready, "while entered"));
                 }
             }
-            78..88 => life.end(|_| fd.delete()),
-            88..91 => life.end(|_| fd.disown()),
-            _ if life.ended() > 0 => self.insert(place, random),
+            78..88 => registration.end(|_| fd.delete()),
+            88..91 => registration.end(|_| fd.disown()),
+            _ if registration.ended() > 0 => self.insert(place, random),
             _ => {}
         }
     }
 
-    fn insert(self: &Arc<Self>, place: &Mutex<Option<Arc<Life>>>, random: &mut Rng) {
+    fn insert(self: &Arc<Self>, place: &Mutex<Option<Arc<Registration>>>, random: &mut Rng) {
         if !self.has_room() {
             // Another step may close some: of this thread, too, which may be in a handler.
             return std::thread::yield_now();
@@ -133,7 +133,7 @@ impl Storm {
             Ok(ends) => ends,
             Err(error) => return self.note(format!("no descriptors: {error}")),
         };
-        let life = Arc::new(Life {
+        let registration = Arc::new(Registration {
             handle: OnceLock::new(),
             owner: OnceLock::new(),
             shared,
@@ -145,14 +145,15 @@ impl Storm {
             dropped: AtomicUsize::new(0),
             random: Mutex::new(random.fork()),
         });
-        let handler: Arc<dyn Handler> = Arc::new(Guest { life: Arc::clone(&life), storm: Arc::clone(self) });
-        life.owner.get_or_init(|| OwnerId::of(&handler));
+        let handler: Arc<dyn Handler> =
+            Arc::new(Guest { registration: Arc::clone(&registration), storm: Arc::clone(self) });
+        registration.owner.get_or_init(|| OwnerId::of(&handler));
         match self.core.insert(ends.near, handler, thread.group(), mask, self.options) {
             Ok(handle) => {
-                life.handle.get_or_init(|| handle);
-                unpoisoned(&self.lives).push(Arc::clone(&life));
+                registration.handle.get_or_init(|| handle);
+                unpoisoned(&self.registrations).push(Arc::clone(&registration));
                 // Another thread may have put one there meanwhile, which nothing else would end.
-                let other = unpoisoned(place).replace(life);
+                let other = unpoisoned(place).replace(registration);
                 if let Some(other) = other {
                     other.end(|handle| self.core.registration(handle).delete());
                 }
@@ -163,55 +164,56 @@ impl Storm {
 
     /// Closes the peers that have seen their end. Whether few enough are left.
     fn has_room(&self) -> bool {
-        let lingers = |life: &&Arc<Life>| !life.peer_saw_the_end() && life.ended() > 0;
-        let now = unpoisoned(&self.lives).iter().filter(lingers).count();
+        let lingers =
+            |registration: &&Arc<Registration>| !registration.peer_saw_the_end() && registration.ended() > 0;
+        let now = unpoisoned(&self.registrations).iter().filter(lingers).count();
         self.most_lingering.fetch_max(now, Ordering::Relaxed);
         now <= self.lingering
     }
 
     /// Whoever uses a descriptor finds the file that was inserted (S5).
-    fn look(&self, life: &Life, fd: &impl AsFd, when: &str) {
-        if identity(fd) != life.file {
-            self.note(format!("another file or none {when}: {:?}", life.handle()));
+    fn look(&self, registration: &Registration, fd: &impl AsFd, when: &str) {
+        if identity(fd) != registration.file {
+            self.note(format!("another file or none {when}: {:?}", registration.handle()));
         }
     }
 }
 
 /// The handler.
 struct Guest {
-    life: Arc<Life>,
+    registration: Arc<Registration>,
     storm: Arc<Storm>,
 }
 
 impl Handler for Guest {
     fn ready(&self, ready: &ReadyGuard<'_>) {
-        let (life, storm) = (&self.life, &self.storm);
-        if life.inside.fetch_add(1, Ordering::SeqCst) > 0 && !life.shared {
-            storm.note(format!("two threads in the handler: {:?}", life.handle()));
+        let (registration, storm) = (&self.registration, &self.storm);
+        if registration.inside.fetch_add(1, Ordering::SeqCst) > 0 && !registration.shared {
+            storm.note(format!("two threads in the handler: {:?}", registration.handle()));
         }
-        storm.look(life, ready, "when the handler begins");
+        storm.look(registration, ready, "when the handler begins");
         let fd: RegistrationRef<'_> = ready.registration();
         let ended = read_all(ready, &mut Vec::new()).unwrap_or(true);
         let _ = fd.stop_send().and_then(|()| if ended { fd.stop_recv() } else { fd.cant_recv() });
-        let mut random = unpoisoned(&life.random).fork();
+        let mut random = unpoisoned(&registration.random).fork();
         match random.u32(..10) {
-            0..2 => life.end(|_| fd.delete()),
-            2 => life.end(|_| fd.disown()),
+            0..2 => registration.end(|_| fd.delete()),
+            2 => registration.end(|_| fd.disown()),
             3..6 if storm.goes_on() => storm.step(Some(ready.context()), &mut random),
             _ => {}
         }
         std::thread::yield_now();
-        storm.look(life, ready, "when the handler ends");
-        life.inside.fetch_sub(1, Ordering::SeqCst);
+        storm.look(registration, ready, "when the handler ends");
+        registration.inside.fetch_sub(1, Ordering::SeqCst);
     }
 
     fn released(&self, fd: OwnedFd) {
-        self.storm.look(&self.life, &fd, "when it comes back");
+        self.storm.look(&self.registration, &fd, "when it comes back");
     }
 }
 
 impl Drop for Guest {
     fn drop(&mut self) {
-        self.life.dropped.fetch_add(1, Ordering::SeqCst);
+        self.registration.dropped.fetch_add(1, Ordering::SeqCst);
     }
 }

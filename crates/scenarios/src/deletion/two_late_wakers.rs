@@ -89,7 +89,7 @@ impl Plan {
     }
 
     /// Both late threads stop at the beginning of their reports first, so that neither drains what the other is to see.
-    /// Who goes on may be the one that ends the life, and then waits for those who are still to leave.
+    /// Who goes on may be the one that ends the registration, and then waits for those who are still to leave.
     fn drawing(self) -> String {
         let begin = Point::ReportBeforeRunning;
         let mut steps = vec![("us", "writes".to_owned())];
@@ -136,7 +136,7 @@ fn play(trial: &mut Trial, lab: &mut Lab, plan: Plan) -> Result<(), Failure> {
     let returned = Arc::clone(&deleted);
     let loops = [const { Cell::new(0) }; 2];
     let core = Arc::clone(lab.core());
-    // It has gone, or ends the life and waits for the others.
+    // It has gone, or ends the registration and waits for the others.
     let over = || core.entry(handle).is_err();
     let count = |waker: usize| Lab::activity_of(&core, plan.wakers[waker]).loops;
     let turned = |waker: usize| count(waker) > loops[waker].get();

@@ -1,4 +1,4 @@
-//! A handler whose life is watched from outside, and answers that a worker thread gathers.
+//! A handler whose registration is watched from outside, and answers that a worker thread gathers.
 
 use std::fmt::Debug;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};

@@ -12,7 +12,7 @@ use fd_core::ids::ThreadId;
 use metadata::{Axes, Layer, Mode, Transport};
 
 use crate::catalogue::Scenario;
-use crate::deletion::life::unpoisoned;
+use crate::deletion::registration::unpoisoned;
 use crate::hold::Checkpoints;
 use crate::lab::Lab;
 use crate::recorder::Recorder;

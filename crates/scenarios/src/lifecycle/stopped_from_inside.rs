@@ -13,7 +13,7 @@ use nix::unistd::Pid;
 
 use super::{Tallied, Tally, both_ends, stopped};
 use crate::catalogue::Scenario;
-use crate::deletion::life::unpoisoned;
+use crate::deletion::registration::unpoisoned;
 use crate::lab::Lab;
 use crate::trial::{Failure, Trial, patience};
 

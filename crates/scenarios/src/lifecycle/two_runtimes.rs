@@ -9,7 +9,7 @@ use metadata::{Axes, Layer, Transport};
 
 use super::{both_ends, builder, idle, stopped};
 use crate::catalogue::Scenario;
-use crate::deletion::life::unpoisoned;
+use crate::deletion::registration::unpoisoned;
 use crate::deletion::watch::Watch;
 use crate::lab::Lab;
 use crate::persist;

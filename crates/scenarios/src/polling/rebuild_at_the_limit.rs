@@ -11,7 +11,7 @@ use metadata::{Axes, Layer, Transport};
 
 use crate::catalogue::Scenario;
 use crate::deletion::cloned::{for_nobody, snapshots};
-use crate::deletion::life::unpoisoned;
+use crate::deletion::registration::unpoisoned;
 use crate::deletion::watch::Watch;
 use crate::lab::Lab;
 use crate::lifecycle::child::{Child, Report, when};

@@ -11,7 +11,7 @@ use fd_core::Context;
 use metadata::{Axes, Layer, Mode, Transport};
 
 use crate::catalogue::Scenario;
-use crate::deletion::life::unpoisoned;
+use crate::deletion::registration::unpoisoned;
 use crate::lab::Lab;
 use crate::still_clock::StillClock;
 use crate::trial::{Failure, Trial};

@@ -9,7 +9,7 @@ use fd_core::{FdCore, FdHandle, Handler, ReadyGuard};
 use metadata::{Axes, Layer, Mode, Transport};
 
 use crate::catalogue::Scenario;
-use crate::deletion::life::unpoisoned;
+use crate::deletion::registration::unpoisoned;
 use crate::lab::Lab;
 use crate::transport::pair;
 use crate::trial::{Failure, Trial};

@@ -8,7 +8,7 @@ use fd_core::hooks::checkpoint::Point;
 use metadata::{Axes, Layer, Mode, Transport};
 
 use crate::catalogue::Scenario;
-use crate::deletion::life::{identity, unpoisoned};
+use crate::deletion::registration::{identity, unpoisoned};
 use crate::hold::Checkpoints;
 use crate::lab::Lab;
 use crate::migration::Subject;

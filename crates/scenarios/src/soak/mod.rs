@@ -2,7 +2,7 @@
 //!
 //! Each worker thread has a share in everything: it takes descriptors from the others, gives them away, deletes and inserts
 //! them, wants and stops. Now and then everything is brought to rest, and what must be true at rest is checked: every
-//! byte that was written arrives where its descriptor is now, nobody is running, every life is accounted for.
+//! byte that was written arrives where its descriptor is now, nobody is running, every registration is accounted for.
 
 mod rest;
 mod ring;
@@ -185,12 +185,16 @@ pub fn run(
     if let Err(death) = ended {
         shared.violate(death.to_string());
     }
-    let lives = core.registration_counts();
+    let registrations = core.registration_counts();
     shared.must(core.table().used() == 0, || {
         format!("L8: {} lives are left after the stop", core.table().used())
     });
-    shared.must(lives.inserted == lives.closed + lives.released, || format!("S4: at the end {lives:?}"));
-    shared.must(lives.close_errors == 0, || format!("S4: numbers closed that were not open: {lives:?}"));
+    shared.must(registrations.inserted == registrations.closed + registrations.released, || {
+        format!("S4: at the end {registrations:?}")
+    });
+    shared.must(registrations.close_errors == 0, || {
+        format!("S4: numbers closed that were not open: {registrations:?}")
+    });
     let found = violation(&shared, &core);
     let violated = shared.violated.load(Ordering::SeqCst);
     // The wake descriptors go with the last reference to the core.

@@ -122,10 +122,12 @@ pub(super) fn settle(shared: &Arc<Shared>, core: &Arc<FdCore>, client: &mut Clie
         shared,
         || format!("S4, L4: {} lives are used, of {:?}", core.table().used(), core.registration_counts()),
         || {
-            let lives = core.registration_counts();
-            lives.inserted == lives.closed + lives.released + core.table().used()
+            let registrations = core.registration_counts();
+            registrations.inserted == registrations.closed + registrations.released + core.table().used()
         },
     );
-    let lives = core.registration_counts();
-    shared.must(lives.close_errors == 0, || format!("S4: numbers closed that were not open: {lives:?}"));
+    let registrations = core.registration_counts();
+    shared.must(registrations.close_errors == 0, || {
+        format!("S4: numbers closed that were not open: {registrations:?}")
+    });
 }

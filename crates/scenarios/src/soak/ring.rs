@@ -39,7 +39,7 @@ ops! {
     Delete = "deletes",
     /// The same without closing.
     Disown = "disowns",
-    /// Uses a handle whose life is over.
+    /// Uses a handle whose registration is over.
     Stale = "stale uses",
     /// Wants or stops a listener of the group.
     Flap = "flaps",
@@ -90,7 +90,7 @@ impl fmt::Display for Ring {
         for done in self.last[at..].iter().chain(&self.last[..at]).flatten() {
             write!(f, "  {:>8} {:15}", done.number, done.op.name())?;
             match done.handle {
-                Some(handle) => write!(f, " fd {} life {}", handle.number(), handle.generation())?,
+                Some(handle) => write!(f, " fd {} registration {}", handle.number(), handle.generation())?,
                 None => write!(f, " -")?,
             }
             writeln!(f, ": {}", done.outcome)?;

@@ -17,7 +17,7 @@ use crate::transport::{self, Address, Far, Listener, accept, pair};
 /// At most so many bytes are under way to a descriptor: a write never waits.
 const UNDER_WAY: u64 = 64;
 
-/// The owner of one life of a descriptor that one thread at a time has.
+/// The owner of one registration of a descriptor that one thread at a time has.
 pub(super) struct Subject {
     shared: Weak<Shared>,
     slot: usize,
@@ -63,7 +63,7 @@ impl Subject {
         self.inside.fetch_sub(1, Ordering::SeqCst);
     }
 
-    /// The bytes count up from 0 in each life: none is lost, doubled, or another life's.
+    /// The bytes count up from 0 in each registration: none is lost, doubled, or another registration's.
     fn read_bytes(&self, shared: &Shared, ready: &ReadyGuard<'_>) {
         let mut bytes = Vec::new();
         let ended = transport::read_all(ready, &mut bytes);
@@ -115,8 +115,8 @@ impl Drop for Subject {
     }
 }
 
-/// A life as the workers see it.
-pub(super) struct Life {
+/// A registration as the workers see it.
+pub(super) struct Registration {
     pub(super) handle: FdHandle,
     pub(super) owner: OwnerId,
     /// Weak: the table alone decides when the owner is dropped.
@@ -124,30 +124,32 @@ pub(super) struct Life {
     far: Far,
 }
 
-/// A place for one life after the other.
+/// A place for one registration after the other.
 #[derive(Default)]
-pub(super) struct Slot(Mutex<Option<Life>>);
+pub(super) struct Slot(Mutex<Option<Registration>>);
 
 impl Slot {
     /// What is there now. It may be over when this returns.
     pub(super) fn get(&self) -> Option<(FdHandle, OwnerId, Weak<Subject>)> {
-        let life = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        life.as_ref().map(|life| (life.handle, life.owner, Weak::clone(&life.subject)))
+        let registration = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        registration
+            .as_ref()
+            .map(|registration| (registration.handle, registration.owner, Weak::clone(&registration.subject)))
     }
 
-    /// Writes the next byte to the life that is there, unless many are under way. Returns to which.
+    /// Writes the next byte to the registration that is there, unless many are under way. Returns to which.
     pub(super) fn write(&self) -> Option<FdHandle> {
-        let mut life = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let life = life.as_mut()?;
-        let subject = life.subject.upgrade()?;
+        let mut registration = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let registration = registration.as_mut()?;
+        let subject = registration.subject.upgrade()?;
         let written = subject.written.load(Ordering::SeqCst);
         if written - subject.read.load(Ordering::SeqCst).min(written) >= UNDER_WAY {
             return None;
         }
-        // Before: the reader must not be ahead. If the other end is gone its life is over, and nobody compares.
+        // Before: the reader must not be ahead. If the other end is gone its registration is over, and nobody compares.
         subject.written.store(written + 1, Ordering::SeqCst);
-        let _ = life.far.write_all(&[written as u8]);
-        Some(life.handle)
+        let _ = registration.far.write_all(&[written as u8]);
+        Some(registration.handle)
     }
 
     /// Closes the other end of what was there last.
@@ -156,7 +158,7 @@ impl Slot {
     }
 }
 
-/// Ends a life in a slot by `end`, told whether to disown; and if that did end it, begins the next one there.
+/// Ends a registration in a slot by `end`, told whether to disown; and if that did end it, begins the next one there.
 pub(super) fn end(
     shared: &Arc<Shared>,
     core: &Arc<FdCore>,
@@ -168,11 +170,11 @@ pub(super) fn end(
     if end(disown)
         && let Err(error) = begin(shared, core, slot)
     {
-        shared.violate(format!("the next life after {handle:?} cannot begin: {error}"));
+        shared.violate(format!("the next registration after {handle:?} cannot begin: {error}"));
     }
 }
 
-/// Begins a life in a slot, for a thread of its own choice.
+/// Begins a registration in a slot, for a thread of its own choice.
 fn begin(shared: &Arc<Shared>, core: &Arc<FdCore>, slot: usize) -> io::Result<()> {
     let transport = if fastrand::bool() { Transport::Unix } else { Transport::Pipe };
     let ends = pair(transport)?;
@@ -198,14 +200,14 @@ fn begin(shared: &Arc<Shared>, core: &Arc<FdCore>, slot: usize) -> io::Result<()
         .map_err(|error| io::Error::other(error.reason))?;
     let _ = owned.handle.set(handle);
     drop(owned);
-    let life = Life { handle, owner, subject: weak, far: ends.far };
-    let before = shared.slots[slot].0.lock().unwrap_or_else(PoisonError::into_inner).replace(life);
+    let registration = Registration { handle, owner, subject: weak, far: ends.far };
+    let before = shared.slots[slot].0.lock().unwrap_or_else(PoisonError::into_inner).replace(registration);
     // Outside the lock: its close may be felt elsewhere.
     drop(before);
     Ok(())
 }
 
-/// Begins a life in every slot, and the listeners.
+/// Begins a registration in every slot, and the listeners.
 pub(super) fn fill(shared: &Arc<Shared>, core: &Arc<FdCore>) -> io::Result<()> {
     fastrand::seed(shared.soak.seed);
     (0..shared.slots.len()).try_for_each(|slot| begin(shared, core, slot))?;

@@ -204,7 +204,7 @@ fn check_taken(shared: &Shared, context: &Context, handle: FdHandle, subject: &s
     });
 }
 
-/// A handle whose life was ended by this thread is refused everywhere.
+/// A handle whose registration was ended by this thread is refused everywhere.
 fn use_stale(shared: &Shared, context: &Context, over: FdHandle) -> &'static str {
     let fd = context.registration(over);
     let refused = fd.delete().is_err() && fd.migrate_on(context.id()).is_err();

@@ -87,9 +87,9 @@ fn op() -> impl Strategy<Value = Op> {
     ]
 }
 
-/// What the model knows of a life.
+/// What the model knows of a registration.
 #[derive(Clone, Debug)]
-struct Life {
+struct Registration {
     handle: FdHandle,
     owner: OwnerId,
     group: usize,
@@ -102,7 +102,7 @@ struct Life {
 /// The table and its model.
 struct World {
     table: FdTable,
-    lives: BTreeMap<RawFd, Life>,
+    registrations: BTreeMap<RawFd, Registration>,
     /// Each group's shared list.
     listed: [Vec<RawFd>; GROUPS.len()],
     given: Vec<(FdHandle, OwnerId)>,
@@ -124,33 +124,38 @@ impl World {
     fn new() -> Self {
         Self {
             table: FdTable::new(NUMBERS as usize, &GROUPS).unwrap(),
-            lives: BTreeMap::new(),
+            registrations: BTreeMap::new(),
             listed: Default::default(),
             given: Vec::new(),
             over: BTreeMap::new(),
         }
     }
 
-    /// The handle that is meant, and the number of its life if that is not over.
+    /// The handle that is meant, and the number of its registration if that is not over.
     fn meant(&self, handle: usize) -> Option<(FdHandle, OwnerId, Option<RawFd>)> {
         let (handle, owner) = *self.given.get(handle % self.given.len().max(1))?;
-        let life = self.lives.get(&handle.number()).filter(|life| life.handle == handle);
-        Some((handle, owner, life.map(|_| handle.number())))
+        let registration =
+            self.registrations.get(&handle.number()).filter(|registration| registration.handle == handle);
+        Some((handle, owner, registration.map(|_| handle.number())))
     }
 
-    fn life(&mut self, fd: RawFd) -> &mut Life {
-        self.lives.get_mut(&fd).unwrap()
+    fn registration(&mut self, fd: RawFd) -> &mut Registration {
+        self.registrations.get_mut(&fd).unwrap()
     }
 
-    /// A life is over exactly if it was deleted and nobody runs.
+    /// A registration is over exactly if it was deleted and nobody runs.
     fn end(&mut self, fd: RawFd, orphan: Option<Orphan<'_>>) {
-        let life = &self.lives[&fd];
-        assert_eq!(orphan.is_some(), life.deleted && life.running == 0, "S4, L4: {life:?}");
+        let registration = &self.registrations[&fd];
+        assert_eq!(
+            orphan.is_some(),
+            registration.deleted && registration.running == 0,
+            "S4, L4: {registration:?}"
+        );
         if let Some(orphan) = orphan {
             let retired = orphan.retire(|_, _, _, _, _| {});
-            assert_eq!((retired.fd, OwnerId::of(&retired.owner)), (fd, life.owner));
-            self.listed[life.group].retain(|other| *other != fd);
-            self.lives.remove(&fd);
+            assert_eq!((retired.fd, OwnerId::of(&retired.owner)), (fd, registration.owner));
+            self.listed[registration.group].retain(|other| *other != fd);
+            self.registrations.remove(&fd);
             *self.over.entry(fd).or_default() += 1;
         }
     }
@@ -159,63 +164,65 @@ impl World {
         match op {
             Op::Insert { fd, group, mask } => self.insert(fd, group, mask),
             Op::Delete { handle, disown } => {
-                let Some((handle, _, life)) = self.meant(handle) else { return };
+                let Some((handle, _, registration)) = self.meant(handle) else { return };
                 let table = std::mem::replace(&mut self.table, FdTable::new(1, &[1]).unwrap());
                 let pin = table.pin(handle);
-                assert_eq!(pin.is_ok(), life.is_some(), "S7");
-                if let (Ok(pin), Some(fd)) = (pin, life) {
+                assert_eq!(pin.is_ok(), registration.is_some(), "S7");
+                if let (Ok(pin), Some(fd)) = (pin, registration) {
                     let deleted = pin.delete(disown);
-                    let life = self.life(fd);
-                    if life.deleted {
+                    let registration = self.registration(fd);
+                    if registration.deleted {
                         assert_eq!(deleted.err(), Some(DeleteError::AlreadyDeleted), "protocol 6.1");
                     } else {
-                        (life.deleted, life.allowed) = (true, 0);
+                        (registration.deleted, registration.allowed) = (true, 0);
                         self.end(fd, deleted.unwrap());
                     }
                 }
                 self.table = table;
             }
             Op::Enter { handle, thread: number } => {
-                let Some((handle, _, life)) = self.meant(handle) else { return };
+                let Some((handle, _, registration)) = self.meant(handle) else { return };
                 let (group, id) = thread(number);
-                let Some(fd) = life else { return assert!(self.table.pin(handle).is_err()) };
-                let life = self.lives.get_mut(&fd).unwrap();
+                let Some(fd) = registration else { return assert!(self.table.pin(handle).is_err()) };
+                let registration = self.registrations.get_mut(&fd).unwrap();
                 let pin = self.table.pin(handle).unwrap();
-                assert_eq!(pin.group(), group_id(life.group), "S9");
+                assert_eq!(pin.group(), group_id(registration.group), "S9");
                 let bit = id.mask().bits();
-                if group != life.group || life.running & bit != 0 {
+                if group != registration.group || registration.running & bit != 0 {
                     return;
                 }
                 match pin.enter(id.mask()) {
                     Ok(allowed) => {
-                        assert_eq!(allowed.bits(), life.allowed);
-                        assert!(life.allowed & bit != 0, "S2");
-                        life.running |= bit;
+                        assert_eq!(allowed.bits(), registration.allowed);
+                        assert!(registration.allowed & bit != 0, "S2");
+                        registration.running |= bit;
                     }
                     // Nobody changes the mask meanwhile.
                     Err(denied) => {
-                        assert_eq!((denied, life.allowed & bit), (Denied::NotAllowed, 0));
+                        assert_eq!((denied, registration.allowed & bit), (Denied::NotAllowed, 0));
                     }
                 }
             }
             Op::DeregisterReason { handle, thread: number } => {
                 let Some((handle, _, Some(fd))) = self.meant(handle) else { return };
                 let (group, id) = thread(number);
-                if group != self.lives[&fd].group || self.lives[&fd].running & id.mask().bits() == 0 {
+                if group != self.registrations[&fd].group
+                    || self.registrations[&fd].running & id.mask().bits() == 0
+                {
                     return;
                 }
                 let table = std::mem::replace(&mut self.table, FdTable::new(1, &[1]).unwrap());
-                self.life(fd).running &= !id.mask().bits();
+                self.registration(fd).running &= !id.mask().bits();
                 let left = table.pin(handle).unwrap().exit(id.mask());
                 self.end(fd, left.err());
                 self.table = table;
             }
             Op::Takeover { handle, thread: number, right_owner } => {
-                let Some((handle, owner, life)) = self.meant(handle) else { return };
+                let Some((handle, owner, registration)) = self.meant(handle) else { return };
                 let (group, id) = thread(number);
-                let Some(fd) = life else { return assert!(self.table.pin(handle).is_err()) };
-                let life = self.lives.get_mut(&fd).unwrap();
-                if group != life.group {
+                let Some(fd) = registration else { return assert!(self.table.pin(handle).is_err()) };
+                let registration = self.registrations.get_mut(&fd).unwrap();
+                if group != registration.group {
                     return;
                 }
                 let other: Arc<dyn Handler> = Arc::new(|_: &ReadyGuard<'_>| {});
@@ -223,29 +230,31 @@ impl World {
                 let (taken, left) = self.table.pin(handle).unwrap().takeover(id.mask(), expected);
                 let model = match () {
                     () if !right_owner => Err(MoveError::WrongOwner),
-                    () if life.running != 0 => Err(MoveError::Busy),
-                    () if life.allowed == id.mask().bits() => Ok(()),
-                    () if life.allowed.count_ones() > 1 => Err(MoveError::Shared),
+                    () if registration.running != 0 => Err(MoveError::Busy),
+                    () if registration.allowed == id.mask().bits() => Ok(()),
+                    () if registration.allowed.count_ones() > 1 => Err(MoveError::Shared),
                     () => Ok(()),
                 };
-                assert_eq!(taken, model, "{life:?}");
+                assert_eq!(taken, model, "{registration:?}");
                 if taken.is_ok() {
-                    life.allowed = id.mask().bits();
+                    registration.allowed = id.mask().bits();
                 }
-                assert!(left.is_ok(), "a life that somebody uses, or nobody has deleted, goes on");
+                assert!(left.is_ok(), "a registration that somebody uses, or nobody has deleted, goes on");
             }
             Op::Relocate { handle, thread: number } => {
-                let Some((handle, _, life)) = self.meant(handle) else { return };
+                let Some((handle, _, registration)) = self.meant(handle) else { return };
                 let (group, id) = thread(number);
                 let moved = self.table.relocate(handle, id, None, false, |_, _, _, _, _| {});
-                let Some(fd) = life else { return assert_eq!(moved, Err(MoveError::Stale(handle.stale()))) };
-                let life = self.lives.get_mut(&fd).unwrap();
-                assert_eq!(moved, if life.running != 0 { Err(MoveError::Busy) } else { Ok(()) });
+                let Some(fd) = registration else {
+                    return assert_eq!(moved, Err(MoveError::Stale(handle.stale())));
+                };
+                let registration = self.registrations.get_mut(&fd).unwrap();
+                assert_eq!(moved, if registration.running != 0 { Err(MoveError::Busy) } else { Ok(()) });
                 if moved.is_ok() {
-                    life.allowed = id.mask().bits();
-                    if life.group != group {
-                        self.listed[life.group].retain(|other| *other != fd);
-                        (life.group, life.owed) = (group, 0);
+                    registration.allowed = id.mask().bits();
+                    if registration.group != group {
+                        self.listed[registration.group].retain(|other| *other != fd);
+                        (registration.group, registration.owed) = (group, 0);
                     }
                 }
             }
@@ -261,7 +270,7 @@ impl World {
         let inserted = self.table.insert(fd, handler, group_id(group), ThreadMask::from_bits(mask), 0);
         let refused = match () {
             () if allowed == 0 => Some(InsertRefused::NoThread { group: group_id(group) }),
-            () if self.lives.contains_key(&fd) => Some(InsertRefused::InUse { fd }),
+            () if self.registrations.contains_key(&fd) => Some(InsertRefused::InUse { fd }),
             () => None,
         };
         match inserted {
@@ -270,8 +279,9 @@ impl World {
                 assert_eq!(refused, None);
                 let generation = self.over.get(&fd).copied().unwrap_or(0);
                 assert_eq!((handle.number(), handle.generation()), (fd, generation));
-                let life = Life { handle, owner, group, allowed, running: 0, owed: 0, deleted: false };
-                self.lives.insert(fd, life);
+                let registration =
+                    Registration { handle, owner, group, allowed, running: 0, owed: 0, deleted: false };
+                self.registrations.insert(fd, registration);
                 self.given.push((handle, owner));
             }
         }
@@ -279,27 +289,33 @@ impl World {
 
     fn schedule(&mut self, handle: usize, caller: Option<(usize, ThreadId)>) {
         let Some((handle, _, Some(fd))) = self.meant(handle) else { return };
-        let life = self.lives.get_mut(&fd).unwrap();
+        let registration = self.registrations.get_mut(&fd).unwrap();
         let scheduled = self.table.pin(handle).unwrap().schedule(caller.map(|(_, id)| id), 0);
-        let mine = caller.filter(|(group, _)| *group == life.group).map_or(0, |(_, id)| id.mask().bits());
-        let first = ThreadId::new(group_id(life.group), life.allowed.trailing_zeros() as usize % 64);
+        let mine =
+            caller.filter(|(group, _)| *group == registration.group).map_or(0, |(_, id)| id.mask().bits());
+        let first =
+            ThreadId::new(group_id(registration.group), registration.allowed.trailing_zeros() as usize % 64);
         let model = match () {
-            () if mine != 0 && life.allowed == mine => {
-                let owed = life.owed & mine != 0;
-                life.owed |= mine;
+            () if mine != 0 && registration.allowed == mine => {
+                let owed = registration.owed & mine != 0;
+                registration.owed |= mine;
                 if owed { Scheduled::Nothing } else { Scheduled::Private }
             }
-            () if life.allowed == 0 => Scheduled::Nothing,
+            () if registration.allowed == 0 => Scheduled::Nothing,
             () => {
-                life.owed |= life.allowed;
-                let listed = &mut self.listed[life.group];
+                registration.owed |= registration.allowed;
+                let listed = &mut self.listed[registration.group];
                 if !listed.contains(&fd) {
                     listed.push(fd);
                 }
-                if mine & life.allowed != 0 { Scheduled::Nothing } else { Scheduled::Wake(first.unwrap()) }
+                if mine & registration.allowed != 0 {
+                    Scheduled::Nothing
+                } else {
+                    Scheduled::Wake(first.unwrap())
+                }
             }
         };
-        assert_eq!(scheduled, model, "L1, suspect 19: {life:?}");
+        assert_eq!(scheduled, model, "L1, suspect 19: {registration:?}");
     }
 
     fn pass(&mut self, (group, id): (usize, ThreadId)) {
@@ -307,12 +323,12 @@ impl World {
         let dropped = self.table.walk_updates(id, false, |pin| visited.push(pin.fd())).dropped;
         let mut model = Vec::new();
         for fd in self.listed[group].clone() {
-            let life = self.lives.get_mut(&fd).unwrap();
-            if life.owed & id.mask().bits() != 0 {
+            let registration = self.registrations.get_mut(&fd).unwrap();
+            if registration.owed & id.mask().bits() != 0 {
                 model.push(fd);
-                life.owed &= !id.mask().bits();
+                registration.owed &= !id.mask().bits();
             }
-            if life.owed == 0 {
+            if registration.owed == 0 {
                 self.listed[group].retain(|other| *other != fd);
             }
         }
@@ -321,14 +337,17 @@ impl World {
 
     /// Table and model agree on everything that can be seen.
     fn check(&self) {
-        assert_eq!(self.table.used(), self.lives.len() as u64);
-        for life in self.lives.values() {
-            let pin = self.table.pin(life.handle).unwrap();
-            assert_eq!(pin.group(), group_id(life.group));
-            assert_eq!((pin.thread_mask().bits(), pin.running().bits()), (life.allowed, life.running));
-            assert_eq!(pin.entry().update_mask.load(Ordering::SeqCst), life.owed);
+        assert_eq!(self.table.used(), self.registrations.len() as u64);
+        for registration in self.registrations.values() {
+            let pin = self.table.pin(registration.handle).unwrap();
+            assert_eq!(pin.group(), group_id(registration.group));
+            assert_eq!(
+                (pin.thread_mask().bits(), pin.running().bits()),
+                (registration.allowed, registration.running)
+            );
+            assert_eq!(pin.entry().update_mask.load(Ordering::SeqCst), registration.owed);
             assert_eq!(pin.entry().group.peek().references(), 1, "S12: this pin alone");
-            assert_eq!(pin.owner_id(), life.owner);
+            assert_eq!(pin.owner_id(), registration.owner);
         }
         for (index, listed) in self.listed.iter().enumerate() {
             let list = self.table.updates(group_id(index));
@@ -357,16 +376,16 @@ proptest! {
             world.check();
         }
         // What is left is given back.
-        for life in world.lives.values() {
-            for index in 0..GROUPS[life.group] {
-                let id = ThreadId::new(group_id(life.group), index).unwrap();
-                if life.running & id.mask().bits() != 0
-                    && let Err(orphan) = world.table.pin(life.handle).unwrap().exit(id.mask())
+        for registration in world.registrations.values() {
+            for index in 0..GROUPS[registration.group] {
+                let id = ThreadId::new(group_id(registration.group), index).unwrap();
+                if registration.running & id.mask().bits() != 0
+                    && let Err(orphan) = world.table.pin(registration.handle).unwrap().exit(id.mask())
                 {
                     drop(orphan.retire(|_, _, _, _, _| {}).owner);
                 }
             }
-            if let Ok(pin) = world.table.pin(life.handle)
+            if let Ok(pin) = world.table.pin(registration.handle)
                 && let Ok(Some(orphan)) = pin.delete(false)
             {
                 drop(orphan.retire(|_, _, _, _, _| {}).owner);

@@ -26,7 +26,7 @@ pub(crate) fn identity(fd: &impl AsFd) -> Option<u64> {
 }
 
 /// One registration, for as long as the scenario lasts.
-pub(super) struct Life {
+pub(super) struct Registration {
     pub(super) handle: OnceLock<FdHandle>,
     pub(super) owner: OnceLock<OwnerId>,
     pub(super) shared: bool,
@@ -41,9 +41,9 @@ pub(super) struct Life {
     pub(super) random: Mutex<Rng>,
 }
 
-impl Life {
+impl Registration {
     pub(super) fn handle(&self) -> FdHandle {
-        *self.handle.get().expect("a life is shown to nobody before it is inserted")
+        *self.handle.get().expect("a registration is shown to nobody before it is inserted")
     }
 
     /// Ends it by `call`, unless somebody else has.

@@ -1,4 +1,4 @@
-//! M1 to M6: report, takeover, delete, and the next life of a number.
+//! M1 to M6: report, takeover, delete, and the next registration of a number.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -21,44 +21,52 @@ fn m1_report_and_takeover() {
 
 /// A report by G1/T0 ∥ takeover by `taker`, in a world of groups with so many threads.
 pub(super) fn report_and_takeover(threads: &[usize], taker: ThreadId) {
-    let (world, life) = World::one(threads, 0b01);
-    let reporter = spawn(&world, &life, |world, life| {
-        world.report_as(thread(1, 0), life);
+    let (world, registration) = World::one(threads, 0b01);
+    let reporter = spawn(&world, &registration, |world, registration| {
+        world.report_as(thread(1, 0), registration);
     });
     let taker = world.context(taker);
-    let taken = taker.takeover(life.handle, life.owner);
+    let taken = taker.takeover(registration.handle, registration.owner);
     if taken.is_ok() {
-        assert_eq!(life.seen.inside.load(Ordering::SeqCst), 0, "S3: taken under a running handler");
+        assert_eq!(registration.seen.inside.load(Ordering::SeqCst), 0, "S3: taken under a running handler");
         // S3: the old owner does not begin any more, though there is something to run for.
-        life.seen.only(taker.id());
-        taker.registration(life.handle).want_recv().unwrap();
-        world.report(&taker, &life);
+        registration.seen.only(taker.id());
+        taker.registration(registration.handle).want_recv().unwrap();
+        world.report(&taker, &registration);
     } else {
         assert_eq!(taken, Err(MoveError::Busy));
     }
     reporter.join().unwrap();
-    world.assert_at_rest(&life);
-    let group = world.core.table().pin(life.handle).unwrap().group();
+    world.assert_at_rest(&registration);
+    let group = world.core.table().pin(registration.handle).unwrap().group();
     let owner = if taken.is_ok() { taker.id() } else { thread(1, 0) };
     assert_eq!(group, owner.group(), "S9");
     // L9: no running bit is left behind, so nothing refuses for ever.
-    assert_eq!(taker.takeover(life.handle, life.owner), Ok(()), "L9: refused, and nobody is using it");
-    assert_eq!(world.report_as(thread(1, 0), &life), Reported::Migrated, "S3: the old owner is let in");
-    world.assert_at_rest(&life);
+    assert_eq!(
+        taker.takeover(registration.handle, registration.owner),
+        Ok(()),
+        "L9: refused, and nobody is using it"
+    );
+    assert_eq!(
+        world.report_as(thread(1, 0), &registration),
+        Reported::Migrated,
+        "S3: the old owner is let in"
+    );
+    world.assert_at_rest(&registration);
 }
 
 /// M2: report ∥ delete by another thread of the group. S4, S5, S6, L4.
 #[test]
 fn m2_report_and_delete() {
     model("m2_report_and_delete", 2, Bound::NONE).check(|| {
-        let (world, life) = World::one(&[2], 0b01);
-        let reporter = spawn(&world, &life, |world, life| {
-            world.report_as(thread(1, 0), life);
+        let (world, registration) = World::one(&[2], 0b01);
+        let reporter = spawn(&world, &registration, |world, registration| {
+            world.report_as(thread(1, 0), registration);
         });
-        world.context(thread(1, 1)).registration(life.handle).delete().unwrap();
+        world.context(thread(1, 1)).registration(registration.handle).delete().unwrap();
         // S6 is about who sets its running bit from now on; one that was validated before may still begin.
         reporter.join().unwrap();
-        world.assert_ended(&life);
+        world.assert_ended(&registration);
     });
 }
 
@@ -66,18 +74,18 @@ fn m2_report_and_delete() {
 #[test]
 fn m3_two_reports_and_delete() {
     model("m3_two_reports_and_delete", 3, Bound::of(1, 2)).check(|| {
-        let (world, life) = World::one(&[3], 0b11);
+        let (world, registration) = World::one(&[3], 0b11);
         let reporters = [0, 1].map(|index| {
-            spawn(&world, &life, move |world, life| {
-                world.report_as(thread(1, index), life);
+            spawn(&world, &registration, move |world, registration| {
+                world.report_as(thread(1, index), registration);
             })
         });
-        let deleter = spawn(&world, &life, |world, life| {
-            world.context(thread(1, 2)).registration(life.handle).delete().unwrap();
+        let deleter = spawn(&world, &registration, |world, registration| {
+            world.context(thread(1, 2)).registration(registration.handle).delete().unwrap();
         });
         reporters.into_iter().for_each(|reporter| reporter.join().unwrap());
         deleter.join().unwrap();
-        world.assert_ended(&life);
+        world.assert_ended(&registration);
     });
 }
 
@@ -86,31 +94,35 @@ fn m3_two_reports_and_delete() {
 #[test]
 fn m3_exit_and_late_entry_and_delete() {
     model("m3_exit_and_late_entry_and_delete", 3, Bound::of(3, 4)).check(|| {
-        let (world, life) = World::one(&[3], 0b11);
+        let (world, registration) = World::one(&[3], 0b11);
         let exit = |world: &World, pin: Pin<'_>, index| {
             pin.exit(thread(1, index).mask())
                 .map(drop)
                 .unwrap_or_else(|orphan| world.core.finish(orphan, None));
         };
-        world.core.table().pin(life.handle).unwrap().enter(thread(1, 0).mask()).unwrap();
-        let user = spawn(&world, &life, move |world, life| {
-            exit(world, world.core.table().pin(life.handle).unwrap(), 0);
+        world.core.table().pin(registration.handle).unwrap().enter(thread(1, 0).mask()).unwrap();
+        let user = spawn(&world, &registration, move |world, registration| {
+            exit(world, world.core.table().pin(registration.handle).unwrap(), 0);
         });
-        let late = spawn(&world, &life, move |world, life| {
-            let Ok(pin) = world.core.table().pin(life.handle) else { return };
+        let late = spawn(&world, &registration, move |world, registration| {
+            let Ok(pin) = world.core.table().pin(registration.handle) else { return };
             match pin.enter(thread(1, 1).mask()) {
                 Err(Denied::NotAllowed) => {}
                 Err(Denied::LostRace) => exit(world, pin, 1),
                 Ok(_) => {
                     drop(pin);
-                    exit(world, world.core.table().pin(life.handle).expect("S5: ended under a user"), 1);
+                    exit(
+                        world,
+                        world.core.table().pin(registration.handle).expect("S5: ended under a user"),
+                        1,
+                    );
                 }
             }
         });
-        world.core.registration(life.handle).delete().unwrap();
+        world.core.registration(registration.handle).delete().unwrap();
         user.join().unwrap();
         late.join().unwrap();
-        world.assert_ended(&life);
+        world.assert_ended(&registration);
     });
 }
 
@@ -120,17 +132,17 @@ fn m4_report_and_foreign_delete() {
     let model = model("m4_report_and_foreign_delete", 2, Bound::NONE);
     for outsider in [false, true] {
         model.check(move || {
-            let (world, life) = World::one(&[1, 1], 0b01);
-            let reporter = spawn(&world, &life, |world, life| {
-                world.report_as(thread(1, 0), life);
+            let (world, registration) = World::one(&[1, 1], 0b01);
+            let reporter = spawn(&world, &registration, |world, registration| {
+                world.report_as(thread(1, 0), registration);
             });
             if outsider {
-                world.core.registration(life.handle).delete().unwrap();
+                world.core.registration(registration.handle).delete().unwrap();
             } else {
-                world.context(thread(2, 0)).registration(life.handle).delete().unwrap();
+                world.context(thread(2, 0)).registration(registration.handle).delete().unwrap();
             }
             reporter.join().unwrap();
-            world.assert_ended(&life);
+            world.assert_ended(&registration);
         });
     }
 }
@@ -139,18 +151,18 @@ fn m4_report_and_foreign_delete() {
 #[test]
 fn m4_two_reports_and_foreign_delete() {
     model("m4_two_reports_and_foreign_delete", 3, Bound::of(1, 2)).check(|| {
-        let (world, life) = World::one(&[2, 1], 0b11);
+        let (world, registration) = World::one(&[2, 1], 0b11);
         let reporters = [0, 1].map(|index| {
-            spawn(&world, &life, move |world, life| {
-                world.report_as(thread(1, index), life);
+            spawn(&world, &registration, move |world, registration| {
+                world.report_as(thread(1, index), registration);
             })
         });
-        let deleter = spawn(&world, &life, |world, life| {
-            world.context(thread(2, 0)).registration(life.handle).delete().unwrap();
+        let deleter = spawn(&world, &registration, |world, registration| {
+            world.context(thread(2, 0)).registration(registration.handle).delete().unwrap();
         });
         reporters.into_iter().for_each(|reporter| reporter.join().unwrap());
         deleter.join().unwrap();
-        world.assert_ended(&life);
+        world.assert_ended(&registration);
     });
 }
 
@@ -158,71 +170,78 @@ fn m4_two_reports_and_foreign_delete() {
 #[test]
 fn m5_late_report_takeover_and_delete() {
     model("m5_late_report_takeover_and_delete", 2, Bound::quick(3)).check(|| {
-        let (world, life) = World::one(&[2], 0b01);
-        let reporter = spawn(&world, &life, |world, life| {
-            world.report_as(thread(1, 0), life);
+        let (world, registration) = World::one(&[2], 0b01);
+        let reporter = spawn(&world, &registration, |world, registration| {
+            world.report_as(thread(1, 0), registration);
         });
         let taker = world.context(thread(1, 1));
-        let _ = taker.takeover(life.handle, life.owner);
-        taker.registration(life.handle).delete().unwrap();
+        let _ = taker.takeover(registration.handle, registration.owner);
+        taker.registration(registration.handle).delete().unwrap();
         reporter.join().unwrap();
-        world.assert_ended(&life);
+        world.assert_ended(&registration);
     });
 }
 
-/// Takeover ∥ delete: a takeover must not bring the orphan back to life. S4, L4.
+/// Takeover ∥ delete: a takeover must not bring the orphan back to registration. S4, L4.
 #[test]
 fn m5_takeover_and_delete() {
     model("m5_takeover_and_delete", 2, Bound::NONE).check(|| {
-        let (world, life) = World::one(&[2], 0b01);
-        let taker = spawn(&world, &life, |world, life| {
-            let _ = world.context(thread(1, 1)).takeover(life.handle, life.owner);
+        let (world, registration) = World::one(&[2], 0b01);
+        let taker = spawn(&world, &registration, |world, registration| {
+            let _ = world.context(thread(1, 1)).takeover(registration.handle, registration.owner);
         });
-        world.context(thread(1, 0)).registration(life.handle).delete().unwrap();
+        world.context(thread(1, 0)).registration(registration.handle).delete().unwrap();
         taker.join().unwrap();
-        world.assert_ended(&life);
+        world.assert_ended(&registration);
     });
 }
 
-/// Two deletes ∥ takeover: one of them wins, and the life ends once. S4, S14, L4.
+/// Two deletes ∥ takeover: one of them wins, and the registration ends once. S4, S14, L4.
 #[test]
 fn m5_two_deletes_and_takeover() {
     model("m5_two_deletes_and_takeover", 3, Bound::of(2, 3)).check(|| {
-        let (world, life) = World::one(&[2], 0b01);
+        let (world, registration) = World::one(&[2], 0b01);
         let wins = Arc::new(AtomicUsize::new(0));
         let other = {
             let wins = wins.clone();
-            spawn(&world, &life, move |world, life| {
+            spawn(&world, &registration, move |world, registration| {
                 wins.fetch_add(
-                    usize::from(world.core.registration(life.handle).delete().is_ok()),
+                    usize::from(world.core.registration(registration.handle).delete().is_ok()),
                     Ordering::SeqCst,
                 );
             })
         };
-        let taker = spawn(&world, &life, |world, life| {
-            let _ = world.context(thread(1, 1)).takeover(life.handle, life.owner);
+        let taker = spawn(&world, &registration, |world, registration| {
+            let _ = world.context(thread(1, 1)).takeover(registration.handle, registration.owner);
         });
-        wins.fetch_add(usize::from(world.core.registration(life.handle).delete().is_ok()), Ordering::SeqCst);
+        wins.fetch_add(
+            usize::from(world.core.registration(registration.handle).delete().is_ok()),
+            Ordering::SeqCst,
+        );
         other.join().unwrap();
         taker.join().unwrap();
-        assert_eq!(wins.load(Ordering::SeqCst), 1, "S14: two deletes of one life succeed");
-        world.assert_ended(&life);
+        assert_eq!(wins.load(Ordering::SeqCst), 1, "S14: two deletes of one registration succeed");
+        world.assert_ended(&registration);
     });
 }
 
-/// The end of a life whose reporter has given up its running bit or not ∥ a scan (a dump, a boot). S5, S12.
+/// The end of a registration whose reporter has given up its running bit or not ∥ a scan (a dump, a boot). S5, S12.
 #[test]
 fn m5_delete_and_scan() {
     model("m5_delete_and_scan", 2, Bound::NONE).check(|| {
-        let (world, life) = World::one(&[1], 0b01);
-        let scan = spawn(&world, &life, |world, life| {
+        let (world, registration) = World::one(&[1], 0b01);
+        let scan = spawn(&world, &registration, |world, registration| {
             for pin in world.core.table().pin_each() {
-                assert_eq!(pin.owner_id(), life.owner, "S5: the owner of another life, or of none");
+                assert_eq!(
+                    pin.owner_id(),
+                    registration.owner,
+                    "S5: the owner of another registration, or of none"
+                );
             }
         });
-        world.core.registration(life.handle).delete().unwrap();
+        world.core.registration(registration.handle).delete().unwrap();
         scan.join().unwrap();
-        world.assert_ended(&life);
+        world.assert_ended(&registration);
     });
 }
 
@@ -231,54 +250,58 @@ fn m5_delete_and_scan() {
 #[test]
 fn m6_reuse_and_scan() {
     model("m6_reuse_and_scan", 2, Bound::of(3, 5)).check(|| {
-        let (world, life) = World::one(&[1], 0b01);
-        let scan = spawn(&world, &life, |world, life| {
+        let (world, registration) = World::one(&[1], 0b01);
+        let scan = spawn(&world, &registration, |world, registration| {
             for pin in world.core.table().pin_each() {
-                let is_first = pin.handle() == life.handle;
-                assert_eq!(pin.owner_id() == life.owner, is_first, "S10: the owner of another registration");
+                let is_first = pin.handle() == registration.handle;
+                assert_eq!(
+                    pin.owner_id() == registration.owner,
+                    is_first,
+                    "S10: the owner of another registration"
+                );
             }
         });
-        world.core.registration(life.handle).delete().unwrap();
+        world.core.registration(registration.handle).delete().unwrap();
         let next = world.insert(0, 1, 0b01);
         scan.join().unwrap();
-        world.assert_ended(&life);
+        world.assert_ended(&registration);
         world.assert_at_rest(&next);
     });
 }
 
-/// M6: delete, then the number's next life, in the same group or in another one, which is deleted, too ∥ late report
-/// of the first life. S4, S5, S7, S10: the exit is pinned, or the late thread closes under the deleter of the next life.
+/// M6: delete, then the number's next registration, in the same group or in another one, which is deleted, too ∥ late report
+/// of the first registration. S4, S5, S7, S10: the exit is pinned, or the late thread closes under the deleter of the next registration.
 #[test]
 fn m6_reuse_and_late_report() {
     let model = model("m6_reuse_and_late_report", 2, Bound::quick(3));
     for next_group in [1, 2] {
         model.check(move || {
-            let (world, life) = World::one(&[1, 1], 0b01);
-            let reporter = spawn(&world, &life, |world, life| {
-                world.report_as(thread(1, 0), life);
+            let (world, registration) = World::one(&[1, 1], 0b01);
+            let reporter = spawn(&world, &registration, |world, registration| {
+                world.report_as(thread(1, 0), registration);
             });
-            world.core.registration(life.handle).delete().unwrap();
+            world.core.registration(registration.handle).delete().unwrap();
             // Only the closer may hand the number out again.
-            if life.seen.closed.load(Ordering::SeqCst) == 1 {
+            if registration.seen.closed.load(Ordering::SeqCst) == 1 {
                 let next = world.insert(0, next_group, 0b01);
-                assert_ne!(next.handle, life.handle, "S7: two lives with one handle");
+                assert_ne!(next.handle, registration.handle, "S7: two lives with one handle");
                 world.core.registration(next.handle).delete().unwrap();
                 reporter.join().unwrap();
                 world.assert_ended(&next);
                 assert_eq!(
                     next.seen.ran.load(Ordering::SeqCst),
                     0,
-                    "S7: an event of another life is reported"
+                    "S7: an event of another registration is reported"
                 );
             } else {
                 reporter.join().unwrap();
             }
-            world.assert_ended(&life);
+            world.assert_ended(&registration);
         });
     }
 }
 
-/// M6: the next life of a number ∥ a late report, a stale delete and a stale takeover of the first. S7, S10, L9.
+/// M6: the next registration of a number ∥ a late report, a stale delete and a stale takeover of the first. S7, S10, L9.
 #[test]
 fn m6_stale_calls() {
     model("m6_stale_calls", 2, Bound::quick(3)).check(|| {
@@ -286,7 +309,11 @@ fn m6_stale_calls() {
         world.core.registration(first.handle).delete().unwrap();
         let late = spawn(&world, &first, |world, first| {
             let context = world.context(thread(1, 1));
-            assert_eq!(world.report(&context, first), Reported::Closed, "S7: an event of another life");
+            assert_eq!(
+                world.report(&context, first),
+                Reported::Closed,
+                "S7: an event of another registration"
+            );
             assert!(context.registration(first.handle).delete().is_err(), "S7: a stale delete");
             let taken = context.takeover(first.handle, first.owner);
             assert!(matches!(taken, Err(MoveError::Stale(_))), "S7: a stale takeover: {taken:?}");
@@ -328,16 +355,16 @@ fn m6_stale_calls_leave_no_trace() {
 #[test]
 fn m2_enter_and_delete() {
     model("m2_enter_and_delete", 2, Bound::NONE).check(|| {
-        let (world, life) = World::one(&[2], 0b01);
-        let user = spawn(&world, &life, |world, life| {
+        let (world, registration) = World::one(&[2], 0b01);
+        let user = spawn(&world, &registration, |world, registration| {
             let context = world.context(thread(1, 0));
-            let _ = context.enter(life.handle, |_| {
-                assert_eq!(life.seen.closed.load(Ordering::SeqCst), 0, "S5: entered, and closed");
+            let _ = context.enter(registration.handle, |_| {
+                assert_eq!(registration.seen.closed.load(Ordering::SeqCst), 0, "S5: entered, and closed");
             });
         });
-        world.context(thread(1, 1)).registration(life.handle).delete().unwrap();
+        world.context(thread(1, 1)).registration(registration.handle).delete().unwrap();
         user.join().unwrap();
-        world.assert_ended(&life);
+        world.assert_ended(&registration);
     });
 }
 
@@ -353,35 +380,39 @@ fn m11_insert_and_stop() {
         world.core.request_stop();
         let _ = world.core.clear();
         let inserted = inserter.join().unwrap();
-        if let Some(life) = inserted {
-            assert_eq!(life.seen.closed.load(Ordering::SeqCst), 1, "L8: registered, and the stop is over");
+        if let Some(registration) = inserted {
+            assert_eq!(
+                registration.seen.closed.load(Ordering::SeqCst),
+                1,
+                "L8: registered, and the stop is over"
+            );
         }
         assert_eq!(world.core.table().used(), 0, "L8");
     });
 }
 
-/// M6: delete and the next life ∥ the poller's pass with an element of the first life in its private list, and with the
-/// shared list: whatever the pass does, the next life begins clean and is polled when it wants. S8, S10, S11.
+/// M6: delete and the next registration ∥ the poller's pass with an element of the first registration in its private list, and with the
+/// shared list: whatever the pass does, the next registration begins clean and is polled when it wants. S8, S10, S11.
 #[test]
 fn m6_reuse_and_pass() {
     let model = model("m6_reuse_and_pass", 2, Bound::of(2, 4));
     for (shared, next_group) in [(false, 1), (true, 1), (true, 2)] {
         model.check(move || {
             let mask = if shared { 0b11 } else { 0b01 };
-            let (world, life) = World::one(&[2, 2], mask);
-            let poller = spawn(&world, &life, move |world, life| {
+            let (world, registration) = World::one(&[2, 2], mask);
+            let poller = spawn(&world, &registration, move |world, registration| {
                 let context = world.context(thread(1, 0));
                 if shared {
-                    let pin = world.core.table().pin(life.handle);
+                    let pin = world.core.table().pin(registration.handle);
                     pin.into_iter().for_each(|pin| world.core.schedule(&pin, None));
                 } else {
-                    let _ = context.registration(life.handle).want_recv();
-                    context.push_update(life.handle, false);
+                    let _ = context.registration(registration.handle).want_recv();
+                    context.push_update(registration.handle, false);
                 }
                 world.pass(&context);
             });
-            world.core.registration(life.handle).delete().unwrap();
-            world.assert_ended(&life);
+            world.core.registration(registration.handle).delete().unwrap();
+            world.assert_ended(&registration);
             // Inserting asserts that the slot is clean (S10).
             let next = world
                 .insert_with(0, next_group, 0b10, 0)
@@ -403,12 +434,12 @@ fn m6_reuse_and_pass() {
     }
 }
 
-/// The beginning of a life ∥ a scan, and ∥ a handle guessed early: nobody sees half an entry. S10.
+/// The beginning of a registration ∥ a scan, and ∥ a handle guessed early: nobody sees half an entry. S10.
 #[test]
 fn m6_insert_and_scan() {
     model("m6_insert_and_scan", 2, Bound::NONE).check(|| {
         let world = World::new(1, &[1]);
-        let early = super::world::Life {
+        let early = super::world::Registration {
             handle: world.core.table().handle(0, 0),
             owner: crate::entry::handler::OwnerId::of(&nobody()),
             seen: Arc::default(),
@@ -416,12 +447,12 @@ fn m6_insert_and_scan() {
         let scan = spawn(&world, &early, |world, early| {
             if let Ok(pin) = world.core.table().pin(early.handle) {
                 assert_ne!(pin.owner_id(), early.owner);
-                assert!(!pin.thread_mask().is_empty(), "S10: a life is seen before its mask");
+                assert!(!pin.thread_mask().is_empty(), "S10: a registration is seen before its mask");
             }
         });
-        let life = world.insert(0, 1, 0b01);
+        let registration = world.insert(0, 1, 0b01);
         scan.join().unwrap();
-        world.assert_at_rest(&life);
+        world.assert_at_rest(&registration);
     });
 }
 
