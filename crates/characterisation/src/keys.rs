@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use metadata::{Mode, Transport};
 use selector::{Interest, Registered, View};
 
-use crate::verbs::{Act, Call, Change, ChangeKind, Clause, Line, Name, OWN, Reading, Thing};
+use crate::verbs::{Act, Call, Change, ChangeKind, Clause, Name, OWN, Reading, Script, Thing};
 
 /// The key of one answer: what was looked at, who was asked, and in which mode.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -152,7 +152,7 @@ pub(crate) fn applies(view: &View, watched: bool) -> bool {
 }
 
 /// The keys of all that a line observes if it is performed to its end, in order.
-pub fn keys(line: &Line, transport: Transport, mode: Mode, poller: &str, views: &[View]) -> Vec<Key> {
+pub fn keys(line: &Script, transport: Transport, mode: Mode, poller: &str, views: &[View]) -> Vec<Key> {
     let mut naming = Naming::new(transport);
     let mut keys = Vec::new();
     for clause in &line.clauses {

@@ -7,9 +7,9 @@
 
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "a test that gets no thread may panic"))]
 
+mod behaviours;
+mod interpreter;
 mod keys;
-mod rows;
-mod stage;
 pub mod verbs;
 
 use std::fmt;
@@ -18,12 +18,12 @@ use std::time::Duration;
 use metadata::{Axes, Description, Layer, Mode, Transport};
 use selector::MakeSelector;
 
+pub use crate::behaviours::{Unscripted, find, rows, unscripted};
 pub use crate::keys::{Key, keys};
-pub use crate::rows::{Unscripted, find, rows, unscripted};
 
 /// A row of the catalogue as a scenario.
 #[derive(Clone, Copy, Debug)]
-pub struct Row {
+pub struct Behaviour {
     /// The row of the catalogue of behaviours: `V06`.
     pub row: &'static str,
     /// The scenario: `readiness/peer-shut-write`. Stable, never re-used.
@@ -41,7 +41,7 @@ pub struct Row {
     pub bugs: &'static [&'static str],
 }
 
-impl Row {
+impl Behaviour {
     /// What matrix.yml has to know of it. A line has the thread that performs it.
     pub fn description(&self) -> Description {
         let axes = Axes { transports: self.transports, triggers: self.modes, threads: &[1], groups: &[1] };
@@ -136,7 +136,7 @@ pub enum Stopped {
 /// [`Stopped`], with the performance up to there.
 pub fn perform(verbs: &str, setting: Setting) -> (Performance, Result<(), Stopped>) {
     match verbs.parse() {
-        Ok(line) => stage::play(&line, setting),
+        Ok(line) => interpreter::play(&line, setting),
         Err(error) => (Performance::default(), Err(Stopped::Script(format!("{verbs}\n{error}")))),
     }
 }

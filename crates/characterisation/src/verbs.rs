@@ -29,7 +29,7 @@ pub const OWN: &str = "own";
 
 /// A parsed line. It prints its canonical form, which parses to the same line.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Line {
+pub struct Script {
     /// In the order in which they are performed.
     pub clauses: Vec<Clause>,
 }
@@ -110,7 +110,7 @@ pub enum Act {
         poller: Name,
     },
     /// `N threads accept from A`, `look`, `collect`: threads that work until nothing is left to do.
-    Crew {
+    WorkerPool {
         /// How many.
         count: usize,
         /// What each of them does.

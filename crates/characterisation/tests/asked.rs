@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use characterisation::verbs::Line;
+use characterisation::verbs::Script;
 use characterisation::{Unscripted, keys, rows, unscripted};
 use expectations::{Answers, ROWS, title};
 use metadata::{Mode, Os};
@@ -42,7 +42,7 @@ fn pollers(os: Os) -> [Poller; 3] {
 fn asked(os: Os) -> BTreeSet<String> {
     let mut asked = BTreeSet::new();
     for row in rows() {
-        let line: Line = row.verbs.parse().unwrap();
+        let line: Script = row.verbs.parse().unwrap();
         for &transport in row.transports {
             for &mode in row.modes {
                 for (name, level, edge) in pollers(os) {
@@ -128,7 +128,7 @@ fn every_scenario_has_a_name_a_question_and_bugs_with_addresses() {
 #[test]
 fn every_line_is_canonical_and_asks_something() {
     for row in rows() {
-        let line: Line = row.verbs.parse().unwrap_or_else(|error| panic!("{}: {error}", row.id));
+        let line: Script = row.verbs.parse().unwrap_or_else(|error| panic!("{}: {error}", row.id));
         assert_eq!(line.to_string(), row.verbs, "{}", row.id);
         for &mode in row.modes {
             let (_, level, edge) = &pollers(Os::FreeBsd)[0];

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use characterisation::verbs::Line;
+use characterisation::verbs::Script;
 use characterisation::{Key, PATIENCE, Setting, Stopped, keys, perform, rows};
 use expectations::{Answers, Compared};
 use metadata::Os;
@@ -29,7 +29,7 @@ fn every_answer_is_an_expected_one() {
     let mut differences = BTreeSet::new();
     let mut compared = 0;
     for row in rows().filter(|row| row.id.contains(&only)) {
-        let line: Line = row.verbs.parse().unwrap();
+        let line: Script = row.verbs.parse().unwrap();
         for &transport in row.transports {
             for &mode in row.modes {
                 for (name, make) in pollers() {

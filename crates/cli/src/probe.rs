@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Command, ExitCode};
 use std::time::Duration;
 
-use characterisation::verbs::Line;
+use characterisation::verbs::Script;
 use characterisation::{Observation, Performance, Row, Setting, Stopped, perform, rows};
 use comfy_table::{ContentArrangement, Table, presets};
 use metadata::{Mode, Seed, Transport, did_you_mean};

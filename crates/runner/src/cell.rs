@@ -15,7 +15,7 @@ use crate::{backends, rows, selftest};
 /// Every scenario that a matrix file can name: those of the core, the rows of the characterisation, and the self-tests.
 pub fn descriptions() -> Vec<Description> {
     let of_the_core = scenarios::catalogue().map(scenarios::Scenario::description);
-    let rows = characterisation::rows().map(characterisation::Row::description);
+    let rows = characterisation::rows().map(characterisation::Behaviour::description);
     of_the_core.chain(rows).chain(selftest::descriptions()).collect()
 }
 

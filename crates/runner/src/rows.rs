@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use characterisation::{Key, Observation, Performance, Row, Setting, Stopped, keys};
+use characterisation::{Key, Observation, Performance, Behaviour, Setting, Stopped, keys};
 use expectations::{Answers, Version};
 use metadata::{Asked, Os, Status, Transport, Variant};
 use scenarios::needs;
@@ -19,7 +19,7 @@ use crate::ran::Ran;
 /// # Errors
 /// The expectations that are built in are wrong.
 pub fn run(
-    row: &Row,
+    row: &Behaviour,
     variant: Variant,
     poller: Poller,
     environment: &Environment,
@@ -56,7 +56,7 @@ pub fn unreachable(transport: Transport) -> Option<&'static str> {
 }
 
 /// The command that performs the line again and judges nothing.
-fn probe(row: &Row, variant: Variant, backend: &str, environment: &Environment) -> String {
+fn probe(row: &Behaviour, variant: Variant, backend: &str, environment: &Environment) -> String {
     let Variant { transport, trigger, .. } = variant;
     let line = quoted(&[row.verbs.to_owned()]);
     format!(
@@ -71,7 +71,7 @@ fn broken(reason: String) -> Ran {
 
 /// What a performance came to. `due` are the answers that the line asks for.
 fn judge(
-    row: &Row,
+    row: &Behaviour,
     due: &[Key],
     performance: Performance,
     ended: Result<(), Stopped>,
@@ -119,7 +119,7 @@ fn judge(
 mod tests {
     use super::*;
 
-    const ROW: Row = Row {
+    const ROW: Behaviour = Behaviour {
         row: "V26",
         id: "readiness/some",
         question: "What?",

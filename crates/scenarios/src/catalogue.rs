@@ -2,7 +2,7 @@
 
 use metadata::{Axes, Description, Layer};
 
-use crate::trial::{Failure, Trial};
+use crate::test_context::{Failure, TestContext};
 use crate::{deletion, harness, lifecycle, migration, polling, regression, shared_listener};
 
 /// One scenario.
@@ -18,7 +18,7 @@ pub struct Scenario {
     /// The parameters that it is meant for.
     pub axes: Axes<'static>,
     /// Runs it once.
-    pub run: fn(&mut Trial) -> Result<(), Failure>,
+    pub run: fn(&mut TestContext) -> Result<(), Failure>,
 }
 
 impl Scenario {

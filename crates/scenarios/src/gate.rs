@@ -3,7 +3,7 @@
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Instant;
 
-use crate::trial::patience;
+use crate::test_context::patience;
 
 /// A place where threads stop until they are let through. Clones are the same gate.
 #[derive(Clone, Default)]

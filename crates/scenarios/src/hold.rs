@@ -7,11 +7,11 @@ use fd_core::hooks::checkpoint::{self, Point};
 use fd_core::ids::ThreadId;
 
 use crate::gate::Gate;
-use crate::trial::Failure;
+use crate::test_context::Failure;
 
 /// The core's checkpoints, watched for as long as this exists. A process has one at a time.
 ///
-/// Declare it after the [`Lab`](crate::Lab): then it goes first, and the threads can end.
+/// Declare it after the [`Harness`](crate::Harness): then it goes first, and the threads can end.
 pub struct Checkpoints {
     wanted: Arc<Mutex<Vec<Wanted>>>,
 }

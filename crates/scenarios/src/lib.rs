@@ -1,7 +1,7 @@
 //! Every scenario, written once, generic over the backend.
 //!
-//! A scenario is one file with one `SCENARIO`, and one line in [`catalogue`]. It is given a [`Trial`] and starts a
-//! [`Lab`]: a runtime on the backend under test, whose end checks that nothing leaked and everything closed once.
+//! A scenario is one file with one `SCENARIO`, and one line in [`catalogue`]. It is given a [`TestContext`] and starts a
+//! [`Harness`]: a runtime on the backend under test, whose end checks that nothing leaked and everything closed once.
 
 mod catalogue;
 mod deletion;
@@ -10,7 +10,7 @@ mod gate;
 mod harness;
 pub mod history;
 mod hold;
-mod lab;
+mod interleaving;
 mod lifecycle;
 mod migration;
 pub mod needs;
@@ -19,20 +19,19 @@ mod polling;
 mod recorder;
 mod regression;
 mod scarcity;
-mod script;
 mod shared_listener;
 mod shortage;
 pub mod soak;
 mod still_clock;
+mod test_context;
 mod threads;
 mod transport;
-mod trial;
 mod trigger;
 
 pub use catalogue::{Scenario, catalogue, find};
 pub use gate::Gate;
+pub use harness::Harness;
 pub use hold::{Checkpoints, Held};
-pub use lab::Lab;
 pub use recorder::{Recorder, Seen};
+pub use test_context::{Failure, Outcome, PATIENCE, TestContext, Verdict, run, set_patience, set_slowness};
 pub use transport::{Address, Far, Listener, Pair, at_number, copy_at, pair};
-pub use trial::{Failure, Outcome, PATIENCE, Trial, Verdict, run, set_patience, set_slowness};

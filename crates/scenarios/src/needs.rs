@@ -6,7 +6,7 @@ use metadata::{Transport, Variant};
 use nix::errno::Errno;
 
 use crate::descriptors;
-use crate::trial::Failure;
+use crate::test_context::Failure;
 
 /// Descriptors of any scenario besides those of its threads.
 const OWN: usize = 32;

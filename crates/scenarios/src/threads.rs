@@ -3,7 +3,7 @@
 use std::io;
 use std::thread::{Builder, JoinHandle, Scope, ScopedJoinHandle};
 
-use crate::trial::Failure;
+use crate::test_context::Failure;
 
 /// Starts a thread.
 ///

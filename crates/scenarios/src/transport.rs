@@ -14,7 +14,7 @@ use nix::poll::PollFlags;
 use nix::sys::socket::{MsgFlags, recv};
 
 use crate::descriptors;
-use crate::trial::patience;
+use crate::test_context::patience;
 
 /// Two ends: `near` goes under test, `far` is the peer's and stays with the scenario.
 pub struct Pair {

@@ -3,7 +3,7 @@
 use fd_core::poller::Trigger;
 use metadata::Mode;
 
-use crate::trial::Failure;
+use crate::test_context::Failure;
 
 /// The trigger that registrations of the core have in cells of this mode. The core has these two.
 pub(crate) fn of(mode: Mode) -> Result<Trigger, Failure> {

@@ -9,8 +9,8 @@ use selector::{Interest, RawArgument};
 use strsim::damerau_levenshtein;
 
 use super::{
-    Act, Call, Change, ChangeKind, Clause, Direction, FIRST, How, INTERESTS, Limit, Line, MODES, Name,
-    Reading, Size, SocketOption, Thing, UNITS, Work,
+    Act, Call, Change, ChangeKind, Clause, Direction, FIRST, How, INTERESTS, Limit, MODES, Name, Reading,
+    Script, Size, SocketOption, Thing, UNITS, Work,
 };
 
 /// What is wrong in a line, and where.
@@ -52,7 +52,7 @@ pub(super) const VERBS: &[&str] = &[
     "moves",
 ];
 
-impl FromStr for Line {
+impl FromStr for Script {
     type Err = ParseError;
 
     fn from_str(text: &str) -> Result<Self, ParseError> {
@@ -343,7 +343,7 @@ impl Words {
                 None
             };
             if let Some(work) = work {
-                return Ok(Act::Crew { count, work, alone: self.has("alone"), poller: self.poller()? });
+                return Ok(Act::WorkerPool { count, work, alone: self.has("alone"), poller: self.poller()? });
             }
             self.must_have("wait")?;
             return Ok(Act::Crowd { count, alone: self.has("alone"), poller: self.poller()? });

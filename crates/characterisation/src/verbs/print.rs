@@ -5,11 +5,11 @@ use std::fmt::{self, Display, Formatter, Result};
 use selector::RawArgument;
 
 use super::{
-    Act, Call, Change, ChangeKind, Clause, Direction, FIRST, How, INTERESTS, Limit, Line, MODES, Reading,
+    Act, Call, Change, ChangeKind, Clause, Direction, FIRST, How, INTERESTS, Limit, MODES, Reading, Script,
     Size, SocketOption, Thing, Work,
 };
 
-impl Display for Line {
+impl Display for Script {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         for (index, clause) in self.clauses.iter().enumerate() {
             f.write_str(if index == 0 { "" } else { ", " })?;
@@ -62,7 +62,7 @@ impl Display for Act {
             Self::Crowd { count, alone, poller } => {
                 write!(f, "{count} threads wait{}{}", if *alone { " alone" } else { "" }, In(poller))
             }
-            Self::Crew { count, work, alone, poller } => {
+            Self::WorkerPool { count, work, alone, poller } => {
                 write!(f, "{count} threads {work}{}{}", if *alone { " alone" } else { "" }, In(poller))
             }
             Self::Clients { count, whom, one_by_one } => {

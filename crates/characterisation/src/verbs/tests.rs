@@ -1,6 +1,6 @@
 use super::*;
 
-fn parsed(text: &str) -> Line {
+fn parsed(text: &str) -> Script {
     text.parse().unwrap_or_else(|error| panic!("{text}\n{error}"))
 }
 
@@ -120,7 +120,7 @@ fn an_error_says_where_and_what_would_be_right() {
             "a verb or a descriptor with one was expected, and 'wiat' was found; did you mean 'wait'?",
         ),
     ] {
-        let error = line.parse::<Line>().expect_err(line);
+        let error = line.parse::<Script>().expect_err(line);
         assert_eq!(error.to_string(), format!("column {column}: {expected}"), "{line}");
     }
 }

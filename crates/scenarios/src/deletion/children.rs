@@ -8,8 +8,8 @@ use std::thread::JoinHandle;
 
 use nix::libc;
 
+use crate::test_context::Failure;
 use crate::threads;
-use crate::trial::Failure;
 
 /// A child that is held between its fork and its exec. Dropping this lets it go.
 pub(crate) struct BeforeExec {

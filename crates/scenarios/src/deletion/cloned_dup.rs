@@ -8,9 +8,9 @@ use metadata::{Axes, Layer};
 
 use super::cloned::{Kept, stays_silent};
 use crate::catalogue::Scenario;
-use crate::lab::Lab;
+use crate::harness::Harness;
 use crate::transport::read_all;
-use crate::trial::{Failure, Trial};
+use crate::test_context::{Failure, TestContext};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "deletion/cloned-dup",
@@ -21,12 +21,12 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     run,
 };
 
-fn run(trial: &mut Trial) -> Result<(), Failure> {
-    stays_silent(trial, duplicate)
+fn run(test: &mut TestContext) -> Result<(), Failure> {
+    stays_silent(test, duplicate)
 }
 
-fn duplicate(lab: &Lab, handle: FdHandle) -> Result<Box<dyn Kept>, Failure> {
-    Ok(Box::new(OwnedFd::from(lab.core().registration(handle).duplicate().map_err(Failure::broken)?)))
+fn duplicate(harness: &Harness, handle: FdHandle) -> Result<Box<dyn Kept>, Failure> {
+    Ok(Box::new(OwnedFd::from(harness.core().registration(handle).duplicate().map_err(Failure::broken)?)))
 }
 
 impl Kept for OwnedFd {

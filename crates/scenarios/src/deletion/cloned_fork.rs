@@ -12,8 +12,8 @@ use nix::unistd::{ForkResult, Pid, fork};
 
 use super::cloned::{Kept, stays_silent};
 use crate::catalogue::Scenario;
-use crate::lab::Lab;
-use crate::trial::{Failure, Trial};
+use crate::harness::Harness;
+use crate::test_context::{Failure, TestContext};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "deletion/cloned-fork",
@@ -24,8 +24,8 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     run,
 };
 
-fn run(trial: &mut Trial) -> Result<(), Failure> {
-    stays_silent(trial, inherit)
+fn run(test: &mut TestContext) -> Result<(), Failure> {
+    stays_silent(test, inherit)
 }
 
 /// A child that has everything that was open, until its end of the pipe ends.
@@ -34,10 +34,10 @@ struct Child {
     leash: Option<PipeWriter>,
 }
 
-fn inherit(lab: &Lab, _: FdHandle) -> Result<Box<dyn Kept>, Failure> {
+fn inherit(harness: &Harness, _: FdHandle) -> Result<Box<dyn Kept>, Failure> {
     let (reader, leash) = pipe().map_err(Failure::broken)?;
     let (waits, inherited) = (reader.as_raw_fd(), leash.as_raw_fd());
-    lab.core().before_fork();
+    harness.core().before_fork();
     // SAFETY: the child of a process with threads may only call what is async-signal-safe: close, read and _exit are
     // (signal-safety(7)).
     match unsafe { fork() }.map_err(Failure::broken)? {

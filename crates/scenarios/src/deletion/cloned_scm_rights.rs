@@ -11,8 +11,8 @@ use nix::sys::socket::{ControlMessage, ControlMessageOwned, MsgFlags, recvmsg, s
 
 use super::cloned::{Kept, stays_silent};
 use crate::catalogue::Scenario;
-use crate::lab::Lab;
-use crate::trial::{Failure, Trial};
+use crate::harness::Harness;
+use crate::test_context::{Failure, TestContext};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "deletion/cloned-scm-rights",
@@ -23,8 +23,8 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     run,
 };
 
-fn run(trial: &mut Trial) -> Result<(), Failure> {
-    stays_silent(trial, send)
+fn run(test: &mut TestContext) -> Result<(), Failure> {
+    stays_silent(test, send)
 }
 
 /// A descriptor on its way, or arrived.
@@ -34,9 +34,9 @@ struct Message {
     arrived: Option<OwnedFd>,
 }
 
-fn send(lab: &Lab, handle: FdHandle) -> Result<Box<dyn Kept>, Failure> {
+fn send(harness: &Harness, handle: FdHandle) -> Result<Box<dyn Kept>, Failure> {
     let (from, socket) = UnixStream::pair().map_err(Failure::broken)?;
-    lab.core().registration(handle).mark_cloned().map_err(Failure::broken)?;
+    harness.core().registration(handle).mark_cloned().map_err(Failure::broken)?;
     let number = [handle.number()];
     let rights = [ControlMessage::ScmRights(&number)];
     sendmsg::<()>(from.as_raw_fd(), &[IoSlice::new(b"x")], &rights, MsgFlags::empty(), None)

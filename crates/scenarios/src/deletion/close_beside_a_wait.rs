@@ -15,9 +15,9 @@ use metadata::{Axes, Layer, Mode, Transport};
 
 use super::watch::Watch;
 use crate::catalogue::Scenario;
-use crate::lab::Lab;
+use crate::harness::Harness;
 use crate::transport::pair;
-use crate::trial::{Failure, Trial, patience};
+use crate::test_context::{Failure, TestContext, patience};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "deletion/close-beside-a-wait",
@@ -41,15 +41,15 @@ const ROUNDS: u64 = 6_000;
 /// closes; with more than this it sleeps already.
 const LONGEST_PAUSE: u32 = 2_000;
 
-fn run(trial: &mut Trial) -> Result<(), Failure> {
-    let lab = Lab::start(trial)?;
-    let mut random = Rng::with_seed(trial.seed);
-    let thread = lab.thread(0);
+fn run(test: &mut TestContext) -> Result<(), Failure> {
+    let harness = Harness::start(test)?;
+    let mut random = Rng::with_seed(test.seed);
+    let thread = harness.thread(0);
     let (mut rounds, mut by_the_deleter) = (0, 0);
     let enough = Instant::now() + patience() / 5;
     while rounds < ROUNDS && Instant::now() < enough {
         rounds += 1;
-        let mut ends = pair(trial.params.transport).map_err(Failure::broken)?;
+        let mut ends = pair(test.params.transport).map_err(Failure::broken)?;
         let watch = Watch::new(&ends.near);
         let heard = Arc::new(AtomicBool::new(false));
         let handler = {
@@ -59,8 +59,8 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
                 heard.store(true, Ordering::SeqCst);
             })
         };
-        let handle = lab.insert(ends.near, handler, thread)?;
-        lab.core().registration(handle).want_recv().map_err(Failure::broken)?;
+        let handle = harness.insert(ends.near, handler, thread)?;
+        harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
         ends.far.write_all(b"x").map_err(Failure::broken)?;
         let end = Instant::now() + patience();
         let mut looks = 0;
@@ -79,21 +79,21 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
         for _ in 0..random.u32(..LONGEST_PAUSE) {
             std::hint::spin_loop();
         }
-        let closed_there = lab.activity(thread).fd_close;
-        lab.core().registration(handle).delete().map_err(Failure::broken)?;
-        lab.wait_until("the close", || watch.dropped() > 0)?;
-        by_the_deleter += u64::from(lab.activity(thread).fd_close == closed_there);
+        let closed_there = harness.activity(thread).fd_close;
+        harness.core().registration(handle).delete().map_err(Failure::broken)?;
+        harness.wait_until("the close", || watch.dropped() > 0)?;
+        by_the_deleter += u64::from(harness.activity(thread).fd_close == closed_there);
         // Nothing wakes anybody from here on.
-        lab.wait_until(&format!("round {rounds}: the peer sees the end"), || ends.far.ended())?;
+        harness.wait_until(&format!("round {rounds}: the peer sees the end"), || ends.far.ended())?;
     }
-    trial.check(
+    test.check(
         "closed by the deleter",
         "some",
         by_the_deleter,
         "otherwise nothing was tried",
         by_the_deleter > 0,
     );
-    trial.count("rounds", rounds);
-    trial.count("closed by the deleter", by_the_deleter);
-    lab.finish(trial, &[])
+    test.count("rounds", rounds);
+    test.count("closed by the deleter", by_the_deleter);
+    harness.finish(test, &[])
 }

@@ -10,10 +10,10 @@ use metadata::{Axes, Layer};
 use super::registration::{Registration, identity};
 use super::storm::{STEPS, Storm};
 use crate::catalogue::Scenario;
-use crate::lab::Lab;
+use crate::harness::Harness;
 use crate::threads::spawn;
 use crate::transport::{Pair, pair, read_all};
-use crate::trial::{Failure, Trial};
+use crate::test_context::{Failure, TestContext};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "deletion/close-once",
@@ -27,18 +27,18 @@ pub(crate) const SCENARIO: Scenario = Scenario {
 const OUTSIDERS: u64 = 2;
 const SENTINELS: usize = 8;
 
-fn run(trial: &mut Trial) -> Result<(), Failure> {
-    let mut lab = Lab::start(trial)?;
+fn run(test: &mut TestContext) -> Result<(), Failure> {
+    let mut harness = Harness::start(test)?;
     let sentinels = (0..SENTINELS).map(|_| Sentinel::new()).collect::<Result<Vec<_>, _>>()?;
-    let (before, used) = (lab.core().registration_counts(), lab.core().table().used());
-    let storm = Storm::new(&lab, trial.params);
-    for thread in lab.threads() {
-        let (storm, seed) = (Arc::clone(&storm), trial.seed.wrapping_add(thread.index() as u64));
+    let (before, used) = (harness.core().registration_counts(), harness.core().table().used());
+    let storm = Storm::new(&harness, test.params);
+    for thread in harness.threads() {
+        let (storm, seed) = (Arc::clone(&storm), test.seed.wrapping_add(thread.index() as u64));
         let seed = seed.wrapping_mul(31).wrapping_add(thread.group().get() as u64);
-        lab.core().post(thread, move |context| storm.turn(context, fastrand::Rng::with_seed(seed)));
+        harness.core().post(thread, move |context| storm.turn(context, fastrand::Rng::with_seed(seed)));
     }
     let outsiders = (0..OUTSIDERS).map(|index| {
-        let (storm, seed) = (Arc::clone(&storm), trial.seed ^ (index + 1) << 32);
+        let (storm, seed) = (Arc::clone(&storm), test.seed ^ (index + 1) << 32);
         spawn(move || {
             let mut random = fastrand::Rng::with_seed(seed);
             while storm.goes_on() {
@@ -49,39 +49,39 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
     for outsider in outsiders.collect::<Result<Vec<_>, _>>()? {
         outsider.join().map_err(|_| Failure::Wrong("an outsider panicked".into()))?;
     }
-    lab.wait_until("the storm is over", || !storm.goes_on())?;
+    harness.wait_until("the storm is over", || !storm.goes_on())?;
     // Nothing of it is still on its way through a thread.
-    lab.fence_all()?;
+    harness.fence_all()?;
     let registrations = storm.registrations();
     for registration in &registrations {
-        registration.end(|handle| lab.core().registration(handle).delete());
+        registration.end(|handle| harness.core().registration(handle).delete());
     }
-    lab.wait_until("every registration ends", || lab.core().table().used() == used)?;
-    lab.wait_until("every handler is dropped", || registrations.iter().all(|registration| registration.dropped() > 0))?;
+    harness.wait_until("every registration ends", || harness.core().table().used() == used)?;
+    harness.wait_until("every handler is dropped", || registrations.iter().all(|registration| registration.dropped() > 0))?;
 
-    let after = lab.core().registration_counts();
-    trial.count("lives", registrations.len() as u64);
-    trial.count("steps", STEPS);
-    trial.count(
+    let after = harness.core().registration_counts();
+    test.count("lives", registrations.len() as u64);
+    test.count("steps", STEPS);
+    test.count(
         "most registrations at a time that had ended and still had descriptors",
         storm.most_lingering(),
     );
     let many = STEPS as usize / 50;
-    trial.check("lives", format!("more than {many}"), registrations.len(), "a storm", registrations.len() > many);
-    trial.check_eq("lives begun", registrations.len() as u64, after.inserted - before.inserted, "RegistrationCounts::inserted");
+    test.check("lives", format!("more than {many}"), registrations.len(), "a storm", registrations.len() > many);
+    test.check_eq("lives begun", registrations.len() as u64, after.inserted - before.inserted, "RegistrationCounts::inserted");
     let ended = after.closed - before.closed + after.released - before.released;
-    trial.check_eq("lives closed or handed back", registrations.len() as u64, ended, "S4, L4");
+    test.check_eq("lives closed or handed back", registrations.len() as u64, ended, "S4, L4");
     let count = |what: fn(&Registration) -> usize| registrations.iter().filter(|registration| what(registration) != 1).count();
-    trial.check_eq("lives that were not ended by exactly one call", 0, count(Registration::ended), "protocol 6.1");
-    trial.check_eq("handlers not dropped exactly once", 0, count(Registration::dropped), "S4");
-    trial.check_eq("what went wrong on the way", "".into(), storm.wrong().join("; "), "S1, S5, S7, S10");
+    test.check_eq("lives that were not ended by exactly one call", 0, count(Registration::ended), "protocol 6.1");
+    test.check_eq("handlers not dropped exactly once", 0, count(Registration::dropped), "S4");
+    test.check_eq("what went wrong on the way", "".into(), storm.wrong().join("; "), "S1, S5, S7, S10");
     for registration in &registrations {
-        lab.wait_until("the peer sees the end", || registration.peer_saw_the_end())?;
+        harness.wait_until("the peer sees the end", || registration.peer_saw_the_end())?;
     }
     let alive = sentinels.into_iter().filter(Sentinel::is_untouched).count();
-    trial.check_eq("bystanders that are still open", SENTINELS, alive, "S4: no other number is closed");
+    test.check_eq("bystanders that are still open", SENTINELS, alive, "S4: no other number is closed");
     drop((registrations, storm));
-    lab.finish(trial, &[])
+    harness.finish(test, &[])
 }
 
 /// A descriptor that nobody has any business with.

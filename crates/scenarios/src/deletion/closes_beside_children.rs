@@ -19,11 +19,11 @@ use super::cloned::{for_nobody, snapshots};
 use super::watch::Watch;
 use crate::catalogue::Scenario;
 use crate::hold::Checkpoints;
-use crate::lab::Lab;
+use crate::harness::Harness;
 use crate::still_clock::StillClock;
 use crate::threads;
 use crate::transport::{Far, pair};
-use crate::trial::{Failure, Trial, patience};
+use crate::test_context::{Failure, TestContext, patience};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "deletion/closes-beside-children",
@@ -41,14 +41,14 @@ const ROUNDS: u64 = 150;
 /// How many threads start them.
 const STARTERS: usize = 2;
 
-fn run(trial: &mut Trial) -> Result<(), Failure> {
+fn run(test: &mut TestContext) -> Result<(), Failure> {
     let clock = StillClock::new();
-    let mut lab = Lab::start_by(trial, &clock)?;
-    held_before_exec(trial, &mut lab, Then::LivesOn)?;
-    held_before_exec(trial, &mut lab, Then::IsGone)?;
-    all_the_time(trial, &mut lab)?;
-    trial.check_eq("pollers replaced", 0, rebuilt(&lab), "core 2");
-    lab.finish(trial, &[])
+    let mut harness = Harness::start_by(test, &clock)?;
+    held_before_exec(test, &mut harness, Then::LivesOn)?;
+    held_before_exec(test, &mut harness, Then::IsGone)?;
+    all_the_time(test, &mut harness)?;
+    test.check_eq("pollers replaced", 0, rebuilt(&harness), "core 2");
+    harness.finish(test, &[])
 }
 
 /// What becomes of the child.
@@ -60,48 +60,48 @@ enum Then {
     IsGone,
 }
 
-fn rebuilt(lab: &Lab) -> u64 {
-    lab.core().activity().0.iter().map(|(_, counters)| counters.poll_rebuild).sum()
+fn rebuilt(harness: &Harness) -> u64 {
+    harness.core().activity().0.iter().map(|(_, counters)| counters.poll_rebuild).sum()
 }
 
 /// A descriptor that is registered for one thread, with a handler that deletes it and reads nothing.
-fn deleting_itself(trial: &Trial, lab: &Lab, thread: ThreadId) -> Result<(Arc<Watch>, Far), Failure> {
-    let ends = pair(trial.params.transport).map_err(Failure::broken)?;
+fn deleting_itself(test: &TestContext, harness: &Harness, thread: ThreadId) -> Result<(Arc<Watch>, Far), Failure> {
+    let ends = pair(test.params.transport).map_err(Failure::broken)?;
     let watch = Watch::new(&ends.near);
     let handler = watch.doing(|ready: &ReadyGuard<'_>| {
         let _ = ready.registration().delete();
     });
-    let handle = lab.insert(ends.near, handler, thread)?;
-    lab.core().registration(handle).want_recv().map_err(Failure::broken)?;
+    let handle = harness.insert(ends.near, handler, thread)?;
+    harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
     Ok((watch, ends.far))
 }
 
 /// A child stays between its fork and its exec while its parent's thread closes, and is reported to.
-fn held_before_exec(trial: &mut Trial, lab: &mut Lab, then: Then) -> Result<(), Failure> {
-    let thread = lab.thread(0);
+fn held_before_exec(test: &mut TestContext, harness: &mut Harness, then: Then) -> Result<(), Failure> {
+    let thread = harness.thread(0);
     let mut subjects = Vec::new();
     for _ in 0..CLOSES {
-        subjects.push(deleting_itself(trial, lab, thread)?);
+        subjects.push(deleting_itself(test, harness, thread)?);
     }
-    lab.fence_all()?;
+    harness.fence_all()?;
     let child = BeforeExec::start()?;
-    let before = snapshots(lab);
+    let before = snapshots(harness);
     for (watch, far) in &mut subjects {
         far.write_all(b"one").map_err(Failure::broken)?;
-        lab.wait_until("the close", || watch.dropped() > 0)?;
+        harness.wait_until("the close", || watch.dropped() > 0)?;
     }
     // What is closed is reported in several batches. No number is left to remove it by.
     for _ in 0..4 {
         subjects.iter_mut().try_for_each(|(_, far)| far.write_all(b"more")).map_err(Failure::broken)?;
-        lab.fence_all()?;
+        harness.fence_all()?;
     }
-    trial.count("events for nobody beside the held child", for_nobody(lab, &before));
+    test.count("events for nobody beside the held child", for_nobody(harness, &before));
     let ended = subjects.iter().filter(|(_, far)| far.ended()).count();
-    trial.check_eq("peers that see the end before the exec", 0, ended, "fork(2): the child has copies");
-    trial.check_eq("pollers replaced beside the held child", 0, rebuilt(lab), "core 2");
-    trial.all_hold()?;
+    test.check_eq("peers that see the end before the exec", 0, ended, "fork(2): the child has copies");
+    test.check_eq("pollers replaced beside the held child", 0, rebuilt(harness), "core 2");
+    test.all_hold()?;
     let points = Checkpoints::watch();
-    let lives_on = if then == Then::IsGone && !lab.core().backend().capabilities().close_forgets {
+    let lives_on = if then == Then::IsGone && !harness.core().backend().capabilities().close_forgets {
         let collected = points.hold_batch(thread);
         subjects.iter_mut().try_for_each(|(_, far)| far.write_all(b"last")).map_err(Failure::broken)?;
         collected.reached()?;
@@ -111,19 +111,19 @@ fn held_before_exec(trial: &mut Trial, lab: &mut Lab, then: Then) -> Result<(), 
         child.exec()?
     };
     drop(points);
-    lab.wait_until("every peer sees the end after the exec", || subjects.iter().all(|(_, far)| far.ended()))?;
-    lab.fence_all()?;
-    let later = snapshots(lab);
-    lab.fence_all()?;
-    trial.check_eq("events for nobody after the exec", 0, for_nobody(lab, &later), "L5: then quiet");
+    harness.wait_until("every peer sees the end after the exec", || subjects.iter().all(|(_, far)| far.ended()))?;
+    harness.fence_all()?;
+    let later = snapshots(harness);
+    harness.fence_all()?;
+    test.check_eq("events for nobody after the exec", 0, for_nobody(harness, &later), "L5: then quiet");
     drop(lives_on);
     Ok(())
 }
 
 /// Children are started all the time, and none is waited for.
-fn all_the_time(trial: &mut Trial, lab: &mut Lab) -> Result<(), Failure> {
+fn all_the_time(test: &mut TestContext, harness: &mut Harness) -> Result<(), Failure> {
     let (over, children) = (AtomicBool::new(false), AtomicU64::new(0));
-    let before = snapshots(lab);
+    let before = snapshots(harness);
     let mut rounds = 0;
     let enough = Instant::now() + patience() / 5;
     let result = std::thread::scope(|scope| {
@@ -140,27 +140,27 @@ fn all_the_time(trial: &mut Trial, lab: &mut Lab) -> Result<(), Failure> {
             |rounds| rounds < ROUNDS && Instant::now() < enough || children.load(Ordering::SeqCst) == 0;
         while result.is_ok() && goes_on(rounds) {
             rounds += 1;
-            result = closed(trial, lab);
+            result = closed(test, harness);
         }
         over.store(true, Ordering::SeqCst);
         result
     });
     result?;
-    lab.fence_all()?;
-    let updates = lab.threads().into_iter().zip(&before);
-    let updates: u64 = updates.map(|(thread, before)| lab.activity(thread).since(before).poll_update).sum();
-    trial.count("children", children.load(Ordering::SeqCst));
-    trial.count("closes beside children", rounds * CLOSES as u64);
-    trial.count("updates of the pollers", updates);
-    trial.count("events for nobody", for_nobody(lab, &before));
+    harness.fence_all()?;
+    let updates = harness.threads().into_iter().zip(&before);
+    let updates: u64 = updates.map(|(thread, before)| harness.activity(thread).since(before).poll_update).sum();
+    test.count("children", children.load(Ordering::SeqCst));
+    test.count("closes beside children", rounds * CLOSES as u64);
+    test.count("updates of the pollers", updates);
+    test.count("events for nobody", for_nobody(harness, &before));
     Ok(())
 }
 
-fn closed(trial: &Trial, lab: &Lab) -> Result<(), Failure> {
+fn closed(test: &TestContext, harness: &Harness) -> Result<(), Failure> {
     let mut subjects = Vec::new();
     for index in 0..CLOSES {
-        subjects.push(deleting_itself(trial, lab, lab.thread(index))?);
+        subjects.push(deleting_itself(test, harness, harness.thread(index))?);
     }
     subjects.iter_mut().try_for_each(|(_, far)| far.write_all(b"one")).map_err(Failure::broken)?;
-    lab.wait_until("every peer sees the end", || subjects.iter().all(|(_, far)| far.ended()))
+    harness.wait_until("every peer sees the end", || subjects.iter().all(|(_, far)| far.ended()))
 }

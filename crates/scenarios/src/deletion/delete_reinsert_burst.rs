@@ -12,9 +12,9 @@ use metadata::{Axes, Layer};
 
 use super::watch::Watch;
 use crate::catalogue::Scenario;
-use crate::lab::Lab;
+use crate::harness::Harness;
 use crate::transport::{at_number, copy_at, pair};
-use crate::trial::{Failure, Trial};
+use crate::test_context::{Failure, TestContext};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "deletion/delete-reinsert-burst",
@@ -39,34 +39,34 @@ enum Sharing {
     Mixed,
 }
 
-fn run(trial: &mut Trial) -> Result<(), Failure> {
-    let mut lab = Lab::start(trial)?;
+fn run(test: &mut TestContext) -> Result<(), Failure> {
+    let mut harness = Harness::start(test)?;
     for sharing in [Sharing::Private, Sharing::Shared, Sharing::Mixed] {
         for last_shared in [false, true] {
-            burst(trial, &mut lab, sharing, last_shared)?;
-            trial.all_hold()?;
+            burst(test, &mut harness, sharing, last_shared)?;
+            test.all_hold()?;
         }
     }
-    lab.finish(trial, &[])
+    harness.finish(test, &[])
 }
 
-fn burst(trial: &mut Trial, lab: &mut Lab, sharing: Sharing, last_shared: bool) -> Result<(), Failure> {
+fn burst(test: &mut TestContext, harness: &mut Harness, sharing: Sharing, last_shared: bool) -> Result<(), Failure> {
     let about = |what: &str| format!("{what} after a {sharing:?} burst, the last shared: {last_shared}");
-    let thread = lab.thread(0);
-    let everybody = lab.core().table().threads(thread.group());
+    let thread = harness.thread(0);
+    let everybody = harness.core().table().threads(thread.group());
     let alone = everybody == thread.mask();
-    let mut ends = pair(trial.params.transport).map_err(Failure::broken)?;
+    let mut ends = pair(test.params.transport).map_err(Failure::broken)?;
     // Never polled: a registration that ends in the turn that began it does not get as far as the kernel.
     let (idle, keep) = std::io::pipe().map_err(Failure::broken)?;
     let watch = Watch::new(&ends.near);
     let handler = watch.recording();
     let last = if last_shared { everybody } else { thread.mask() };
-    let (number, options, near) = (watch.number(), lab.options(), ends.near);
-    let mut random = fastrand::Rng::with_seed(trial.seed);
-    lab.fence_all()?;
-    let before = lab.activity(thread);
+    let (number, options, near) = (watch.number(), harness.options(), ends.near);
+    let mut random = fastrand::Rng::with_seed(test.seed);
+    harness.fence_all()?;
+    let before = harness.activity(thread);
 
-    let burst = lab.on(thread, move |context| {
+    let burst = harness.on(thread, move |context| {
         // The number is made free; the file that will have it last waits under another one.
         let waiting = near.try_clone().map_err(|error| error.to_string())?;
         drop(near);
@@ -90,22 +90,22 @@ fn burst(trial: &mut Trial, lab: &mut Lab, sharing: Sharing, last_shared: bool) 
     })?;
     let (handle, private) = burst.map_err(Failure::Wrong)?;
     drop(keep);
-    lab.fence_all()?;
-    let entry = lab.core().entry(handle).map_err(Failure::broken)?;
-    trial.check_eq(about("polled by"), last.bits(), entry.polled_recv.bits(), "L1, L3, bug 22");
-    trial.check_eq(about("updates owed"), 0, entry.update_mask.bits(), "bug 65");
-    let dropped = lab.activity(thread).since(&before).poll_drop;
-    trial.cost_eq(about("updates of lives that were over"), private, dropped, "S8, S16: one each, none lost");
+    harness.fence_all()?;
+    let entry = harness.core().entry(handle).map_err(Failure::broken)?;
+    test.check_eq(about("polled by"), last.bits(), entry.polled_recv.bits(), "L1, L3, bug 22");
+    test.check_eq(about("updates owed"), 0, entry.update_mask.bits(), "bug 65");
+    let dropped = harness.activity(thread).since(&before).poll_drop;
+    test.cost_eq(about("updates of lives that were over"), private, dropped, "S8, S16: one each, none lost");
 
     ends.far.write_all(b"once").map_err(Failure::broken)?;
-    lab.wait_until(&about("the report"), || watch.text() == "once")?;
-    lab.fence_all()?;
+    harness.wait_until(&about("the report"), || watch.text() == "once")?;
+    harness.fence_all()?;
     let with_data = watch.recorder.seen().iter().filter(|seen| !seen.bytes.is_empty()).count();
-    trial.check_eq(about("reports with data"), 1, with_data, "S7");
+    test.check_eq(about("reports with data"), 1, with_data, "S7");
     if last == thread.mask() {
-        trial.check_eq(about("reports"), 1, watch.entered(), "S8: registered once");
+        test.check_eq(about("reports"), 1, watch.entered(), "S8: registered once");
     }
-    lab.core().registration(handle).delete().map_err(Failure::broken)?;
+    harness.core().registration(handle).delete().map_err(Failure::broken)?;
     Ok(())
 }
 

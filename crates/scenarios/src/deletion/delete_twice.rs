@@ -10,9 +10,9 @@ use metadata::{Axes, Layer};
 use super::watch::{Watch, delete_on};
 use crate::catalogue::Scenario;
 use crate::hold::Checkpoints;
-use crate::lab::Lab;
+use crate::harness::Harness;
 use crate::transport::{at_number, pair};
-use crate::trial::{Failure, Trial, patience};
+use crate::test_context::{Failure, TestContext, patience};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "deletion/delete-twice",
@@ -23,45 +23,45 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     run,
 };
 
-fn run(trial: &mut Trial) -> Result<(), Failure> {
-    let mut lab = Lab::start(trial)?;
-    let (owner, other) = (lab.thread(0), lab.thread(1));
+fn run(test: &mut TestContext) -> Result<(), Failure> {
+    let mut harness = Harness::start(test)?;
+    let (owner, other) = (harness.thread(0), harness.thread(1));
     for point in [Point::DeleteTokenSet, Point::DeleteMaskCleared] {
-        let ends = pair(trial.params.transport).map_err(Failure::broken)?;
-        let mut spare = pair(trial.params.transport).map_err(Failure::broken)?;
+        let ends = pair(test.params.transport).map_err(Failure::broken)?;
+        let mut spare = pair(test.params.transport).map_err(Failure::broken)?;
         let (first, second) = (Watch::new(&ends.near), Watch::new(&ends.near));
-        let handle = lab.insert(ends.near, first.recording(), owner)?;
-        lab.core().registration(handle).want_recv().map_err(Failure::broken)?;
-        lab.fence_all()?;
+        let handle = harness.insert(ends.near, first.recording(), owner)?;
+        harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
+        harness.fence_all()?;
         let checkpoints = Checkpoints::watch();
         let gate = checkpoints.gate(point, first.number());
-        let closed = lab.core().registration_counts().closed;
-        let told = delete_on(&lab, Some(other), handle)?;
+        let closed = harness.core().registration_counts().closed;
+        let told = delete_on(&harness, Some(other), handle)?;
         if !gate.wait_for(1) {
             return Err(Failure::Wrong("the first delete never came".into()));
         }
-        let again = delete_on(&lab, None, handle)?.recv_timeout(patience());
+        let again = delete_on(&harness, None, handle)?.recv_timeout(patience());
         let again = again.map_err(|_| Failure::Wrong(format!("the second delete at {point:?} hangs")))?;
         let refused = "Err(AlreadyDeleted)".to_string();
-        trial.check_eq(format!("second at {point:?}"), refused, format!("{again:?}"), "protocol 6.1");
-        trial.all_hold()?;
-        let again = lab.core().registration(handle).disown();
-        trial.check_eq(
+        test.check_eq(format!("second at {point:?}"), refused, format!("{again:?}"), "protocol 6.1");
+        test.all_hold()?;
+        let again = harness.core().registration(handle).disown();
+        test.check_eq(
             "disown at that point",
             true,
             again == Err(DeleteError::AlreadyDeleted),
             "protocol 6.1",
         );
-        trial.check_eq("closed by the second", 0, lab.core().registration_counts().closed - closed, "S4");
-        trial.all_hold()?;
+        test.check_eq("closed by the second", 0, harness.core().registration_counts().closed - closed, "S4");
+        test.all_hold()?;
         gate.open();
         let deleted =
             told.recv_timeout(patience()).map_err(|_| Failure::Wrong("the first delete hangs".into()))?;
         drop(checkpoints);
-        trial.check_eq("first", "Ok(())".into(), format!("{deleted:?}"), "RegistrationRef::delete");
-        trial.check_eq("closed", 1, lab.core().registration_counts().closed - closed, "S4");
-        trial.check_eq("handlers dropped", 1, first.dropped(), "S4");
-        trial.check_eq(
+        test.check_eq("first", "Ok(())".into(), format!("{deleted:?}"), "RegistrationRef::delete");
+        test.check_eq("closed", 1, harness.core().registration_counts().closed - closed, "S4");
+        test.check_eq("handlers dropped", 1, first.dropped(), "S4");
+        test.check_eq(
             "came back",
             0,
             first.take_released().len(),
@@ -70,27 +70,27 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
 
         // The old handle is refused, whoever has the number.
         let near = at_number(spare.near, first.number()).map_err(Failure::broken)?;
-        let next = lab.insert(near, second.recording(), owner)?;
-        lab.core().registration(next).want_recv().map_err(Failure::broken)?;
-        let stale = lab.on(other, move |context| {
+        let next = harness.insert(near, second.recording(), owner)?;
+        harness.core().registration(next).want_recv().map_err(Failure::broken)?;
+        let stale = harness.on(other, move |context| {
             let fd = context.registration(handle);
             [fd.delete(), fd.disown(), fd.stop_both().map_err(DeleteError::from)]
         })?;
         let all_stale = stale.iter().all(|answer| matches!(answer, Err(DeleteError::Stale(_))));
-        trial.check(
+        test.check(
             "calls with the old handle",
             "all stale",
             format!("{stale:?}"),
             "protocol 2.1",
             all_stale,
         );
-        trial.all_hold()?;
+        test.all_hold()?;
         spare.far.write_all(b"next").map_err(Failure::broken)?;
-        lab.wait_until("the next registration's data", || second.text() == "next")?;
-        lab.fence_all()?;
-        trial.check_eq("calls of the next registration's handler", 1, second.entered(), "protocol 2.1");
-        trial.check_eq("closed", 1, lab.core().registration_counts().closed - closed, "S4");
-        lab.core().registration(next).delete().map_err(Failure::broken)?;
+        harness.wait_until("the next registration's data", || second.text() == "next")?;
+        harness.fence_all()?;
+        test.check_eq("calls of the next registration's handler", 1, second.entered(), "protocol 2.1");
+        test.check_eq("closed", 1, harness.core().registration_counts().closed - closed, "S4");
+        harness.core().registration(next).delete().map_err(Failure::broken)?;
     }
-    lab.finish(trial, &[])
+    harness.finish(test, &[])
 }

@@ -15,9 +15,9 @@ use super::watch::Watch;
 use crate::catalogue::Scenario;
 use crate::descriptors;
 use crate::gate::Gate;
-use crate::lab::Lab;
+use crate::harness::Harness;
 use crate::transport::{Far, pair, read_all};
-use crate::trial::{Failure, Trial};
+use crate::test_context::{Failure, TestContext};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "deletion/disown",
@@ -28,58 +28,58 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     run,
 };
 
-fn run(trial: &mut Trial) -> Result<(), Failure> {
-    let mut lab = Lab::start(trial)?;
-    let released = lab.core().registration_counts().released;
-    let ends = pair(trial.params.transport).map_err(Failure::broken)?;
-    let (near, mut far) = idle(trial, &mut lab, ends.near, ends.far)?;
-    trial.all_hold()?;
-    let near = in_its_handler(trial, &mut lab, near, &mut far)?;
-    trial.all_hold()?;
+fn run(test: &mut TestContext) -> Result<(), Failure> {
+    let mut harness = Harness::start(test)?;
+    let released = harness.core().registration_counts().released;
+    let ends = pair(test.params.transport).map_err(Failure::broken)?;
+    let (near, mut far) = idle(test, &mut harness, ends.near, ends.far)?;
+    test.all_hold()?;
+    let near = in_its_handler(test, &mut harness, near, &mut far)?;
+    test.all_hold()?;
     // The same file again, on every thread in turn: no poller has anything left of it.
     let mut near = near;
-    for thread in lab.threads() {
-        near = once_more(trial, &mut lab, near, &mut far, thread)?;
-        trial.all_hold()?;
+    for thread in harness.threads() {
+        near = once_more(test, &mut harness, near, &mut far, thread)?;
+        test.all_hold()?;
     }
-    let registrations = 2 + lab.threads().len() as u64;
-    trial.check_eq("lives handed back", registrations, lab.core().registration_counts().released - released, "S20");
-    trial.check_eq("the peer sees the end", false, far.ended(), "S20: never closed by the table");
+    let registrations = 2 + harness.threads().len() as u64;
+    test.check_eq("lives handed back", registrations, harness.core().registration_counts().released - released, "S20");
+    test.check_eq("the peer sees the end", false, far.ended(), "S20: never closed by the table");
     drop(near);
-    lab.wait_until("the peer sees the end", || far.ended())?;
+    harness.wait_until("the peer sees the end", || far.ended())?;
     drop(far);
-    lab.finish(trial, &[])
+    harness.finish(test, &[])
 }
 
 /// Polled by the whole group, and disowned by a thread of no group: it comes back at once.
-fn idle(trial: &mut Trial, lab: &mut Lab, near: OwnedFd, mut far: Far) -> Result<(OwnedFd, Far), Failure> {
-    let (thread, watch) = (lab.thread(0), Watch::new(&near));
-    let everybody = lab.core().table().threads(thread.group());
-    let handle = lab.insert_shared(near, watch.recording(), thread, everybody)?;
-    lab.core().registration(handle).want_recv().map_err(Failure::broken)?;
-    lab.fence_all()?;
-    let closed = lab.core().registration_counts().closed;
-    let disowned = lab.core().registration(handle).disown();
-    trial.check_eq("disown", "Ok(())".into(), format!("{disowned:?}"), "RegistrationRef::disown");
-    let again = lab.core().registration(handle).disown();
-    trial.check_eq("disown again", true, matches!(again, Err(DeleteError::Stale(_))), "protocol 2.1");
-    let near = came_back(trial, &watch)?;
-    trial.check_eq("closed", 0, lab.core().registration_counts().closed - closed, "bug 55");
-    trial.check_eq("handlers dropped", 1, watch.dropped(), "Handler::released");
+fn idle(test: &mut TestContext, harness: &mut Harness, near: OwnedFd, mut far: Far) -> Result<(OwnedFd, Far), Failure> {
+    let (thread, watch) = (harness.thread(0), Watch::new(&near));
+    let everybody = harness.core().table().threads(thread.group());
+    let handle = harness.insert_shared(near, watch.recording(), thread, everybody)?;
+    harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
+    harness.fence_all()?;
+    let closed = harness.core().registration_counts().closed;
+    let disowned = harness.core().registration(handle).disown();
+    test.check_eq("disown", "Ok(())".into(), format!("{disowned:?}"), "RegistrationRef::disown");
+    let again = harness.core().registration(handle).disown();
+    test.check_eq("disown again", true, matches!(again, Err(DeleteError::Stale(_))), "protocol 2.1");
+    let near = came_back(test, &watch)?;
+    test.check_eq("closed", 0, harness.core().registration_counts().closed - closed, "bug 55");
+    test.check_eq("handlers dropped", 1, watch.dropped(), "Handler::released");
 
-    left_in_no_poller(trial, lab, &near, &mut far)?;
-    trial.check_eq("handler calls", 0, watch.entered(), "S20");
+    left_in_no_poller(test, harness, &near, &mut far)?;
+    test.check_eq("handler calls", 0, watch.entered(), "S20");
     Ok((near, far))
 }
 
 /// Disowned by its own handler and, while that goes on, looked at from outside.
 fn in_its_handler(
-    trial: &mut Trial,
-    lab: &mut Lab,
+    test: &mut TestContext,
+    harness: &mut Harness,
     near: OwnedFd,
     far: &mut Far,
 ) -> Result<OwnedFd, Failure> {
-    let (thread, watch, gate) = (lab.thread(1), Watch::new(&near), Gate::new());
+    let (thread, watch, gate) = (harness.thread(1), Watch::new(&near), Gate::new());
     let handler = {
         let (watch, gate) = (Arc::clone(&watch), gate.clone());
         watch.clone().doing(move |ready| {
@@ -88,84 +88,84 @@ fn in_its_handler(
             watch.recorder.record(ready);
         })
     };
-    let handle = lab.insert(near, handler, thread)?;
-    lab.core().registration(handle).want_recv().map_err(Failure::broken)?;
+    let handle = harness.insert(near, handler, thread)?;
+    harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
     far.write_all(b"own").map_err(Failure::broken)?;
     if !gate.wait_for(1) {
         return Err(Failure::Wrong("the handler was never called".into()));
     }
-    let again = lab.core().registration(handle).delete();
-    trial.check_eq(
+    let again = harness.core().registration(handle).delete();
+    test.check_eq(
         "delete of what is disowned",
         "Err(AlreadyDeleted)".into(),
         format!("{again:?}"),
         "protocol 6.1",
     );
-    trial.check_eq("came back under its user", 0, watch.take_released().len(), "S5");
+    test.check_eq("came back under its user", 0, watch.take_released().len(), "S5");
     gate.open();
-    lab.wait_until("the handler is dropped", || watch.dropped() > 0)?;
-    let near = came_back(trial, &watch)?;
-    trial.check_eq("bytes", "own".into(), watch.text(), "S5: usable until the handler returns");
-    lab.fence_all()?;
-    trial.check_eq("handler calls", 1, watch.entered(), "S6");
+    harness.wait_until("the handler is dropped", || watch.dropped() > 0)?;
+    let near = came_back(test, &watch)?;
+    test.check_eq("bytes", "own".into(), watch.text(), "S5: usable until the handler returns");
+    harness.fence_all()?;
+    test.check_eq("handler calls", 1, watch.entered(), "S6");
     Ok(near)
 }
 
 /// Inserted again, reported once, and disowned by its own thread.
 fn once_more(
-    trial: &mut Trial,
-    lab: &mut Lab,
+    test: &mut TestContext,
+    harness: &mut Harness,
     near: OwnedFd,
     far: &mut Far,
     thread: ThreadId,
 ) -> Result<OwnedFd, Failure> {
     let watch = Watch::new(&near);
-    let handle = lab.insert(near, watch.recording(), thread)?;
+    let handle = harness.insert(near, watch.recording(), thread)?;
     // Nobody has asked for anything yet: whatever the former registration wanted is forgotten.
     far.write_all(b"heard").map_err(Failure::broken)?;
-    lab.wait_until("the data", || descriptors::readable(watch.number()))?;
-    lab.fence_all()?;
-    let reported = lab.core().entry(handle).map_err(Failure::broken)?.state & state::POLL_IN;
-    trial.check_eq("reports before anything is wanted", 0, reported, "S20, suspect 11");
-    trial.check_eq("handler calls before anything is wanted", 0, watch.entered(), "S18");
-    lab.on(thread, move |context| context.registration(handle).want_recv())?.map_err(Failure::broken)?;
-    lab.wait_until(&format!("the report to thread {thread}"), || watch.text() == "heard")?;
-    lab.fence_all()?;
-    trial.check_eq("handler calls", 1, watch.entered(), "S20, bug 34: registered anew, once");
-    let disowned = lab.on(thread, move |context| context.registration(handle).disown())?;
-    trial.check_eq("disown", "Ok(())".into(), format!("{disowned:?}"), "RegistrationRef::disown");
-    let near = came_back(trial, &watch)?;
+    harness.wait_until("the data", || descriptors::readable(watch.number()))?;
+    harness.fence_all()?;
+    let reported = harness.core().entry(handle).map_err(Failure::broken)?.state & state::POLL_IN;
+    test.check_eq("reports before anything is wanted", 0, reported, "S20, suspect 11");
+    test.check_eq("handler calls before anything is wanted", 0, watch.entered(), "S18");
+    harness.on(thread, move |context| context.registration(handle).want_recv())?.map_err(Failure::broken)?;
+    harness.wait_until(&format!("the report to thread {thread}"), || watch.text() == "heard")?;
+    harness.fence_all()?;
+    test.check_eq("handler calls", 1, watch.entered(), "S20, bug 34: registered anew, once");
+    let disowned = harness.on(thread, move |context| context.registration(handle).disown())?;
+    test.check_eq("disown", "Ok(())".into(), format!("{disowned:?}"), "RegistrationRef::disown");
+    let near = came_back(test, &watch)?;
 
     // Nobody but this thread takes its own registration out, and no close will.
-    left_in_no_poller(trial, lab, &near, far)?;
+    left_in_no_poller(test, harness, &near, far)?;
     Ok(near)
 }
 
 /// Data that comes now is reported by nobody, and is there to be read.
-fn left_in_no_poller(trial: &mut Trial, lab: &mut Lab, near: &OwnedFd, far: &mut Far) -> Result<(), Failure> {
-    lab.fence_all()?;
-    let before = snapshots(lab);
+fn left_in_no_poller(test: &mut TestContext, harness: &mut Harness, near: &OwnedFd, far: &mut Far) -> Result<(), Failure> {
+    harness.fence_all()?;
+    let before = snapshots(harness);
     far.write_all(b"unheard").map_err(Failure::broken)?;
-    lab.fence_all()?;
-    trial.check_eq("events for nobody", 0, for_nobody(lab, &before), "S20, bug 34: left in no poller");
-    check_usable(trial, lab, near, "unheard")
+    harness.fence_all()?;
+    test.check_eq("events for nobody", 0, for_nobody(harness, &before), "S20, bug 34: left in no poller");
+    check_usable(test, harness, near, "unheard")
 }
 
-fn came_back(trial: &mut Trial, watch: &Watch) -> Result<OwnedFd, Failure> {
+fn came_back(test: &mut TestContext, watch: &Watch) -> Result<OwnedFd, Failure> {
     let mut released = watch.take_released();
-    trial.check_eq("descriptors that came back", 1, released.len(), "Handler::released, S20");
+    test.check_eq("descriptors that came back", 1, released.len(), "Handler::released, S20");
     let near = released.pop().ok_or_else(|| Failure::Wrong("the descriptor did not come back".into()))?;
-    trial.check_eq("its number", watch.number(), near.as_raw_fd(), "S20");
+    test.check_eq("its number", watch.number(), near.as_raw_fd(), "S20");
     Ok(near)
 }
 
-fn check_usable(trial: &mut Trial, lab: &Lab, near: &OwnedFd, text: &str) -> Result<(), Failure> {
+fn check_usable(test: &mut TestContext, harness: &Harness, near: &OwnedFd, text: &str) -> Result<(), Failure> {
     let mut bytes = Vec::new();
-    lab.wait_until("the data can be read", || {
+    harness.wait_until("the data can be read", || {
         let _ = read_all(near, &mut bytes);
         bytes.len() >= text.len()
     })?;
-    trial.check_eq(
+    test.check_eq(
         "what it reads",
         text.into(),
         String::from_utf8_lossy(&bytes).into_owned(),

@@ -16,9 +16,9 @@ use super::watch::{Watch, delete_on};
 use crate::catalogue::Scenario;
 use crate::gate::Gate;
 use crate::hold::Checkpoints;
-use crate::lab::Lab;
+use crate::harness::Harness;
 use crate::transport::pair;
-use crate::trial::{Failure, Trial, patience};
+use crate::test_context::{Failure, TestContext, patience};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "deletion/foreign-group-running",
@@ -29,19 +29,19 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     run,
 };
 
-fn run(trial: &mut Trial) -> Result<(), Failure> {
-    let mut lab = Lab::start(trial)?;
-    let (home, foreign) = (lab.thread(0), lab.thread(trial.params.threads - 1));
+fn run(test: &mut TestContext) -> Result<(), Failure> {
+    let mut harness = Harness::start(test)?;
+    let (home, foreign) = (harness.thread(0), harness.thread(test.params.threads - 1));
     if home.group() == foreign.group() {
         return Err(Failure::Unsupported("needs two groups".into()));
     }
-    holding_a_lock(trial, &mut lab, home, foreign)?;
-    trial.all_hold()?;
+    holding_a_lock(test, &mut harness, home, foreign)?;
+    test.all_hold()?;
     for winner in [home, foreign] {
-        before_it_runs(trial, &mut lab, home, foreign, winner)?;
-        trial.all_hold()?;
+        before_it_runs(test, &mut harness, home, foreign, winner)?;
+        test.all_hold()?;
     }
-    lab.finish(trial, &[])
+    harness.finish(test, &[])
 }
 
 /// A deadlock must end with an explanation.
@@ -58,12 +58,12 @@ fn lock(mutex: &Mutex<()>) -> Option<MutexGuard<'_, ()>> {
 }
 
 fn holding_a_lock(
-    trial: &mut Trial,
-    lab: &mut Lab,
+    test: &mut TestContext,
+    harness: &mut Harness,
     home: ThreadId,
     foreign: ThreadId,
 ) -> Result<(), Failure> {
-    let mut ends = pair(trial.params.transport).map_err(Failure::broken)?;
+    let mut ends = pair(test.params.transport).map_err(Failure::broken)?;
     let watch = Watch::new(&ends.near);
     let (gate, mutex) = (Gate::new(), Arc::new(Mutex::new(())));
     let (tell, told) = channel();
@@ -76,18 +76,18 @@ fn holding_a_lock(
             let _ = tell.send(got);
         })
     };
-    let handle = lab.insert(ends.near, handler, home)?;
-    lab.core().registration(handle).want_recv().map_err(Failure::broken)?;
+    let handle = harness.insert(ends.near, handler, home)?;
+    harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
     ends.far.write_all(b"x").map_err(Failure::broken)?;
     if !gate.wait_for(1) {
         return Err(Failure::Wrong("the handler was never called".into()));
     }
-    let closed = lab.core().registration_counts().closed;
-    let before = lab.activity(home);
+    let closed = harness.core().registration_counts().closed;
+    let before = harness.activity(home);
 
     let deleted = {
         let (gate, mutex) = (gate.clone(), Arc::clone(&mutex));
-        lab.on(foreign, move |context| {
+        harness.on(foreign, move |context| {
             let guard = lock(&mutex);
             // The handler wants the lock from here on, and will not get it before the delete has returned.
             gate.open();
@@ -98,51 +98,51 @@ fn holding_a_lock(
             (deleted, running, closed)
         })?
     };
-    trial.check_eq("delete under the lock", "Ok(())".into(), format!("{:?}", deleted.0), "bug 64");
-    trial.check_eq(
+    test.check_eq("delete under the lock", "Ok(())".into(), format!("{:?}", deleted.0), "bug 64");
+    test.check_eq(
         "running after the delete",
         format!("{:?}", Ok::<_, ()>(home.mask())),
         format!("{:?}", deleted.1),
         "S5",
     );
-    trial.all_hold()?;
+    test.all_hold()?;
     let got = told.recv_timeout(patience());
-    trial.check_eq("the handler got its lock", "Ok(true)".into(), format!("{got:?}"), "bug 64: no deadlock");
-    lab.wait_until("the last user closes it", || watch.dropped() > 0)?;
-    trial.check_eq("closed under the lock", 0, deleted.2 - closed, "S5");
-    trial.check_eq("closed", 1, lab.core().registration_counts().closed - closed, "S4");
-    trial.check_eq("lives ended by the user", 1, lab.activity(home).since(&before).fd_close, "L4");
-    trial.check_eq("bytes", "x".into(), watch.text(), "S5");
-    lab.wait_until("the peer sees the end", || ends.far.ended())?;
-    trial.all_hold()?;
-    lab.fence_all()?;
-    trial.check_eq("handler calls", 1, watch.entered(), "S6");
+    test.check_eq("the handler got its lock", "Ok(true)".into(), format!("{got:?}"), "bug 64: no deadlock");
+    harness.wait_until("the last user closes it", || watch.dropped() > 0)?;
+    test.check_eq("closed under the lock", 0, deleted.2 - closed, "S5");
+    test.check_eq("closed", 1, harness.core().registration_counts().closed - closed, "S4");
+    test.check_eq("lives ended by the user", 1, harness.activity(home).since(&before).fd_close, "L4");
+    test.check_eq("bytes", "x".into(), watch.text(), "S5");
+    harness.wait_until("the peer sees the end", || ends.far.ended())?;
+    test.all_hold()?;
+    harness.fence_all()?;
+    test.check_eq("handler calls", 1, watch.entered(), "S6");
     Ok(())
 }
 
 /// The report has seen itself allowed when the delete begins, and sets its running bit when the thread mask is gone.
 /// Both may then find that nobody is left; `winner` looks first, and must be the only one that closes.
 fn before_it_runs(
-    trial: &mut Trial,
-    lab: &mut Lab,
+    test: &mut TestContext,
+    harness: &mut Harness,
     home: ThreadId,
     foreign: ThreadId,
     winner: ThreadId,
 ) -> Result<(), Failure> {
-    let mut ends = pair(trial.params.transport).map_err(Failure::broken)?;
+    let mut ends = pair(test.params.transport).map_err(Failure::broken)?;
     let watch = Watch::new(&ends.near);
     let checkpoints = Checkpoints::watch();
     let report = checkpoints.gate(Point::ReportBeforeRunning, watch.number());
     let delete = checkpoints.gate(Point::DeleteMaskCleared, watch.number());
-    let handle = lab.insert(ends.near, watch.recording(), home)?;
-    lab.core().registration(handle).want_recv().map_err(Failure::broken)?;
-    let closed = lab.core().registration_counts().closed;
-    let before = lab.activity(winner);
+    let handle = harness.insert(ends.near, watch.recording(), home)?;
+    harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
+    let closed = harness.core().registration_counts().closed;
+    let before = harness.activity(winner);
     ends.far.write_all(b"x").map_err(Failure::broken)?;
     if !report.wait_for(1) {
         return Err(Failure::Wrong("the report never came".into()));
     }
-    let told = delete_on(lab, Some(foreign), handle)?;
+    let told = delete_on(harness, Some(foreign), handle)?;
     if !delete.wait_for(1) {
         return Err(Failure::Wrong("the delete waits for the report".into()));
     }
@@ -152,27 +152,27 @@ fn before_it_runs(
         report.open()
     }
     // The winner ends the registration, and waits for the other to take its reference away (S5).
-    lab.wait_until("somebody ends the registration", || lab.core().entry(handle).is_err())?;
-    trial.check_eq("closed while the other still looks", 0, lab.core().registration_counts().closed - closed, "S5");
+    harness.wait_until("somebody ends the registration", || harness.core().entry(handle).is_err())?;
+    test.check_eq("closed while the other still looks", 0, harness.core().registration_counts().closed - closed, "S5");
     let early = matches!(told.try_recv(), Err(TryRecvError::Empty));
-    trial.check_eq("the delete is held or waits", true, early, "S5");
+    test.check_eq("the delete is held or waits", true, early, "S5");
     delete.open();
     report.open();
     let deleted = told.recv_timeout(patience()).map_err(|_| Failure::Wrong("the delete hangs".into()))?;
-    trial.check_eq("delete", "Ok(())".into(), format!("{deleted:?}"), "suspect 2");
-    lab.wait_until("the close", || watch.dropped() > 0)?;
+    test.check_eq("delete", "Ok(())".into(), format!("{deleted:?}"), "suspect 2");
+    harness.wait_until("the close", || watch.dropped() > 0)?;
     drop(checkpoints);
-    lab.fence_all()?;
-    trial.check_eq(
+    harness.fence_all()?;
+    test.check_eq(
         "handler calls",
         0,
         watch.entered(),
         "S6: the thread mask was gone before the running bit",
     );
-    trial.check_eq("closed", 1, lab.core().registration_counts().closed - closed, "S4");
-    trial.check_eq("handlers dropped", 1, watch.dropped(), "S4");
-    let by_winner = lab.activity(winner).since(&before).fd_close;
-    trial.check_eq("lives ended by the first to look", 1, by_winner, "S14");
-    lab.wait_until("the peer sees the end", || ends.far.ended())?;
+    test.check_eq("closed", 1, harness.core().registration_counts().closed - closed, "S4");
+    test.check_eq("handlers dropped", 1, watch.dropped(), "S4");
+    let by_winner = harness.activity(winner).since(&before).fd_close;
+    test.check_eq("lives ended by the first to look", 1, by_winner, "S14");
+    harness.wait_until("the peer sees the end", || ends.far.ended())?;
     Ok(())
 }

@@ -12,9 +12,9 @@ use metadata::{Axes, Layer};
 
 use super::watch::Watch;
 use crate::catalogue::Scenario;
-use crate::lab::Lab;
+use crate::harness::Harness;
 use crate::transport::{at_number, pair};
-use crate::trial::{Failure, Trial, patience};
+use crate::test_context::{Failure, TestContext, patience};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "deletion/handler-dropped-last",
@@ -25,46 +25,46 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     run,
 };
 
-fn run(trial: &mut Trial) -> Result<(), Failure> {
-    let mut lab = Lab::start(trial)?;
-    let (owner, other) = (lab.thread(0), lab.thread(1));
+fn run(test: &mut TestContext) -> Result<(), Failure> {
+    let mut harness = Harness::start(test)?;
+    let (owner, other) = (harness.thread(0), harness.thread(1));
     for by_handler in [false, true] {
-        let mut ends = pair(trial.params.transport).map_err(Failure::broken)?;
-        let mut spare = pair(trial.params.transport).map_err(Failure::broken)?;
+        let mut ends = pair(test.params.transport).map_err(Failure::broken)?;
+        let mut spare = pair(test.params.transport).map_err(Failure::broken)?;
         let number = ends.near.as_raw_fd();
         let watch = Watch::at(number);
         let (tell, told) = channel();
         let heir = Heir {
-            core: Arc::clone(lab.core()),
+            core: Arc::clone(harness.core()),
             next: Some((spare.near, watch.recording())),
             number,
             thread: owner,
-            options: lab.options(),
+            options: harness.options(),
             tell: Mutex::new(tell),
         };
-        let handle = lab.insert(ends.near, Arc::new(heir), owner)?;
-        lab.core().registration(handle).want_recv().map_err(Failure::broken)?;
-        lab.fence(owner)?;
+        let handle = harness.insert(ends.near, Arc::new(heir), owner)?;
+        harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
+        harness.fence(owner)?;
         if by_handler {
             ends.far.write_all(b"end").map_err(Failure::broken)?;
         } else {
-            let deleted = lab.on(other, move |context| context.registration(handle).delete())?;
-            trial.check_eq("delete", "Ok(())".into(), format!("{deleted:?}"), "RegistrationRef::delete");
+            let deleted = harness.on(other, move |context| context.registration(handle).delete())?;
+            test.check_eq("delete", "Ok(())".into(), format!("{deleted:?}"), "RegistrationRef::delete");
         }
         let next =
             told.recv_timeout(patience()).map_err(|_| Failure::Wrong("the handler is not dropped".into()))?;
         let next =
             next.map_err(|error| Failure::Wrong(format!("the handler's drop could not insert: {error}")))?;
-        trial.check_eq("the number", number, next.number(), "4.8: closed before the handler is dropped");
-        trial.check_eq("lives apart", 1, next.generation() - handle.generation(), "FdHandle::generation");
-        lab.wait_until("the peer sees the end", || ends.far.ended())?;
+        test.check_eq("the number", number, next.number(), "4.8: closed before the handler is dropped");
+        test.check_eq("lives apart", 1, next.generation() - handle.generation(), "FdHandle::generation");
+        harness.wait_until("the peer sees the end", || ends.far.ended())?;
         spare.far.write_all(b"next").map_err(Failure::broken)?;
-        lab.wait_until("the next registration's data", || watch.text() == "next")?;
-        lab.fence_all()?;
-        trial.check_eq("calls of the next registration's handler", 1, watch.entered(), "S7, S8");
-        lab.core().registration(next).delete().map_err(Failure::broken)?;
+        harness.wait_until("the next registration's data", || watch.text() == "next")?;
+        harness.fence_all()?;
+        test.check_eq("calls of the next registration's handler", 1, watch.entered(), "S7, S8");
+        harness.core().registration(next).delete().map_err(Failure::broken)?;
     }
-    lab.finish(trial, &[])
+    harness.finish(test, &[])
 }
 
 /// Deletes itself when it is called; leaves its number to another when it is dropped.

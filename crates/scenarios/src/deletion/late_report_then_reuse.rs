@@ -12,9 +12,9 @@ use super::watch::{Watch, delete_on};
 use crate::catalogue::Scenario;
 use crate::descriptors;
 use crate::hold::Checkpoints;
-use crate::lab::Lab;
+use crate::harness::Harness;
 use crate::transport::{at_number, pair};
-use crate::trial::{Failure, Trial, patience};
+use crate::test_context::{Failure, TestContext, patience};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "deletion/late-report-then-reuse",
@@ -25,98 +25,98 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     run,
 };
 
-fn run(trial: &mut Trial) -> Result<(), Failure> {
-    let mut lab = Lab::start(trial)?;
-    for thread in [lab.thread(0), lab.thread(1)] {
-        harvested(trial, &mut lab, thread)?;
-        trial.all_hold()?;
+fn run(test: &mut TestContext) -> Result<(), Failure> {
+    let mut harness = Harness::start(test)?;
+    for thread in [harness.thread(0), harness.thread(1)] {
+        harvested(test, &mut harness, thread)?;
+        test.all_hold()?;
         for point in [Point::ReportBeforeRunning, Point::ReportRunningSet] {
-            looked_at(trial, &mut lab, thread, point)?;
-            trial.all_hold()?;
+            looked_at(test, &mut harness, thread, point)?;
+            test.all_hold()?;
         }
     }
-    lab.finish(trial, &[])
+    harness.finish(test, &[])
 }
 
 /// The event is in the thread's hands, and the registration is over before it looks.
-fn harvested(trial: &mut Trial, lab: &mut Lab, thread: ThreadId) -> Result<(), Failure> {
-    let mut ends = pair(trial.params.transport).map_err(Failure::broken)?;
-    let mut spare = pair(trial.params.transport).map_err(Failure::broken)?;
+fn harvested(test: &mut TestContext, harness: &mut Harness, thread: ThreadId) -> Result<(), Failure> {
+    let mut ends = pair(test.params.transport).map_err(Failure::broken)?;
+    let mut spare = pair(test.params.transport).map_err(Failure::broken)?;
     let (old, new) = (Watch::new(&ends.near), Watch::new(&ends.near));
-    let handle = lab.insert(ends.near, old.recording(), thread)?;
-    lab.core().registration(handle).want_recv().map_err(Failure::broken)?;
-    lab.fence(thread)?;
+    let handle = harness.insert(ends.near, old.recording(), thread)?;
+    harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
+    harness.fence(thread)?;
     // Ready before the wait begins, so that the first batch has it.
-    let turn = lab.hold(thread)?;
-    let before = lab.activity(thread);
+    let turn = harness.hold(thread)?;
+    let before = harness.activity(thread);
     ends.far.write_all(b"old").map_err(Failure::broken)?;
-    lab.wait_until("the data", || descriptors::readable(old.number()))?;
+    harness.wait_until("the data", || descriptors::readable(old.number()))?;
     let checkpoints = Checkpoints::watch();
     let held = checkpoints.hold_batch(thread);
     turn.open();
     held.reached()?;
-    let deleted = lab.core().registration(handle).delete();
-    trial.check_eq("delete", "Ok(())".into(), format!("{deleted:?}"), "L7");
+    let deleted = harness.core().registration(handle).delete();
+    test.check_eq("delete", "Ok(())".into(), format!("{deleted:?}"), "L7");
     let near = at_number(spare.near, old.number()).map_err(Failure::broken)?;
-    let next = lab.insert(near, new.recording(), thread)?;
-    lab.core().registration(next).want_recv().map_err(Failure::broken)?;
+    let next = harness.insert(near, new.recording(), thread)?;
+    harness.core().registration(next).want_recv().map_err(Failure::broken)?;
     held.release();
     drop(checkpoints);
-    lab.fence(thread)?;
-    let dropped = lab.activity(thread).since(&before).poll_drop;
-    trial.check_eq("calls of the old handler", 0, old.entered(), "S6");
-    trial.check_eq("calls of the new handler before it has data", 0, new.entered(), "S7");
-    trial.cost_eq("events dropped", 1, dropped, "S7: it was harvested");
+    harness.fence(thread)?;
+    let dropped = harness.activity(thread).since(&before).poll_drop;
+    test.check_eq("calls of the old handler", 0, old.entered(), "S6");
+    test.check_eq("calls of the new handler before it has data", 0, new.entered(), "S7");
+    test.cost_eq("events dropped", 1, dropped, "S7: it was harvested");
     spare.far.write_all(b"new").map_err(Failure::broken)?;
-    lab.wait_until("the new registration's data", || new.text() == "new")?;
-    lab.core().registration(next).delete().map_err(Failure::broken)
+    harness.wait_until("the new registration's data", || new.text() == "new")?;
+    harness.core().registration(next).delete().map_err(Failure::broken)
 }
 
 /// The thread has begun to look, and keeps the number from being closed until it has seen that the registration is over.
-fn looked_at(trial: &mut Trial, lab: &mut Lab, thread: ThreadId, point: Point) -> Result<(), Failure> {
+fn looked_at(test: &mut TestContext, harness: &mut Harness, thread: ThreadId, point: Point) -> Result<(), Failure> {
     let about = |what: &str| format!("{what}, held at {point:?}");
-    let mut ends = pair(trial.params.transport).map_err(Failure::broken)?;
-    let mut spare = pair(trial.params.transport).map_err(Failure::broken)?;
+    let mut ends = pair(test.params.transport).map_err(Failure::broken)?;
+    let mut spare = pair(test.params.transport).map_err(Failure::broken)?;
     let (old, new) = (Watch::new(&ends.near), Watch::new(&ends.near));
-    let handle = lab.insert(ends.near, old.recording(), thread)?;
-    lab.core().registration(handle).want_recv().map_err(Failure::broken)?;
-    lab.fence(thread)?;
+    let handle = harness.insert(ends.near, old.recording(), thread)?;
+    harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
+    harness.fence(thread)?;
     let checkpoints = Checkpoints::watch();
     let gate = checkpoints.gate(point, old.number());
-    let (closed, before) = (lab.core().registration_counts().closed, lab.activity(thread));
+    let (closed, before) = (harness.core().registration_counts().closed, harness.activity(thread));
     ends.far.write_all(b"old").map_err(Failure::broken)?;
     if !gate.wait_for(1) {
         return Err(Failure::Wrong(about("the report never came")));
     }
-    let told = delete_on(lab, None, handle)?;
+    let told = delete_on(harness, None, handle)?;
     let mut deleted = None;
     // Either the deleter ends the registration and waits for the reference, or the running bit leaves it to the report.
-    lab.wait_until(&about("the delete"), || {
+    harness.wait_until(&about("the delete"), || {
         deleted = deleted.or_else(|| told.try_recv().ok());
-        deleted.is_some() || lab.core().entry(handle).is_err()
+        deleted.is_some() || harness.core().entry(handle).is_err()
     })?;
-    trial.check_eq(about("the number is open"), true, descriptors::is_open(old.number()), "S5");
-    trial.check_eq(about("closed"), 0, lab.core().registration_counts().closed - closed, "S5");
+    test.check_eq(about("the number is open"), true, descriptors::is_open(old.number()), "S5");
+    test.check_eq(about("closed"), 0, harness.core().registration_counts().closed - closed, "S5");
     gate.open();
     let deleted = deleted.or_else(|| told.recv_timeout(patience()).ok());
-    trial.check_eq(about("delete"), "Some(Ok(()))".into(), format!("{deleted:?}"), "L7");
-    lab.wait_until(&about("the close"), || old.dropped() > 0)?;
+    test.check_eq(about("delete"), "Some(Ok(()))".into(), format!("{deleted:?}"), "L7");
+    harness.wait_until(&about("the close"), || old.dropped() > 0)?;
     drop(checkpoints);
 
     // The new registration wants by its own thread's hand: an update bit left behind would swallow it.
     let near = at_number(spare.near, old.number()).map_err(Failure::broken)?;
-    let next = lab.insert(near, new.recording(), thread)?;
-    lab.on(thread, move |context| context.registration(next).want_recv())?.map_err(Failure::broken)?;
-    lab.fence(thread)?;
-    let after = lab.activity(thread).since(&before);
-    trial.check_eq(about("calls of the old handler"), 0, old.entered(), "S6");
-    trial.cost_eq(about("reports that found themselves late"), 1, after.poll_skip, "protocol 4.5");
-    trial.check_eq(about("closed"), 1, lab.core().registration_counts().closed - closed, "S4");
-    let entry = lab.core().entry(next).map_err(Failure::broken)?;
-    trial.check_eq(about("updates owed"), 0, entry.update_mask.bits(), "bug 65");
-    trial.check_eq(about("polled by"), thread.mask().bits(), entry.polled_recv.bits(), "L1, bug 65");
-    trial.check_eq(about("calls of the new handler before it has data"), 0, new.entered(), "S7");
+    let next = harness.insert(near, new.recording(), thread)?;
+    harness.on(thread, move |context| context.registration(next).want_recv())?.map_err(Failure::broken)?;
+    harness.fence(thread)?;
+    let after = harness.activity(thread).since(&before);
+    test.check_eq(about("calls of the old handler"), 0, old.entered(), "S6");
+    test.cost_eq(about("reports that found themselves late"), 1, after.poll_skip, "protocol 4.5");
+    test.check_eq(about("closed"), 1, harness.core().registration_counts().closed - closed, "S4");
+    let entry = harness.core().entry(next).map_err(Failure::broken)?;
+    test.check_eq(about("updates owed"), 0, entry.update_mask.bits(), "bug 65");
+    test.check_eq(about("polled by"), thread.mask().bits(), entry.polled_recv.bits(), "L1, bug 65");
+    test.check_eq(about("calls of the new handler before it has data"), 0, new.entered(), "S7");
     spare.far.write_all(b"new").map_err(Failure::broken)?;
-    lab.wait_until(&about("the new registration's data"), || new.text() == "new")?;
-    lab.core().registration(next).delete().map_err(Failure::broken)
+    harness.wait_until(&about("the new registration's data"), || new.text() == "new")?;
+    harness.core().registration(next).delete().map_err(Failure::broken)
 }

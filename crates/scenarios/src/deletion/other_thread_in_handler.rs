@@ -16,9 +16,9 @@ use crate::catalogue::Scenario;
 use crate::descriptors;
 use crate::gate::Gate;
 use crate::hold::Checkpoints;
-use crate::lab::Lab;
+use crate::harness::Harness;
 use crate::transport::pair;
-use crate::trial::{Failure, Trial, patience};
+use crate::test_context::{Failure, TestContext, patience};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "deletion/other-thread-in-handler",
@@ -29,17 +29,17 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     run,
 };
 
-fn run(trial: &mut Trial) -> Result<(), Failure> {
-    let mut lab = Lab::start(trial)?;
-    let (user, deleter) = (lab.thread(0), lab.thread(1));
-    while_it_runs(trial, &mut lab, user, deleter)?;
-    trial.all_hold()?;
-    after_it_returned(trial, &mut lab, user, deleter)?;
-    lab.finish(trial, &[])
+fn run(test: &mut TestContext) -> Result<(), Failure> {
+    let mut harness = Harness::start(test)?;
+    let (user, deleter) = (harness.thread(0), harness.thread(1));
+    while_it_runs(test, &mut harness, user, deleter)?;
+    test.all_hold()?;
+    after_it_returned(test, &mut harness, user, deleter)?;
+    harness.finish(test, &[])
 }
 
-fn while_it_runs(trial: &mut Trial, lab: &mut Lab, user: ThreadId, deleter: ThreadId) -> Result<(), Failure> {
-    let mut ends = pair(trial.params.transport).map_err(Failure::broken)?;
+fn while_it_runs(test: &mut TestContext, harness: &mut Harness, user: ThreadId, deleter: ThreadId) -> Result<(), Failure> {
+    let mut ends = pair(test.params.transport).map_err(Failure::broken)?;
     let watch = Watch::new(&ends.near);
     let gate = Gate::new();
     let handler = {
@@ -50,83 +50,83 @@ fn while_it_runs(trial: &mut Trial, lab: &mut Lab, user: ThreadId, deleter: Thre
         })
     };
     let owner = OwnerId::of(&handler);
-    let handle = lab.insert(ends.near, handler, user)?;
-    lab.core().registration(handle).want_recv().map_err(Failure::broken)?;
+    let handle = harness.insert(ends.near, handler, user)?;
+    harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
     ends.far.write_all(b"before,").map_err(Failure::broken)?;
     if !gate.wait_for(1) {
         return Err(Failure::Wrong("the handler was never called".into()));
     }
-    let closed = lab.core().registration_counts().closed;
-    let before = lab.activity(user);
+    let closed = harness.core().registration_counts().closed;
+    let before = harness.activity(user);
 
     // The gate is shut until long after this has returned.
-    let answers = lab.on(deleter, move |context| {
+    let answers = harness.on(deleter, move |context| {
         let fd = context.registration(handle);
         let deleted = fd.delete();
         (deleted, fd.delete(), context.takeover(handle, owner), fd.want_recv())
     })?;
-    trial.check_eq("delete", "Ok(())".into(), format!("{:?}", answers.0), "bug 45: never waits");
-    trial.check_eq("delete again", "Err(AlreadyDeleted)".into(), format!("{:?}", answers.1), "protocol 6.1");
-    trial.check_eq("takeover", "Err(Busy)".into(), format!("{:?}", answers.2), "S3, protocol 8.2");
-    trial.check_eq(
+    test.check_eq("delete", "Ok(())".into(), format!("{:?}", answers.0), "bug 45: never waits");
+    test.check_eq("delete again", "Err(AlreadyDeleted)".into(), format!("{:?}", answers.1), "protocol 6.1");
+    test.check_eq("takeover", "Err(Busy)".into(), format!("{:?}", answers.2), "S3, protocol 8.2");
+    test.check_eq(
         "want",
         "Ok(())".into(),
         format!("{:?}", answers.3),
         "a registration that is not over is not stale",
     );
-    trial.check_eq("the number is open", true, descriptors::is_open(watch.number()), "S5");
-    trial.check_eq("closed", 0, lab.core().registration_counts().closed - closed, "S5");
-    trial.check_eq("handlers dropped", 0, watch.dropped(), "4.8");
-    trial.all_hold()?;
-    let entry = lab.core().entry(handle).map_err(|stale| Failure::Wrong(stale.to_string()))?;
-    trial.check_eq("thread mask", 0, entry.thread_mask.bits(), "protocol 6.2");
-    trial.check_eq("running", user.mask().bits(), entry.running.bits(), "S5");
-    trial.check_eq("waits for its last user", true, entry.state & state::MUST_CLOSE != 0, "S14");
-    trial.all_hold()?;
+    test.check_eq("the number is open", true, descriptors::is_open(watch.number()), "S5");
+    test.check_eq("closed", 0, harness.core().registration_counts().closed - closed, "S5");
+    test.check_eq("handlers dropped", 0, watch.dropped(), "4.8");
+    test.all_hold()?;
+    let entry = harness.core().entry(handle).map_err(|stale| Failure::Wrong(stale.to_string()))?;
+    test.check_eq("thread mask", 0, entry.thread_mask.bits(), "protocol 6.2");
+    test.check_eq("running", user.mask().bits(), entry.running.bits(), "S5");
+    test.check_eq("waits for its last user", true, entry.state & state::MUST_CLOSE != 0, "S14");
+    test.all_hold()?;
 
     ends.far.write_all(b"after").map_err(Failure::broken)?;
     let number = watch.number();
-    lab.wait_until("the data", || descriptors::readable(number))?;
+    harness.wait_until("the data", || descriptors::readable(number))?;
     gate.open();
     // Nothing else happens to that thread (L4).
-    lab.wait_until("the last user closes it", || watch.dropped() > 0)?;
-    trial.check_eq("bytes", "before,after".into(), watch.text(), "S5: usable until the handler returns");
-    trial.check_eq("the number was open when the handler was dropped", 0, watch.open_when_dropped(), "4.8");
-    trial.check_eq("closed", 1, lab.core().registration_counts().closed - closed, "S4");
-    let closer = lab.activity(user).since(&before).fd_close;
-    trial.check_eq("lives ended by the user's thread", 1, closer, "L4: the last user closes");
-    lab.wait_until("the peer sees the end", || ends.far.ended())?;
-    lab.fence_all()?;
-    trial.check_eq("handler calls", 1, watch.entered(), "S6");
+    harness.wait_until("the last user closes it", || watch.dropped() > 0)?;
+    test.check_eq("bytes", "before,after".into(), watch.text(), "S5: usable until the handler returns");
+    test.check_eq("the number was open when the handler was dropped", 0, watch.open_when_dropped(), "4.8");
+    test.check_eq("closed", 1, harness.core().registration_counts().closed - closed, "S4");
+    let closer = harness.activity(user).since(&before).fd_close;
+    test.check_eq("lives ended by the user's thread", 1, closer, "L4: the last user closes");
+    harness.wait_until("the peer sees the end", || ends.far.ended())?;
+    harness.fence_all()?;
+    test.check_eq("handler calls", 1, watch.entered(), "S6");
     Ok(())
 }
 
 /// The thread is held with its handler done and its running bit still set.
 fn after_it_returned(
-    trial: &mut Trial,
-    lab: &mut Lab,
+    test: &mut TestContext,
+    harness: &mut Harness,
     user: ThreadId,
     deleter: ThreadId,
 ) -> Result<(), Failure> {
     for point in [Point::ReportHandlerDone, Point::LeaveBegun, Point::LeaveRunningCleared] {
-        let mut ends = pair(trial.params.transport).map_err(Failure::broken)?;
+        let mut ends = pair(test.params.transport).map_err(Failure::broken)?;
         let watch = Watch::new(&ends.near);
         let checkpoints = Checkpoints::watch();
         let gate = checkpoints.gate(point, watch.number());
-        let handle = lab.insert(ends.near, watch.recording(), user)?;
-        lab.core().registration(handle).want_recv().map_err(Failure::broken)?;
+        let handle = harness.insert(ends.near, watch.recording(), user)?;
+        harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
         ends.far.write_all(b"x").map_err(Failure::broken)?;
         if !gate.wait_for(1) {
             return Err(Failure::Wrong(format!("the thread never came to {point:?}")));
         }
         let (tell, told) = channel();
-        lab.core().post(deleter, move |context| {
+        harness.core().post(deleter, move |context| {
             let _ = tell.send(context.registration(handle).delete());
         });
         if point == Point::LeaveRunningCleared {
             // The deleter is the last user here, and waits for the one that is about to look (L7).
-            lab.wait_until("the deleter ends the registration", || lab.core().entry(handle).is_err())?;
-            trial.check_eq(
+            harness.wait_until("the deleter ends the registration", || harness.core().entry(handle).is_err())?;
+            test.check_eq(
                 "the number is open",
                 true,
                 descriptors::is_open(watch.number()),
@@ -136,13 +136,13 @@ fn after_it_returned(
         }
         let deleted =
             told.recv_timeout(patience()).map_err(|_| Failure::Wrong("the deleter hangs".into()))?;
-        trial.check_eq(format!("delete at {point:?}"), "Ok(())".into(), format!("{deleted:?}"), "bug 45");
+        test.check_eq(format!("delete at {point:?}"), "Ok(())".into(), format!("{deleted:?}"), "bug 45");
         gate.open();
-        lab.wait_until(&format!("the close after a delete at {point:?}"), || watch.dropped() > 0)?;
+        harness.wait_until(&format!("the close after a delete at {point:?}"), || watch.dropped() > 0)?;
         drop(checkpoints);
-        lab.wait_until("the peer sees the end", || ends.far.ended())?;
-        lab.fence_all()?;
-        trial.check_eq("handler calls", 1, watch.entered(), "S6");
+        harness.wait_until("the peer sees the end", || ends.far.ended())?;
+        harness.fence_all()?;
+        test.check_eq("handler calls", 1, watch.entered(), "S6");
     }
     Ok(())
 }

@@ -13,9 +13,9 @@ use metadata::{Axes, Layer};
 use super::watch::{Answers, Watch};
 use crate::catalogue::Scenario;
 use crate::descriptors;
-use crate::lab::Lab;
+use crate::harness::Harness;
 use crate::transport::{pair, read_all};
-use crate::trial::{Failure, Trial, patience};
+use crate::test_context::{Failure, TestContext, patience};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "deletion/own-handler",
@@ -26,9 +26,9 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     run,
 };
 
-fn run(trial: &mut Trial) -> Result<(), Failure> {
-    let mut lab = Lab::start(trial)?;
-    let mut ends = pair(trial.params.transport).map_err(Failure::broken)?;
+fn run(test: &mut TestContext) -> Result<(), Failure> {
+    let mut harness = Harness::start(test)?;
+    let mut ends = pair(test.params.transport).map_err(Failure::broken)?;
     let watch = Watch::new(&ends.near);
     let (tell, told) = channel();
     let handler = {
@@ -37,25 +37,25 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
             let _ = tell.send(inside(ready, &watch));
         })
     };
-    let handle = lab.insert(ends.near, handler, lab.thread(0))?;
-    lab.core().registration(handle).want_recv().map_err(Failure::broken)?;
-    let closed = lab.core().registration_counts().closed;
+    let handle = harness.insert(ends.near, handler, harness.thread(0))?;
+    harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
+    let closed = harness.core().registration_counts().closed;
 
     ends.far.write_all(b"last words").map_err(Failure::broken)?;
     let answers = told.recv_timeout(patience()).map_err(|error| match error {
         RecvTimeoutError::Timeout => Failure::Wrong("the handler did not return".into()),
         RecvTimeoutError::Disconnected => Failure::Wrong("the handler was dropped while it ran".into()),
     })?;
-    answers.record(trial);
-    trial.all_hold()?;
+    answers.record(test);
+    test.all_hold()?;
     // Without any further event (L4).
-    lab.wait_until("the handler is dropped", || watch.dropped() > 0)?;
-    trial.check_eq("the number was open when the handler was dropped", 0, watch.open_when_dropped(), "4.8");
-    trial.check_eq("descriptors closed", 1, lab.core().registration_counts().closed - closed, "S4");
-    lab.wait_until("the peer sees the end", || ends.far.ended())?;
-    trial.check_eq("entry", "stale", lab.core().entry(handle).map_or("stale", |_| "alive"), "L4");
-    let again = lab.core().registration(handle).delete();
-    trial.check_eq(
+    harness.wait_until("the handler is dropped", || watch.dropped() > 0)?;
+    test.check_eq("the number was open when the handler was dropped", 0, watch.open_when_dropped(), "4.8");
+    test.check_eq("descriptors closed", 1, harness.core().registration_counts().closed - closed, "S4");
+    harness.wait_until("the peer sees the end", || ends.far.ended())?;
+    test.check_eq("entry", "stale", harness.core().entry(handle).map_or("stale", |_| "alive"), "L4");
+    let again = harness.core().registration(handle).delete();
+    test.check_eq(
         "delete afterwards is refused as stale",
         true,
         matches!(again, Err(DeleteError::Stale(_))),
@@ -64,11 +64,11 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
 
     // Nobody is there for this any more.
     let _ = ends.far.write_all(b"too late");
-    lab.fence_all()?;
-    trial.check_eq("handler calls", 1, watch.entered(), "S6");
-    trial.check_eq("handlers dropped", 1, watch.dropped(), "S4");
+    harness.fence_all()?;
+    test.check_eq("handler calls", 1, watch.entered(), "S6");
+    test.check_eq("handlers dropped", 1, watch.dropped(), "S4");
     drop(ends.far);
-    lab.finish(trial, &[])
+    harness.finish(test, &[])
 }
 
 /// What the handler does, and sees after it has deleted itself.

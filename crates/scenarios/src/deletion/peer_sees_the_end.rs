@@ -10,9 +10,9 @@ use metadata::{Axes, Layer};
 
 use super::watch::Watch;
 use crate::catalogue::Scenario;
-use crate::lab::Lab;
+use crate::harness::Harness;
 use crate::transport::pair;
-use crate::trial::{Failure, Trial};
+use crate::test_context::{Failure, TestContext};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "deletion/peer-sees-the-end",
@@ -38,58 +38,58 @@ enum Way {
     Stopped,
 }
 
-fn run(trial: &mut Trial) -> Result<(), Failure> {
-    let mut lab = Lab::start(trial)?;
-    let (owner, other) = (lab.thread(0), lab.thread(1));
+fn run(test: &mut TestContext) -> Result<(), Failure> {
+    let mut harness = Harness::start(test)?;
+    let (owner, other) = (harness.thread(0), harness.thread(1));
     for way in [Way::Deleted, Way::Disowned, Way::TakenOver, Way::TakenOverAndPolled, Way::Stopped] {
-        play(trial, &mut lab, way, owner, other)?;
+        play(test, &mut harness, way, owner, other)?;
     }
-    lab.finish(trial, &[])
+    harness.finish(test, &[])
 }
 
-fn play(trial: &mut Trial, lab: &mut Lab, way: Way, owner: ThreadId, other: ThreadId) -> Result<(), Failure> {
-    let ends = pair(trial.params.transport).map_err(Failure::broken)?;
+fn play(test: &mut TestContext, harness: &mut Harness, way: Way, owner: ThreadId, other: ThreadId) -> Result<(), Failure> {
+    let ends = pair(test.params.transport).map_err(Failure::broken)?;
     let watch = Watch::new(&ends.near);
     let handler = watch.recording();
     let identity = OwnerId::of(&handler);
     let number = ends.near.as_raw_fd();
     let handle = if matches!(way, Way::Stopped) {
-        lab.insert_shared(ends.near, handler, owner, lab.core().table().threads(owner.group()))?
+        harness.insert_shared(ends.near, handler, owner, harness.core().table().threads(owner.group()))?
     } else {
-        lab.insert(ends.near, handler, owner)?
+        harness.insert(ends.near, handler, owner)?
     };
-    lab.core().registration(handle).want_recv().map_err(Failure::broken)?;
+    harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
     // Every thread of the mask has gone to sleep with it.
-    lab.fence_all()?;
+    harness.fence_all()?;
     match way {
         Way::Deleted | Way::Disowned => {}
         Way::TakenOver | Way::TakenOverAndPolled => {
-            let taken = lab.on(other, move |context| context.takeover(handle, identity))?;
-            trial.check_eq(format!("{way:?}: takeover"), "Ok(())".into(), format!("{taken:?}"), "L9");
+            let taken = harness.on(other, move |context| context.takeover(handle, identity))?;
+            test.check_eq(format!("{way:?}: takeover"), "Ok(())".into(), format!("{taken:?}"), "L9");
             if matches!(way, Way::TakenOverAndPolled) {
-                lab.on(other, move |context| context.registration(handle).want_recv())?.map_err(Failure::broken)?;
-                lab.fence(other)?;
+                harness.on(other, move |context| context.registration(handle).want_recv())?.map_err(Failure::broken)?;
+                harness.fence(other)?;
             }
         }
         Way::Stopped => {
             // Stopping alone is lazy (L6); wanting the other direction makes some thread look.
-            let fd = lab.core().registration(handle);
+            let fd = harness.core().registration(handle);
             fd.stop_recv().and_then(|()| fd.want_send()).map_err(Failure::broken)?;
             fd.stop_send().map_err(Failure::broken)?;
-            lab.fence(owner)?;
+            harness.fence(owner)?;
         }
     }
-    let closed = lab.core().registration_counts().closed;
+    let closed = harness.core().registration_counts().closed;
     if matches!(way, Way::Disowned) {
-        lab.core().registration(handle).disown().map_err(Failure::broken)?;
-        trial.check_eq(format!("{way:?}: came back"), 1, watch.take_released().len(), "Handler::released");
+        harness.core().registration(handle).disown().map_err(Failure::broken)?;
+        test.check_eq(format!("{way:?}: came back"), 1, watch.take_released().len(), "Handler::released");
     } else {
-        lab.on(other, move |context| context.registration(handle).delete())?.map_err(Failure::broken)?;
+        harness.on(other, move |context| context.registration(handle).delete())?.map_err(Failure::broken)?;
         // Stopped, it may still be reported somewhere: then its last user closes it.
-        lab.wait_until(&format!("{way:?}: the close"), || watch.dropped() > 0)?;
-        trial.check_eq(format!("{way:?}: closed"), 1, lab.core().registration_counts().closed - closed, "S4");
+        harness.wait_until(&format!("{way:?}: the close"), || watch.dropped() > 0)?;
+        test.check_eq(format!("{way:?}: closed"), 1, harness.core().registration_counts().closed - closed, "S4");
     }
-    trial.check_eq(format!("{way:?}: the number is open"), false, crate::descriptors::is_open(number), "S4");
+    test.check_eq(format!("{way:?}: the number is open"), false, crate::descriptors::is_open(number), "S4");
     // Nothing wakes anybody from here on.
-    lab.wait_until(&format!("{way:?}: the peer sees the end"), || ends.far.ended())
+    harness.wait_until(&format!("{way:?}: the peer sees the end"), || ends.far.ended())
 }

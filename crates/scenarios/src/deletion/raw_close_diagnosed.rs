@@ -12,9 +12,9 @@ use metadata::{Axes, Layer};
 
 use super::watch::Watch;
 use crate::catalogue::Scenario;
-use crate::lab::Lab;
+use crate::harness::Harness;
 use crate::transport::{at_number, pair};
-use crate::trial::{Failure, Trial};
+use crate::test_context::{Failure, TestContext};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "deletion/raw-close-diagnosed",
@@ -29,12 +29,12 @@ pub(crate) const SCENARIO: Scenario = Scenario {
 const TURNS_PER_FENCE: u64 = 6;
 const FENCES: u64 = 50;
 
-fn run(trial: &mut Trial) -> Result<(), Failure> {
-    let mut lab = Lab::start(trial)?;
-    let thread = lab.thread(0);
-    let mut ends = pair(trial.params.transport).map_err(Failure::broken)?;
-    let mut spare = pair(trial.params.transport).map_err(Failure::broken)?;
-    let mut fresh = pair(trial.params.transport).map_err(Failure::broken)?;
+fn run(test: &mut TestContext) -> Result<(), Failure> {
+    let mut harness = Harness::start(test)?;
+    let thread = harness.thread(0);
+    let mut ends = pair(test.params.transport).map_err(Failure::broken)?;
+    let mut spare = pair(test.params.transport).map_err(Failure::broken)?;
+    let mut fresh = pair(test.params.transport).map_err(Failure::broken)?;
     let number = ends.near.as_raw_fd();
     let watch = Watch::new(&ends.near);
     let told = Arc::new(std::sync::Mutex::new(Vec::new()));
@@ -46,28 +46,28 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
             told.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push(ready.events());
         })
     };
-    let handle = lab.insert(ends.near, handler, thread)?;
-    lab.core().registration(handle).want_recv().map_err(Failure::broken)?;
-    lab.fence_all()?;
+    let handle = harness.insert(ends.near, handler, thread)?;
+    harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
+    harness.fence_all()?;
 
-    let before = lab.activity(thread);
+    let before = harness.activity(thread);
     close_behind_the_table(number);
     // Some thread must look at it to know: epoll and kqueue when they are next asked for something, poll and select
     // when they next wait.
-    lab.core().registration(handle).want_send().map_err(Failure::broken)?;
+    harness.core().registration(handle).want_send().map_err(Failure::broken)?;
     for _ in 0..FENCES {
-        lab.fence(thread)?;
+        harness.fence(thread)?;
     }
-    let after = lab.activity(thread).since(&before);
+    let after = harness.activity(thread).since(&before);
     let seen = told.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clone();
     let is_diagnosis = |events: &Events| events.intersects(Events::INVALID) && events.intersects(Events::ERR);
     // select(2) on Linux says "readable" of a number that is closed while it waits, and EBADF the next time.
     let told = match &seen[..] {
-        [Events::READY_R, told @ ..] if trial.backend == "select" => told,
+        [Events::READY_R, told @ ..] if test.backend == "select" => told,
         told => told,
     };
     let interests = 1..=3;
-    trial.check(
+    test.check(
         "what the owner was told",
         "INVALID and ERR, once for each interest that it asked for: recv, both, recv",
         format!("{} times, first {:?}", seen.len(), &seen[..seen.len().min(3)]),
@@ -75,7 +75,7 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
         interests.contains(&told.len()) && told.iter().all(is_diagnosis),
     );
     let invalid = after.poll_inval;
-    trial.check(
+    test.check(
         "events that said so",
         "1 to 3",
         invalid,
@@ -84,19 +84,19 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
     );
     let bound = FENCES * TURNS_PER_FENCE;
     let turns = after.loops;
-    trial.cost("turns of the loop", format!("at most {bound}"), turns, "L5, L6: no spin", turns <= bound);
-    trial.all_hold()?;
+    test.cost("turns of the loop", format!("at most {bound}"), turns, "L5, L6: no spin", turns <= bound);
+    test.all_hold()?;
 
     // The number is used again by somebody who then wants to register it.
     let near = at_number(spare.near, number).map_err(Failure::broken)?;
     let next = Watch::new(&near);
-    let (group, mask, options) = (thread.group(), thread.mask(), lab.options());
-    let refused = lab.core().insert(near, next.recording(), group, mask, options);
+    let (group, mask, options) = (thread.group(), thread.mask(), harness.options());
+    let refused = harness.core().insert(near, next.recording(), group, mask, options);
     let refused = match refused {
         Ok(_) => return Err(Failure::Wrong("the number was accepted a second time".into())),
         Err(refused) => refused,
     };
-    trial.check(
+    test.check(
         "insert",
         "InUse",
         refused.reason,
@@ -104,24 +104,24 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
         refused.reason == InsertRefused::InUse { fd: number },
     );
     spare.far.write_all(b"for the refused one").map_err(Failure::broken)?;
-    lab.fence_all()?;
-    trial.check_eq("calls of the refused handler", 0, next.entered(), "S7");
+    harness.fence_all()?;
+    test.check_eq("calls of the refused handler", 0, next.entered(), "S7");
     // The old registration ends; its number is given up by the newcomer first, or it would be closed twice.
     let _ = refused.fd.into_raw_fd();
-    lab.core().registration(handle).delete().map_err(Failure::broken)?;
-    trial.check_eq("handlers dropped", 1, watch.dropped(), "S4");
+    harness.core().registration(handle).delete().map_err(Failure::broken)?;
+    test.check_eq("handlers dropped", 1, watch.dropped(), "S4");
 
     // Refused once, the newcomer's next descriptor under that number is welcome.
     let near = at_number(fresh.near, number).map_err(Failure::broken)?;
     let last = Watch::new(&near);
-    let handle = lab.insert(near, last.recording(), thread)?;
-    lab.core().registration(handle).want_recv().map_err(Failure::broken)?;
+    let handle = harness.insert(near, last.recording(), thread)?;
+    harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
     fresh.far.write_all(b"fresh").map_err(Failure::broken)?;
-    lab.wait_until("the data under the number's next registration", || last.text() == "fresh")?;
-    lab.core().registration(handle).delete().map_err(Failure::broken)?;
+    harness.wait_until("the data under the number's next registration", || last.text() == "fresh")?;
+    harness.core().registration(handle).delete().map_err(Failure::broken)?;
     let _ = ends.far.write_all(b"x");
     drop((ends.far, spare.far, fresh.far));
-    lab.finish(trial, &[])
+    harness.finish(test, &[])
 }
 
 /// The mistake.

@@ -13,9 +13,9 @@ use metadata::{Axes, Layer};
 use super::watch::{Answers, Watch};
 use crate::catalogue::Scenario;
 use crate::descriptors;
-use crate::lab::Lab;
+use crate::harness::Harness;
 use crate::transport::{at_number, pair};
-use crate::trial::{Failure, Trial};
+use crate::test_context::{Failure, TestContext};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "deletion/reuse-in-batch",
@@ -28,29 +28,29 @@ pub(crate) const SCENARIO: Scenario = Scenario {
 
 const ROUNDS: usize = 5;
 
-fn run(trial: &mut Trial) -> Result<(), Failure> {
-    let mut lab = Lab::start(trial)?;
-    for thread in [lab.thread(0), lab.thread(1)] {
+fn run(test: &mut TestContext) -> Result<(), Failure> {
+    let mut harness = Harness::start(test)?;
+    for thread in [harness.thread(0), harness.thread(1)] {
         for _ in 0..ROUNDS {
-            round(trial, &mut lab, thread)?;
-            trial.all_hold()?;
+            round(test, &mut harness, thread)?;
+            test.all_hold()?;
         }
     }
-    lab.finish(trial, &[])
+    harness.finish(test, &[])
 }
 
-fn round(trial: &mut Trial, lab: &mut Lab, thread: ThreadId) -> Result<(), Failure> {
+fn round(test: &mut TestContext, harness: &mut Harness, thread: ThreadId) -> Result<(), Failure> {
     let mut ends = Vec::new();
     for _ in 0..2 {
-        ends.push(pair(trial.params.transport).map_err(Failure::broken)?);
+        ends.push(pair(test.params.transport).map_err(Failure::broken)?);
     }
-    let mut spare = pair(trial.params.transport).map_err(Failure::broken)?;
+    let mut spare = pair(test.params.transport).map_err(Failure::broken)?;
     let swap = Arc::new(Swap {
         handles: OnceLock::new(),
         spare: Mutex::new(Some(spare.near)),
         done: OnceLock::new(),
         thread,
-        options: lab.options(),
+        options: harness.options(),
     });
     // Which of the two comes first is the poller's choice: both do the same.
     let watches: Vec<_> = ends.iter().map(|ends| Watch::new(&ends.near)).collect();
@@ -61,56 +61,56 @@ fn round(trial: &mut Trial, lab: &mut Lab, thread: ThreadId) -> Result<(), Failu
             own.recorder.record(ready);
             swap.first(ready, 1 - index);
         });
-        handles.push(lab.insert(ends.near, handler, thread)?);
+        handles.push(harness.insert(ends.near, handler, thread)?);
         fars.push(ends.far);
     }
     swap.handles.get_or_init(|| [handles[0], handles[1]]);
     for handle in &handles {
-        lab.core().registration(*handle).want_recv().map_err(Failure::broken)?;
+        harness.core().registration(*handle).want_recv().map_err(Failure::broken)?;
     }
-    lab.fence(thread)?;
-    let held = lab.hold(thread)?;
-    let before = lab.activity(thread);
+    harness.fence(thread)?;
+    let held = harness.hold(thread)?;
+    let before = harness.activity(thread);
     for far in &mut fars {
         far.write_all(b"old").map_err(Failure::broken)?;
     }
     // With the end of the stream: that is what did the harm.
     drop(fars);
     let ready = |watch: &Arc<Watch>| descriptors::readable(watch.number());
-    lab.wait_until("both are ready", || watches.iter().all(ready))?;
+    harness.wait_until("both are ready", || watches.iter().all(ready))?;
     held.open();
 
-    lab.wait_until("the swap", || swap.done.get().is_some())?;
-    lab.fence(thread)?;
+    harness.wait_until("the swap", || swap.done.get().is_some())?;
+    harness.fence(thread)?;
     let Some(Swapped { victim, next, watch, error }) = swap.done.get() else { unreachable!("waited for") };
     let mut answers = Answers::default();
     answers.eq("delete, move and insert", &None, error, "bug 75");
-    answers.record(trial);
-    trial.all_hold()?;
+    answers.record(test);
+    test.all_hold()?;
     let next = next.ok_or_else(|| Failure::Wrong("no next registration".into()))?;
-    trial.check_eq(
+    test.check_eq(
         "the next registration has the victim's number",
         handles[*victim].number(),
         next.number(),
         "the scenario",
     );
-    trial.check_eq("calls of the old handler", 0, watches[*victim].entered(), "S6");
-    trial.check_eq("handlers dropped", 1, watches[*victim].dropped(), "S4");
-    trial.check_eq("calls of the new handler before it has data", 0, watch.entered(), "S7");
-    let dropped = lab.activity(thread).since(&before).poll_drop;
-    trial.cost_eq("events of the old registration, harvested and dropped", 1, dropped, "S7: it was in the batch");
-    let entry = lab.core().entry(next).map_err(Failure::broken)?;
+    test.check_eq("calls of the old handler", 0, watches[*victim].entered(), "S6");
+    test.check_eq("handlers dropped", 1, watches[*victim].dropped(), "S4");
+    test.check_eq("calls of the new handler before it has data", 0, watch.entered(), "S7");
+    let dropped = harness.activity(thread).since(&before).poll_drop;
+    test.cost_eq("events of the old registration, harvested and dropped", 1, dropped, "S7: it was in the batch");
+    let entry = harness.core().entry(next).map_err(Failure::broken)?;
     let seen = state::POLL_IN | state::POLL_OUT | state::POLL_ERR | state::POLL_HUP;
-    trial.check_eq("reports in the new state", 0, entry.state & seen, "S7, bug 75");
+    test.check_eq("reports in the new state", 0, entry.state & seen, "S7, bug 75");
 
     spare.far.write_all(b"new").map_err(Failure::broken)?;
-    lab.wait_until("the new registration's data", || watch.text() == "new")?;
-    lab.fence(thread)?;
-    trial.check_eq("calls of the new handler", 1, watch.entered(), "S8: registered once");
-    let entry = lab.core().entry(next).map_err(Failure::broken)?;
-    trial.check_eq("errors and hang-ups", 0, entry.state & (state::POLL_ERR | state::POLL_HUP), "S15");
+    harness.wait_until("the new registration's data", || watch.text() == "new")?;
+    harness.fence(thread)?;
+    test.check_eq("calls of the new handler", 1, watch.entered(), "S8: registered once");
+    let entry = harness.core().entry(next).map_err(Failure::broken)?;
+    test.check_eq("errors and hang-ups", 0, entry.state & (state::POLL_ERR | state::POLL_HUP), "S15");
     for handle in [handles[1 - victim], next] {
-        lab.core().registration(handle).delete().map_err(Failure::broken)?;
+        harness.core().registration(handle).delete().map_err(Failure::broken)?;
     }
     Ok(())
 }

@@ -12,9 +12,9 @@ use super::watch::{Watch, delete_on};
 use crate::catalogue::Scenario;
 use crate::descriptors;
 use crate::hold::Checkpoints;
-use crate::lab::Lab;
+use crate::harness::Harness;
 use crate::transport::{at_number, pair};
-use crate::trial::{Failure, Trial, patience};
+use crate::test_context::{Failure, TestContext, patience};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "deletion/slow-close",
@@ -28,53 +28,53 @@ pub(crate) const SCENARIO: Scenario = Scenario {
 /// More turns of the polling thread than a copy that nobody declared is given.
 const FENCES: usize = 16;
 
-fn run(trial: &mut Trial) -> Result<(), Failure> {
-    let mut lab = Lab::start(trial)?;
-    let thread = lab.thread(0);
-    let mut ends = pair(trial.params.transport).map_err(Failure::broken)?;
-    let mut spare = pair(trial.params.transport).map_err(Failure::broken)?;
+fn run(test: &mut TestContext) -> Result<(), Failure> {
+    let mut harness = Harness::start(test)?;
+    let thread = harness.thread(0);
+    let mut ends = pair(test.params.transport).map_err(Failure::broken)?;
+    let mut spare = pair(test.params.transport).map_err(Failure::broken)?;
     let (old, new) = (Watch::new(&ends.near), Watch::new(&ends.near));
-    let handle = lab.insert(ends.near, old.recording(), thread)?;
-    lab.core().registration(handle).want_recv().map_err(Failure::broken)?;
-    lab.fence(thread)?;
+    let handle = harness.insert(ends.near, old.recording(), thread)?;
+    harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
+    harness.fence(thread)?;
 
     let checkpoints = Checkpoints::watch();
     let gate = checkpoints.gate(Point::RetiredBeforeClose, old.number());
-    let before = lab.activity(thread);
-    let told = delete_on(&lab, None, handle)?;
+    let before = harness.activity(thread);
+    let told = delete_on(&harness, None, handle)?;
     if !gate.wait_for(1) {
         return Err(Failure::Wrong("the registration never ended".into()));
     }
     // A wait of poll(2) or select(2) that was under way has the number in its arrays.
-    lab.fence(thread)?;
+    harness.fence(thread)?;
     ends.far.write_all(b"for nobody").map_err(Failure::broken)?;
-    lab.wait_until("the data", || descriptors::readable(old.number()))?;
+    harness.wait_until("the data", || descriptors::readable(old.number()))?;
     for _ in 0..FENCES {
-        lab.fence(thread)?;
+        harness.fence(thread)?;
     }
-    let during = lab.activity(thread).since(&before);
-    trial.check_eq("the number is open", true, descriptors::is_open(old.number()), "S5");
-    trial.check_eq("handler calls", 0, old.entered(), "S6");
-    trial.check_eq("pollers replaced", 0, during.poll_rebuild, "suspect 17");
-    trial.count("events for nobody", during.poll_drop);
-    let capabilities = lab.core().backend().capabilities();
+    let during = harness.activity(thread).since(&before);
+    test.check_eq("the number is open", true, descriptors::is_open(old.number()), "S5");
+    test.check_eq("handler calls", 0, old.entered(), "S6");
+    test.check_eq("pollers replaced", 0, during.poll_rebuild, "suspect 17");
+    test.count("events for nobody", during.poll_drop);
+    let capabilities = harness.core().backend().capabilities();
     if !(capabilities.kernel_state && capabilities.close_forgets) {
-        trial.cost_eq("events for nobody", 0, during.poll_drop, "L5");
+        test.cost_eq("events for nobody", 0, during.poll_drop, "L5");
     }
 
     gate.open();
     let deleted = told.recv_timeout(patience()).ok();
-    trial.check_eq("delete", "Some(Ok(()))".into(), format!("{deleted:?}"), "L7");
-    trial.check_eq("handlers dropped", 1, old.dropped(), "S4");
+    test.check_eq("delete", "Some(Ok(()))".into(), format!("{deleted:?}"), "L7");
+    test.check_eq("handlers dropped", 1, old.dropped(), "S4");
     drop(checkpoints);
-    lab.wait_until("the peer sees the end", || ends.far.ended())?;
+    harness.wait_until("the peer sees the end", || ends.far.ended())?;
 
     let near = at_number(spare.near, old.number()).map_err(Failure::broken)?;
-    let next = lab.insert(near, new.recording(), thread)?;
-    lab.core().registration(next).want_recv().map_err(Failure::broken)?;
+    let next = harness.insert(near, new.recording(), thread)?;
+    harness.core().registration(next).want_recv().map_err(Failure::broken)?;
     spare.far.write_all(b"new").map_err(Failure::broken)?;
-    lab.wait_until("the new registration's data", || new.text() == "new")?;
-    lab.core().registration(next).delete().map_err(Failure::broken)?;
+    harness.wait_until("the new registration's data", || new.text() == "new")?;
+    harness.core().registration(next).delete().map_err(Failure::broken)?;
     drop((ends.far, spare.far));
-    lab.finish(trial, &[])
+    harness.finish(test, &[])
 }

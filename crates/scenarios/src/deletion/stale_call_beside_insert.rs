@@ -12,11 +12,11 @@ use metadata::{Axes, Layer, Transport};
 use super::watch::Watch;
 use crate::catalogue::Scenario;
 use crate::hold::{Checkpoints, Held};
-use crate::lab::Lab;
+use crate::harness::Harness;
 use crate::recorder::Recorder;
 use crate::threads;
 use crate::transport::{at_number, pair};
-use crate::trial::{Failure, Trial, patience};
+use crate::test_context::{Failure, TestContext, patience};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "deletion/stale-call-beside-insert",
@@ -46,13 +46,13 @@ struct Callers {
 }
 
 impl Callers {
-    fn start(lab: &Lab, points: &Checkpoints, stale: FdHandle, when: &str) -> Result<Self, Failure> {
+    fn start(harness: &Harness, points: &Checkpoints, stale: FdHandle, when: &str) -> Result<Self, Failure> {
         let (tell, answers) = channel();
         let mut held = Vec::new();
         for (name, call) in CALLS {
             let thread = format!("{name} {when}");
             held.push(points.hold_thread(&thread, Point::PinRefused, stale.number()));
-            let (core, tell) = (Arc::clone(lab.core()), tell.clone());
+            let (core, tell) = (Arc::clone(harness.core()), tell.clone());
             let caller = std::thread::Builder::new().name(thread).spawn(move || {
                 let refused = call(&core, stale);
                 // Before the answer: the lab's end looks for what the core has open.
@@ -66,12 +66,12 @@ impl Callers {
     }
 
     /// Lets them go: each is refused.
-    fn end(self, trial: &mut Trial) -> Result<(), Failure> {
+    fn end(self, test: &mut TestContext) -> Result<(), Failure> {
         let Self { held, answers } = self;
         held.iter().for_each(Held::release);
         for _ in CALLS {
             let (name, refused) = answers.recv_timeout(patience()).map_err(Failure::broken)?;
-            trial.check_eq(format!("{name} with the stale handle is refused"), true, refused, "S7");
+            test.check_eq(format!("{name} with the stale handle is refused"), true, refused, "S7");
         }
         Ok(())
     }
@@ -87,42 +87,42 @@ fn in_time<R: Send + 'static>(what: &str, action: impl FnOnce() -> R + Send + 's
     told.recv_timeout(patience()).map_err(held_up)
 }
 
-fn run(trial: &mut Trial) -> Result<(), Failure> {
-    let mut lab = Lab::start(trial)?;
+fn run(test: &mut TestContext) -> Result<(), Failure> {
+    let mut harness = Harness::start(test)?;
     let points = Checkpoints::watch();
-    let thread = lab.thread(0);
-    let [first, second] = [pair(trial.params.transport), pair(trial.params.transport)];
+    let thread = harness.thread(0);
+    let [first, second] = [pair(test.params.transport), pair(test.params.transport)];
     let (first, mut second) = (first.map_err(Failure::broken)?, second.map_err(Failure::broken)?);
-    let stale = lab.insert(first.near, Recorder::new(), thread)?;
-    lab.core().registration(stale).delete().map_err(Failure::broken)?;
+    let stale = harness.insert(first.near, Recorder::new(), thread)?;
+    harness.core().registration(stale).delete().map_err(Failure::broken)?;
     let near = at_number(second.near, stale.number()).map_err(Failure::broken)?;
 
     let watch = Watch::new(&near);
-    let before = Callers::start(&lab, &points, stale, "before the insertion")?;
-    let (core, handler, options) = (Arc::clone(lab.core()), watch.recording(), lab.options());
+    let before = Callers::start(&harness, &points, stale, "before the insertion")?;
+    let (core, handler, options) = (Arc::clone(harness.core()), watch.recording(), harness.options());
     let handle = in_time("an insertion", move || {
         let inserted = core.insert(near, handler, thread.group(), thread.mask(), options);
         drop(core);
         inserted.map_err(|refused| refused.reason)
     })?;
     let handle = handle.map_err(Failure::broken)?;
-    let meanwhile = Callers::start(&lab, &points, stale, "beside the registration")?;
-    let references = lab.entry(handle)?.references;
-    trial.check_eq("references of the stale calls", 0, references, "L7, core 10");
-    lab.core().registration(handle).want_recv().map_err(Failure::broken)?;
+    let meanwhile = Callers::start(&harness, &points, stale, "beside the registration")?;
+    let references = harness.entry(handle)?.references;
+    test.check_eq("references of the stale calls", 0, references, "L7, core 10");
+    harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
     std::io::Write::write_all(&mut second.far, b"next").map_err(Failure::broken)?;
-    lab.wait_until("the next registration's data", || watch.text() == "next")?;
-    let core = Arc::clone(lab.core());
+    harness.wait_until("the next registration's data", || watch.text() == "next")?;
+    let core = Arc::clone(harness.core());
     let deleted = in_time("the end of a registration", move || {
         let deleted = core.registration(handle).delete();
         drop(core);
         deleted
     })?;
     deleted.map_err(Failure::broken)?;
-    lab.wait_until("the peer sees the end", || second.far.ended())?;
-    before.end(trial)?;
-    meanwhile.end(trial)?;
-    lab.fence_all()?;
+    harness.wait_until("the peer sees the end", || second.far.ended())?;
+    before.end(test)?;
+    meanwhile.end(test)?;
+    harness.fence_all()?;
     drop((points, first.far, second.far));
-    lab.finish(trial, &[])
+    harness.finish(test, &[])
 }

@@ -10,7 +10,7 @@ use fd_core::{Context, FdCore, Handler, InsertOptions, OwnerId, ReadyGuard, Regi
 use metadata::{Transport, Variant};
 
 use super::registration::{Registration, identity, unpoisoned};
-use crate::lab::Lab;
+use crate::harness::Harness;
 use crate::needs;
 use crate::transport::{pair, read_all};
 
@@ -38,17 +38,17 @@ pub(super) struct Storm {
 }
 
 impl Storm {
-    pub(super) fn new(lab: &Lab, params: Variant) -> Arc<Self> {
+    pub(super) fn new(harness: &Harness, params: Variant) -> Arc<Self> {
         // Each has two ends, and each thread may be about to make one more.
         let pairs = needs::room(params) / 2;
         let lingering = pairs.saturating_sub(PLACES + params.threads).min(LINGERING);
         Arc::new(Self {
             lingering,
-            core: Arc::clone(lab.core()),
-            threads: lab.threads(),
+            core: Arc::clone(harness.core()),
+            threads: harness.threads(),
             transport: params.transport,
             // No TIME_WAIT is left behind.
-            options: InsertOptions { reset_on_close: true, ..lab.options() },
+            options: InsertOptions { reset_on_close: true, ..harness.options() },
             places: (0..PLACES).map(|_| Mutex::new(None)).collect(),
             registrations: Mutex::default(),
             steps: AtomicU64::new(0),

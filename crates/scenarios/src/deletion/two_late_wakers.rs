@@ -15,10 +15,10 @@ use metadata::{Axes, Layer};
 
 use super::watch::Watch;
 use crate::catalogue::Scenario;
-use crate::lab::Lab;
-use crate::script::Script;
+use crate::harness::Harness;
+use crate::interleaving::Interleaving;
 use crate::transport::pair;
-use crate::trial::{Failure, Trial};
+use crate::test_context::{Failure, TestContext};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "deletion/two-late-wakers",
@@ -44,10 +44,10 @@ const DELETE: [Point; 2] = [Point::DeleteTokenSet, Point::DeleteMaskCleared];
 /// In which order they go on: 0 and 1 the late threads, 2 the deleter.
 const ORDERS: [[usize; 3]; 6] = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
 
-fn run(trial: &mut Trial) -> Result<(), Failure> {
-    let mut lab = Lab::start(trial)?;
-    let threads = lab.threads();
-    let group = lab.thread(0).group();
+fn run(test: &mut TestContext) -> Result<(), Failure> {
+    let mut harness = Harness::start(test)?;
+    let threads = harness.threads();
+    let group = harness.thread(0).group();
     let wakers: Vec<_> = threads.iter().copied().filter(|thread| thread.group() == group).take(2).collect();
     let [first, second] = wakers[..] else {
         return Err(Failure::Unsupported("needs two threads in one group".into()));
@@ -59,14 +59,14 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
         for other in REPORT[index..].iter().copied() {
             for (delete, order) in DELETE.into_iter().flat_map(|delete| ORDERS.map(|order| (delete, order))) {
                 let plan = Plan { wakers: [first, second], deleter, at: [one, other], delete, order };
-                play(trial, &mut lab, plan)?;
-                trial.all_hold()?;
+                play(test, &mut harness, plan)?;
+                test.all_hold()?;
                 rounds += 1;
             }
         }
     }
-    trial.count("rounds", rounds);
-    lab.finish(trial, &[])
+    test.count("rounds", rounds);
+    harness.finish(test, &[])
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -116,37 +116,37 @@ impl Plan {
 /// The columns of the two late threads and of the deleter.
 const CAST: [&str; 3] = ["first", "second", "deleter"];
 
-fn play(trial: &mut Trial, lab: &mut Lab, plan: Plan) -> Result<(), Failure> {
-    let mut ends = pair(trial.params.transport).map_err(Failure::broken)?;
+fn play(test: &mut TestContext, harness: &mut Harness, plan: Plan) -> Result<(), Failure> {
+    let mut ends = pair(test.params.transport).map_err(Failure::broken)?;
     let watch = Watch::new(&ends.near);
     // Hundreds of rounds: no TIME_WAIT is left behind.
-    let options = InsertOptions { reset_on_close: true, ..lab.options() };
+    let options = InsertOptions { reset_on_close: true, ..harness.options() };
     let both = plan.wakers[0].mask().or(plan.wakers[1].mask());
-    let handle = lab
+    let handle = harness
         .core()
         .insert(ends.near, watch.recording(), plan.wakers[0].group(), both, options)
         .map_err(Failure::broken)?;
-    lab.core().registration(handle).want_recv().map_err(Failure::broken)?;
+    harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
     // Whichever thread was woken has done the update, for all if the backend shares what it polls; then both of the two go
     // to sleep with it.
-    lab.fence_all()?;
-    plan.wakers.into_iter().try_for_each(|thread| lab.fence(thread))?;
-    let closed = lab.core().registration_counts().closed;
+    harness.fence_all()?;
+    plan.wakers.into_iter().try_for_each(|thread| harness.fence(thread))?;
+    let closed = harness.core().registration_counts().closed;
     let deleted = Arc::new(AtomicBool::new(false));
     let returned = Arc::clone(&deleted);
     let loops = [const { Cell::new(0) }; 2];
-    let core = Arc::clone(lab.core());
+    let core = Arc::clone(harness.core());
     // It has gone, or ends the registration and waits for the others.
     let over = || core.entry(handle).is_err();
-    let count = |waker: usize| Lab::activity_of(&core, plan.wakers[waker]).loops;
+    let count = |waker: usize| Harness::activity_of(&core, plan.wakers[waker]).loops;
     let turned = |waker: usize| count(waker) > loops[waker].get();
-    let see = |what: &'static str, gone: &dyn Fn() -> bool| Lab::wait(&core, what, || gone() || over());
-    Script::about(handle, format!("{plan:?}"), "S4, L7, bug 66, bug 67")
+    let see = |what: &'static str, gone: &dyn Fn() -> bool| Harness::wait(&core, what, || gone() || over());
+    Interleaving::about(handle, format!("{plan:?}"), "S4, L7, bug 66, bug 67")
         .worker(CAST[0], plan.wakers[0])
         .worker(CAST[1], plan.wakers[1])
         .caller(CAST[2], plan.deleter)
-        .does("deletes", move |speaker| {
-            let answer = speaker.registration(handle).delete();
+        .does("deletes", move |participant| {
+            let answer = participant.registration(handle).delete();
             returned.store(true, Ordering::SeqCst);
             answer
         })
@@ -159,14 +159,14 @@ fn play(trial: &mut Trial, lab: &mut Lab, plan: Plan) -> Result<(), Failure> {
         .we("see-first-go", || see("the first late thread goes on", &|| turned(0)))
         .we("see-second-go", || see("the second late thread goes on", &|| turned(1)))
         .we("see-deleter-go", || see("the deleter goes on", &|| deleted.load(Ordering::SeqCst)))
-        .play(trial, lab, &plan.drawing())?;
-    lab.wait_until(&format!("the close: {plan:?}"), || watch.dropped() > 0)?;
+        .play(test, harness, &plan.drawing())?;
+    harness.wait_until(&format!("the close: {plan:?}"), || watch.dropped() > 0)?;
     let ran = plan.handlers_run();
-    trial.check_eq(format!("handler calls: {plan:?}"), ran, watch.entered(), "S6");
-    trial.check_eq(format!("handlers dropped: {plan:?}"), 1, watch.dropped(), "S4");
-    trial.check_eq(format!("closed: {plan:?}"), 1, lab.core().registration_counts().closed - closed, "S4");
-    trial.all_hold()?;
-    lab.fence_all()?;
-    trial.check_eq(format!("handler calls afterwards: {plan:?}"), ran, watch.entered(), "S6");
-    lab.wait_until("the peer sees the end", || ends.far.ended())
+    test.check_eq(format!("handler calls: {plan:?}"), ran, watch.entered(), "S6");
+    test.check_eq(format!("handlers dropped: {plan:?}"), 1, watch.dropped(), "S4");
+    test.check_eq(format!("closed: {plan:?}"), 1, harness.core().registration_counts().closed - closed, "S4");
+    test.all_hold()?;
+    harness.fence_all()?;
+    test.check_eq(format!("handler calls afterwards: {plan:?}"), ran, watch.entered(), "S6");
+    harness.wait_until("the peer sees the end", || ends.far.ended())
 }

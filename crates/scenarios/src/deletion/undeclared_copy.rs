@@ -18,10 +18,10 @@ use super::children::BeforeExec;
 use super::cloned::{for_nobody, snapshots};
 use super::watch::Watch;
 use crate::catalogue::Scenario;
-use crate::lab::Lab;
+use crate::harness::Harness;
 use crate::still_clock::StillClock;
 use crate::transport::{Far, pair};
-use crate::trial::{Failure, Trial};
+use crate::test_context::{Failure, TestContext};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "deletion/undeclared-copy",
@@ -55,80 +55,80 @@ const EXEC: Duration = Duration::from_secs(1);
 /// How often one thread may hear of it in a row before its poller is replaced. Few: each is a turn without sleep.
 const BOUND: u64 = 16;
 
-fn run(trial: &mut Trial) -> Result<(), Failure> {
+fn run(test: &mut TestContext) -> Result<(), Failure> {
     let clock = StillClock::new();
-    let mut lab = Lab::start_by(trial, &clock)?;
+    let mut harness = Harness::start_by(test, &clock)?;
     for by in [By::Outsider, By::Poller] {
-        deleted(trial, &mut lab, &clock, by, Beside::Nobody)?;
-        trial.all_hold()?;
+        deleted(test, &mut harness, &clock, by, Beside::Nobody)?;
+        test.all_hold()?;
     }
     match BeforeExec::start()?.exec()? {
         Some(child) => {
-            deleted(trial, &mut lab, &clock, By::Poller, Beside::Child)?;
+            deleted(test, &mut harness, &clock, By::Poller, Beside::Child)?;
             drop(child);
         }
-        None => trial.note("not tried beside a child: there is no program to exec"),
+        None => test.note("not tried beside a child: there is no program to exec"),
     }
-    lab.finish(trial, &[])
+    harness.finish(test, &[])
 }
 
 fn deleted(
-    trial: &mut Trial,
-    lab: &mut Lab,
+    test: &mut TestContext,
+    harness: &mut Harness,
     clock: &StillClock,
     by: By,
     beside: Beside,
 ) -> Result<(), Failure> {
     let about = |what: &str| format!("deleted by {by:?} beside {beside:?}: {what}");
-    let threads = lab.threads();
+    let threads = harness.threads();
     let thread = threads[0];
-    let everybody = lab.core().table().threads(thread.group());
+    let everybody = harness.core().table().threads(thread.group());
     // Each thread has something else, too, before and after.
     let mut others: Vec<(Arc<Watch>, Far)> = Vec::new();
     for thread in &threads {
-        let ends = pair(trial.params.transport).map_err(Failure::broken)?;
+        let ends = pair(test.params.transport).map_err(Failure::broken)?;
         let watch = Watch::new(&ends.near);
-        let handle = lab.insert(ends.near, watch.recording(), *thread)?;
-        lab.core().registration(handle).want_recv().map_err(Failure::broken)?;
+        let handle = harness.insert(ends.near, watch.recording(), *thread)?;
+        harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
         others.push((watch, ends.far));
     }
-    let mut ends = pair(trial.params.transport).map_err(Failure::broken)?;
+    let mut ends = pair(test.params.transport).map_err(Failure::broken)?;
     let copy = ends.near.try_clone().map_err(Failure::broken)?;
     let watch = Watch::new(&ends.near);
-    let handle = lab.insert_shared(ends.near, watch.recording(), thread, everybody)?;
-    lab.core().registration(handle).want_recv().map_err(Failure::broken)?;
-    lab.fence_all()?;
+    let handle = harness.insert_shared(ends.near, watch.recording(), thread, everybody)?;
+    harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
+    harness.fence_all()?;
     match by {
-        By::Outsider => lab.core().registration(handle).delete().map_err(Failure::broken)?,
+        By::Outsider => harness.core().registration(handle).delete().map_err(Failure::broken)?,
         By::Poller => {
-            lab.on(thread, move |context| context.registration(handle).delete())?.map_err(Failure::broken)?;
+            harness.on(thread, move |context| context.registration(handle).delete())?.map_err(Failure::broken)?;
         }
     }
     // A thread that was in poll(2) with the number may have found it closed.
-    lab.fence_all()?;
-    let before = snapshots(lab);
+    harness.fence_all()?;
+    let before = snapshots(harness);
 
     ends.far.write_all(b"for the copy").map_err(Failure::broken)?;
-    let rebuilt = |lab: &Lab| -> u64 {
+    let rebuilt = |harness: &Harness| -> u64 {
         let of = |(thread, before): (_, &fd_core::ActivitySnapshot)| {
-            let since = lab.activity(thread).since(before);
+            let since = harness.activity(thread).since(before);
             since.poll_rebuild - since.poll_rebuild_fail
         };
-        lab.threads().into_iter().zip(&before).map(of).sum()
+        harness.threads().into_iter().zip(&before).map(of).sum()
     };
     // kqueue(2) and the others go by the number, which is closed.
-    let ghosts = !lab.core().backend().capabilities().close_forgets && by == By::Poller;
-    let level = trial.trigger == Trigger::Level;
+    let ghosts = !harness.core().backend().capabilities().close_forgets && by == By::Poller;
+    let level = test.trigger == Trigger::Level;
     let replaced = u64::from(ghosts && level);
     if beside == Beside::Child && replaced > 0 {
-        let reports = for_nobody(lab, &before) + 3;
-        lab.wait_until(&about("reports of the copy"), || for_nobody(lab, &before) >= reports)?;
-        trial.check_eq(about("pollers replaced before an exec takes too long"), 0, rebuilt(lab), "core 2");
+        let reports = for_nobody(harness, &before) + 3;
+        harness.wait_until(&about("reports of the copy"), || for_nobody(harness, &before) >= reports)?;
+        test.check_eq(about("pollers replaced before an exec takes too long"), 0, rebuilt(harness), "core 2");
         clock.advance(EXEC);
     }
-    lab.wait_until(&about("the poller is replaced"), || rebuilt(lab) >= replaced)?;
-    lab.fence_all()?;
-    let dropped = for_nobody(lab, &before);
+    harness.wait_until(&about("the poller is replaced"), || rebuilt(harness) >= replaced)?;
+    harness.fence_all()?;
+    let dropped = for_nobody(harness, &before);
     let allowed = match (ghosts, level) {
         (false, _) => 0..=0,
         (true, true) if beside == Beside::Child => 1..=u64::MAX,
@@ -136,33 +136,33 @@ fn deleted(
         // One edge, which is not missed.
         (true, false) => 1..=1,
     };
-    trial.count(about("events for nobody"), dropped);
+    test.count(about("events for nobody"), dropped);
     let expected = format!("{} to {}", allowed.start(), allowed.end());
-    trial.cost(about("events for nobody"), expected, dropped, "L5: bounded", allowed.contains(&dropped));
-    trial.check_eq(about("pollers replaced"), replaced, rebuilt(lab), "L5");
-    trial.check_eq(about("handler calls"), 0, watch.entered(), "S6");
+    test.cost(about("events for nobody"), expected, dropped, "L5: bounded", allowed.contains(&dropped));
+    test.check_eq(about("pollers replaced"), replaced, rebuilt(harness), "L5");
+    test.check_eq(about("handler calls"), 0, watch.entered(), "S6");
 
     // From here on it is quiet: level-triggered whatever comes, edge-triggered as long as nothing comes.
-    let later = snapshots(lab);
+    let later = snapshots(harness);
     if level {
         ends.far.write_all(b", again").map_err(Failure::broken)?;
     }
-    lab.fence_all()?;
-    lab.fence_all()?;
-    trial.check_eq(about("events for nobody, later"), 0, for_nobody(lab, &later), "L5: then quiet");
+    harness.fence_all()?;
+    harness.fence_all()?;
+    test.check_eq(about("events for nobody, later"), 0, for_nobody(harness, &later), "L5: then quiet");
     for (watch, far) in &mut others {
         far.write_all(b"still here").map_err(Failure::broken)?;
         let watch = Arc::clone(watch);
-        lab.wait_until("the other descriptors' data", || watch.text() == "still here")?;
+        harness.wait_until("the other descriptors' data", || watch.text() == "still here")?;
     }
-    lab.fence_all()?;
+    harness.fence_all()?;
     let calls: Vec<_> = others.iter().map(|(watch, _)| watch.entered()).collect();
-    trial.check_eq(
+    test.check_eq(
         about("calls of the other handlers"),
         format!("{:?}", vec![1; calls.len()]),
         format!("{calls:?}"),
         "S8",
     );
     drop(copy);
-    lab.wait_until(&about("the peer sees the end"), || ends.far.ended())
+    harness.wait_until(&about("the peer sees the end"), || ends.far.ended())
 }

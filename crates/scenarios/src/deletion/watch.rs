@@ -11,11 +11,11 @@ use fd_core::ids::ThreadId;
 use fd_core::{FdHandle, Handler, ReadyGuard};
 
 use crate::descriptors;
-use crate::lab::Lab;
+use crate::harness::Harness;
 use crate::recorder::Recorder;
+use crate::test_context::Failure;
+use crate::test_context::TestContext;
 use crate::threads::spawn;
-use crate::trial::Failure;
-use crate::trial::Trial;
 
 /// What is known of one registration and its handler.
 pub(crate) struct Watch {
@@ -117,17 +117,17 @@ impl<F> Drop for Watched<F> {
 
 /// Deletes on `thread`, or on a thread of no group, and goes on: the answer comes when the delete has returned.
 pub(crate) fn delete_on(
-    lab: &Lab,
+    harness: &Harness,
     thread: Option<ThreadId>,
     handle: FdHandle,
 ) -> Result<Receiver<Result<(), DeleteError>>, Failure> {
     let (tell, told) = channel();
     if let Some(thread) = thread {
-        lab.core().post(thread, move |context| {
+        harness.core().post(thread, move |context| {
             let _ = tell.send(context.registration(handle).delete());
         });
     } else {
-        let core = Arc::clone(lab.core());
+        let core = Arc::clone(harness.core());
         spawn(move || {
             let deleted = core.registration(handle).delete();
             // Before the answer: the lab's end looks for what the core has open.
@@ -163,9 +163,9 @@ impl Answers {
     }
 
     /// Records all of them.
-    pub(crate) fn record(self, trial: &mut Trial) {
+    pub(crate) fn record(self, test: &mut TestContext) {
         for Answer { what, expected, observed, source } in self.0 {
-            trial.check_eq(what, expected, observed, source);
+            test.check_eq(what, expected, observed, source);
         }
     }
 }

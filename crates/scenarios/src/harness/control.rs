@@ -14,10 +14,10 @@ use metadata::{Axes, Layer, Mode, Transport};
 use crate::catalogue::Scenario;
 use crate::deletion::registration::unpoisoned;
 use crate::hold::Checkpoints;
-use crate::lab::Lab;
+use crate::harness::Harness;
 use crate::recorder::Recorder;
 use crate::transport::set_nonblocking;
-use crate::trial::{Failure, Trial};
+use crate::test_context::{Failure, TestContext};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "harness/control",
@@ -35,33 +35,33 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     run,
 };
 
-fn run(trial: &mut Trial) -> Result<(), Failure> {
+fn run(test: &mut TestContext) -> Result<(), Failure> {
     let sleepers = Sleepers::watch();
-    let mut lab = Lab::start(trial)?;
+    let mut harness = Harness::start(test)?;
     // Were a thread still awake when it is given a task or a fence, or when the end comes, whether anything wakes it would be
     // seen by chance alone.
-    sleepers.wait(&lab)?;
+    sleepers.wait(&harness)?;
     let mut fences = Vec::new();
-    for thread in lab.threads() {
-        lab.on(thread, |_| ())?;
-        sleepers.wait(&lab)?;
-        fences.push(fence(&lab, thread)?);
+    for thread in harness.threads() {
+        harness.on(thread, |_| ())?;
+        sleepers.wait(&harness)?;
+        fences.push(fence(&harness, thread)?);
     }
-    lab.fence_all()?;
-    sleepers.wait(&lab)?;
+    harness.fence_all()?;
+    sleepers.wait(&harness)?;
     let kept: Vec<_> = fences.iter().map(AsRawFd::as_raw_fd).collect();
-    lab.finish(trial, &kept)
+    harness.finish(test, &kept)
 }
 
 /// Another fence, registered and passed as those of the harness are.
-fn fence(lab: &Lab, thread: ThreadId) -> Result<PipeWriter, Failure> {
+fn fence(harness: &Harness, thread: ThreadId) -> Result<PipeWriter, Failure> {
     let (near, mut far) = pipe().map_err(Failure::broken)?;
     set_nonblocking(&near).map_err(Failure::broken)?;
     let recorder = Recorder::new();
-    let handle = lab.insert(near.into(), recorder.clone(), thread)?;
-    lab.core().registration(handle).want_recv().map_err(Failure::broken)?;
+    let handle = harness.insert(near.into(), recorder.clone(), thread)?;
+    harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
     far.write_all(b"x").map_err(Failure::broken)?;
-    lab.wait_until("another fence", || recorder.bytes() == b"x")?;
+    harness.wait_until("another fence", || recorder.bytes() == b"x")?;
     Ok(far)
 }
 
@@ -86,9 +86,9 @@ impl Sleepers {
     }
 
     /// Waits until every thread has announced its sleep and not returned from its wait.
-    fn wait(&self, lab: &Lab) -> Result<(), Failure> {
-        let threads = lab.threads().len();
-        lab.wait_until("every thread sleeps", || {
+    fn wait(&self, harness: &Harness) -> Result<(), Failure> {
+        let threads = harness.threads().len();
+        harness.wait_until("every thread sleeps", || {
             let asleep = unpoisoned(&self.asleep);
             asleep.len() == threads && asleep.values().all(|asleep| *asleep)
         })

@@ -17,11 +17,11 @@ use nix::unistd::Pid;
 use super::{Tally, both_ends, idle, stopped};
 use crate::catalogue::Scenario;
 use crate::hold::Checkpoints;
-use crate::lab::Lab;
+use crate::harness::Harness;
 use crate::recorder::Recorder;
 use crate::threads;
 use crate::transport::Far;
-use crate::trial::{Failure, Trial, patience};
+use crate::test_context::{Failure, TestContext, patience};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "lifecycle/calls-beside-stop",
@@ -78,15 +78,15 @@ const CALLERS: usize = 2;
 /// Descriptors under all these calls.
 const DESCRIPTORS: usize = 8;
 
-fn run(trial: &mut Trial) -> Result<(), Failure> {
+fn run(test: &mut TestContext) -> Result<(), Failure> {
     for (call, point) in STEPS {
-        forced(trial, call, point)?;
-        trial.all_hold()?;
+        forced(test, call, point)?;
+        test.all_hold()?;
     }
-    let mut random = Rng::with_seed(trial.seed);
+    let mut random = Rng::with_seed(test.seed);
     for _ in 0..ROUNDS {
-        unforced(trial, &mut random)?;
-        trial.all_hold()?;
+        unforced(test, &mut random)?;
+        test.all_hold()?;
     }
     Ok(())
 }
@@ -95,16 +95,16 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
 fn ignored<T>(_: T) {}
 
 /// A thread is in the middle of the call when the stop begins, and goes on during the stop.
-fn forced(trial: &mut Trial, call: Call, point: Point) -> Result<(), Failure> {
+fn forced(test: &mut TestContext, call: Call, point: Point) -> Result<(), Failure> {
     let about = |what: &str| format!("stop while {call:?} is at {point:?}: {what}");
-    let mut lab = Lab::start(trial)?;
-    let (owner, other) = (lab.thread(0), lab.thread(1));
-    let (near, mut far) = both_ends(trial)?;
+    let mut harness = Harness::start(test)?;
+    let (owner, other) = (harness.thread(0), harness.thread(1));
+    let (near, mut far) = both_ends(test)?;
     let recorder = Recorder::new();
     let id = recorder.id();
-    let handle = lab.insert(near, recorder, owner)?;
-    lab.core().registration(handle).want_recv().map_err(Failure::broken)?;
-    lab.fence_all()?;
+    let handle = harness.insert(near, recorder, owner)?;
+    harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
+    harness.fence_all()?;
     let points = Checkpoints::watch();
     let fd = if call == Call::Sleep { -1 } else { handle.number() };
     let caller = match call {
@@ -115,7 +115,7 @@ fn forced(trial: &mut Trial, call: Call, point: Point) -> Result<(), Failure> {
     let held = points.hold_thread(&caller, point, fd);
     let (tell, told) = channel();
     let outside = |action: fn(&FdCore, FdHandle, ThreadId)| {
-        let (core, tell) = (Arc::clone(lab.core()), tell.clone());
+        let (core, tell) = (Arc::clone(harness.core()), tell.clone());
         let named = std::thread::Builder::new().name("caller".into());
         let spawned = named.spawn(move || {
             action(&core, handle, other);
@@ -129,22 +129,22 @@ fn forced(trial: &mut Trial, call: Call, point: Point) -> Result<(), Failure> {
         Call::Delete => outside(|core, handle, _| ignored(core.registration(handle).delete()))?,
         Call::Migrate => outside(|core, handle, to| ignored(core.registration(handle).migrate_on(to)))?,
         Call::OwnDelete => {
-            ignored(lab.core().post(owner, move |context| ignored(context.registration(handle).delete())))
+            ignored(harness.core().post(owner, move |context| ignored(context.registration(handle).delete())))
         }
         Call::Takeover => {
-            ignored(lab.core().post(other, move |context| ignored(context.takeover(handle, id))))
+            ignored(harness.core().post(other, move |context| ignored(context.takeover(handle, id))))
         }
         Call::Update => {
-            ignored(lab.core().post(owner, move |context| ignored(context.registration(handle).want_send())))
+            ignored(harness.core().post(owner, move |context| ignored(context.registration(handle).want_send())))
         }
         Call::Report => std::io::Write::write_all(&mut far, b"x").map_err(Failure::broken)?,
-        Call::Sleep => lab.core().wake(owner),
+        Call::Sleep => harness.core().wake(owner),
     }
     held.reached()?;
-    lab.finish_by(trial, &[], |trial, runtime| {
+    harness.finish_by(test, &[], |test, runtime| {
         let core = Arc::clone(runtime.core());
         let stopping = stop_elsewhere(runtime)?;
-        Lab::wait(&core, &about("the stop begins"), || core.is_stopping())?;
+        Harness::wait(&core, &about("the stop begins"), || core.is_stopping())?;
         held.release();
         let ended = stopping.recv_timeout(patience());
         ended.map_err(|_| Failure::Wrong(about("the stop does not end")))??;
@@ -152,7 +152,7 @@ fn forced(trial: &mut Trial, call: Call, point: Point) -> Result<(), Failure> {
             let returned = told.recv_timeout(patience());
             returned.map_err(|_| Failure::Wrong(about("the call does not return")))?;
         }
-        trial.check_eq(about("the peer sees the end"), true, far.ended(), "L8");
+        test.check_eq(about("the peer sees the end"), true, far.ended(), "L8");
         drop((far, points));
         Ok(())
     })
@@ -230,27 +230,27 @@ fn again(context: &Context, field: Arc<Field>, given: Arc<std::sync::atomic::Ato
 }
 
 /// All kinds of calls at random, by worker threads and by others, and a stop at some moment.
-fn unforced(trial: &mut Trial, random: &mut Rng) -> Result<(), Failure> {
+fn unforced(test: &mut TestContext, random: &mut Rng) -> Result<(), Failure> {
     // A signal that comes later than the runtime ends has nobody to handle it, and must not end the process.
-    let lab = Lab::start_with(trial, |builder| builder.signal(Signal::SIGUSR1 as i32, |_| ()), |_| Ok(()))?;
+    let harness = Harness::start_with(test, |builder| builder.signal(Signal::SIGUSR1 as i32, |_| ()), |_| Ok(()))?;
     let (mut handles, mut peers): (Vec<(FdHandle, OwnerId)>, Vec<Far>) = Default::default();
     for index in 0..DESCRIPTORS {
-        let (near, far) = both_ends(trial)?;
+        let (near, far) = both_ends(test)?;
         let recorder = Recorder::new();
-        handles.push((lab.insert(near, recorder.clone(), lab.thread(index))?, recorder.id()));
+        handles.push((harness.insert(near, recorder.clone(), harness.thread(index))?, recorder.id()));
         peers.push(far);
     }
     let field = Arc::new(Field {
-        core: Arc::clone(lab.core()),
+        core: Arc::clone(harness.core()),
         handles,
         over: AtomicBool::new(false),
         tally: Tally::default(),
-        transport: trial.params.transport,
+        transport: test.params.transport,
     });
     let given = Arc::new(std::sync::atomic::AtomicUsize::new(0));
-    for thread in lab.threads() {
+    for thread in harness.threads() {
         let (field, given, random) = (Arc::clone(&field), Arc::clone(&given), random.fork());
-        lab.core().post(thread, move |context| again(context, field, given, random));
+        harness.core().post(thread, move |context| again(context, field, given, random));
     }
     let callers: Vec<JoinHandle<usize>> = (0..CALLERS)
         .map(|_| {
@@ -265,7 +265,7 @@ fn unforced(trial: &mut Trial, random: &mut Rng) -> Result<(), Failure> {
         })
         .collect::<Result<_, _>>()?;
     let pause = random.u64(..2_000);
-    lab.finish_by(trial, &[], |trial, runtime| {
+    harness.finish_by(test, &[], |test, runtime| {
         // Not a sleep: signals that come faster than it can go on with the rest of its time would keep it for ever.
         let stop_at = Instant::now() + Duration::from_micros(pause);
         while Instant::now() < stop_at {
@@ -280,9 +280,9 @@ fn unforced(trial: &mut Trial, random: &mut Rng) -> Result<(), Failure> {
             tokens += caller.join().map_err(|_| Failure::Broken("a caller panicked".into()))?;
         }
         let open = peers.iter().filter(|far| !far.ended()).count();
-        trial.check_eq("peers that do not see the end", 0, open, "L8");
-        trial.check_eq("tasks and timers dropped, run or not", tokens, field.tally.dropped(), "core 6");
-        trial.count("tasks and timers in the last round", tokens as u64);
+        test.check_eq("peers that do not see the end", 0, open, "L8");
+        test.check_eq("tasks and timers dropped, run or not", tokens, field.tally.dropped(), "core 6");
+        test.count("tasks and timers in the last round", tokens as u64);
         drop((field, peers));
         Ok(())
     })

@@ -16,8 +16,8 @@ use nix::sys::signal::{Signal, kill};
 use nix::sys::wait::waitpid;
 use nix::unistd::{ForkResult, Pid, fork};
 
-use crate::lab::Lab;
-use crate::trial::{Failure, Trial, patience};
+use crate::harness::Harness;
+use crate::test_context::{Failure, TestContext, patience};
 
 /// What a child ends its report with.
 const END: &str = "end";
@@ -43,8 +43,8 @@ impl Forked {
     ///
     /// # Errors
     /// [`Failure::Broken`] if there is none; [`Failure::Wrong`] if the thread does not come to it.
-    pub(crate) fn child(&self, lab: &Lab, report: PipeReader) -> Result<Child, Failure> {
-        lab.wait_until("the thread that is to fork", || self.0.load(Ordering::SeqCst) != 0)?;
+    pub(crate) fn child(&self, harness: &Harness, report: PipeReader) -> Result<Child, Failure> {
+        harness.wait_until("the thread that is to fork", || self.0.load(Ordering::SeqCst) != 0)?;
         match self.0.load(Ordering::SeqCst) {
             number @ 1.. => Ok(Child { process: Pid::from_raw(number), report }),
             errno => Err(Failure::broken(Errno::from_raw(-errno))),
@@ -105,22 +105,24 @@ impl Child {
     /// # Errors
     /// [`Failure::Broken`]; [`Failure::Wrong`] if the thread does not come to it.
     pub(crate) fn fork_on(
-        lab: &Lab,
+        harness: &Harness,
         thread: ThreadId,
         action: impl FnOnce(&Context, Report) + Send + 'static,
     ) -> Result<Self, Failure> {
         let (report, tell) = pipe().map_err(Failure::broken)?;
         let (number, forked) = (tell.as_raw_fd(), Forked::default());
         let told = forked.clone();
-        lab.core().post(thread, move |context| told.tell(go_on_in_child(context, Report(number), action)));
-        forked.child(lab, report)
+        harness
+            .core()
+            .post(thread, move |context| told.tell(go_on_in_child(context, Report(number), action)));
+        forked.child(harness, report)
     }
 
     /// Records what the child tells, until it has told everything.
     ///
     /// # Errors
     /// [`Failure::Wrong`] if it does not.
-    pub(crate) fn record(&mut self, trial: &mut Trial, when: &str, source: &str) -> Result<(), Failure> {
+    pub(crate) fn record(&mut self, test: &mut TestContext, when: &str, source: &str) -> Result<(), Failure> {
         let text = self.read();
         let mut complete = false;
         for line in text.lines() {
@@ -128,12 +130,12 @@ impl Child {
             match (parts.next(), parts.next(), parts.next()) {
                 (Some(what), Some(expected), Some(observed)) => {
                     let what = format!("child, {when}: {what}");
-                    trial.check_eq(what, expected.to_owned(), observed.to_owned(), source);
+                    test.check_eq(what, expected.to_owned(), observed.to_owned(), source);
                 }
                 _ => complete |= line == END,
             }
         }
-        trial.all_hold()?;
+        test.all_hold()?;
         if complete {
             return Ok(());
         }

@@ -14,8 +14,8 @@ use super::{both_ends, idle};
 use crate::catalogue::Scenario;
 use crate::descriptors;
 use crate::hold::Checkpoints;
-use crate::lab::Lab;
-use crate::trial::{Failure, Trial};
+use crate::harness::Harness;
+use crate::test_context::{Failure, TestContext};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "lifecycle/fork-drops-runtime",
@@ -26,47 +26,47 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     run,
 };
 
-fn run(trial: &mut Trial) -> Result<(), Failure> {
-    let mut lab = Some(Lab::start(trial)?);
+fn run(test: &mut TestContext) -> Result<(), Failure> {
+    let mut harness = Some(Harness::start(test)?);
     let points = Checkpoints::watch();
     for place in Place::ALL {
         for stops in [true, false] {
-            beside_a_held_thread(trial, &mut lab, &points, place, stops)?;
+            beside_a_held_thread(test, &mut harness, &points, place, stops)?;
         }
     }
     drop(points);
-    lab.take().map_or(Ok(()), |lab| lab.finish(trial, &[]))
+    harness.take().map_or(Ok(()), |harness| harness.finish(test, &[]))
 }
 
 fn beside_a_held_thread(
-    trial: &mut Trial,
-    lab: &mut Option<Lab>,
+    test: &mut TestContext,
+    harness: &mut Option<Harness>,
     points: &Checkpoints,
     place: Place,
     stops: bool,
 ) -> Result<(), Failure> {
-    let running = lab.as_mut().ok_or_else(|| Failure::Broken("no lab".into()))?;
+    let running = harness.as_mut().ok_or_else(|| Failure::Broken("no harness".into()))?;
     let when = format!("{place:?}, {}", if stops { "stopped" } else { "dropped" });
     let (first, other) = (running.thread(0), running.thread(1));
     let mut numbers: Vec<_> = running.core().entries().0.iter().map(|entry| entry.handle.number()).collect();
-    let scene = Scene::set(trial, running, points, place, other, first)?;
+    let scene = Scene::set(test, running, points, place, other, first)?;
     numbers.retain(|number| *number != scene.number);
-    let (spare, spare_far) = both_ends(trial)?;
+    let (spare, spare_far) = both_ends(test)?;
     let mut spare = Some(spare);
     let woken = running.activity(first).wake_thread;
     let mut child = Child::fork(|report| {
-        let (Some(lab), Some(spare)) = (lab.take(), spare.take()) else { return };
-        in_the_child(report, lab.into_runtime(), stops, spare);
+        let (Some(harness), Some(spare)) = (harness.take(), spare.take()) else { return };
+        in_the_child(report, harness.into_runtime(), stops, spare);
         report.eq("the number is open", place.leaves_number(), descriptors::is_open(scene.number));
         let open = numbers.iter().filter(|number| descriptors::is_open(**number)).count();
         report.eq("other numbers of the table that are open", 0, open);
     })?;
-    child.record(trial, &when, "core 11")?;
+    child.record(test, &when, "core 11")?;
     drop((child, spare, spare_far));
-    let running = lab.as_mut().ok_or_else(|| Failure::Broken("no lab".into()))?;
+    let running = harness.as_mut().ok_or_else(|| Failure::Broken("no harness".into()))?;
     running.fence(first)?;
     let wakes = running.activity(first).wake_thread - woken;
-    trial.check_eq(format!("{when}: wake-ups of the parent's thread"), 0, wakes, "core 16");
+    test.check_eq(format!("{when}: wake-ups of the parent's thread"), 0, wakes, "core 16");
     scene.end(running, &when)?;
     running.fence_all()
 }

@@ -16,10 +16,10 @@ use crate::catalogue::Scenario;
 use crate::deletion::watch::Watch;
 use crate::descriptors;
 use crate::hold::Checkpoints;
-use crate::lab::Lab;
+use crate::harness::Harness;
 use crate::threads;
 use crate::transport::{at_number, pair, read_all};
-use crate::trial::{Failure, Trial, patience};
+use crate::test_context::{Failure, TestContext, patience};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "lifecycle/fork-goes-on",
@@ -33,29 +33,29 @@ pub(crate) const SCENARIO: Scenario = Scenario {
 /// Times that parent and child each wake their thread, at the same time.
 const WAKES: usize = 300;
 
-fn run(trial: &mut Trial) -> Result<(), Failure> {
-    let mut lab = Lab::start(trial)?;
+fn run(test: &mut TestContext) -> Result<(), Failure> {
+    let mut harness = Harness::start(test)?;
     let points = Checkpoints::watch();
     for place in Place::ALL {
-        beside_a_held_thread(trial, &mut lab, &points, place)?;
+        beside_a_held_thread(test, &mut harness, &points, place)?;
     }
-    in_a_handler(trial, &mut lab)?;
-    both_are_woken(trial, &mut lab)?;
+    in_a_handler(test, &mut harness)?;
+    both_are_woken(test, &mut harness)?;
     drop(points);
-    lab.finish(trial, &[])
+    harness.finish(test, &[])
 }
 
 fn beside_a_held_thread(
-    trial: &mut Trial,
-    lab: &mut Lab,
+    test: &mut TestContext,
+    harness: &mut Harness,
     points: &Checkpoints,
     place: Place,
 ) -> Result<(), Failure> {
-    let (forks, other) = (lab.thread(0), lab.thread(1));
+    let (forks, other) = (harness.thread(0), harness.thread(1));
     let when = format!("{place:?}");
-    let scene = Scene::set(trial, lab, points, place, other, forks)?;
+    let scene = Scene::set(test, harness, points, place, other, forks)?;
     let (number, handle) = (scene.number, scene.handle);
-    let mut child = Child::fork_on(lab, forks, move |context, report| {
+    let mut child = Child::fork_on(harness, forks, move |context, report| {
         report.eq(
             "a task of a thread that is not there is accepted",
             false,
@@ -77,10 +77,10 @@ fn beside_a_held_thread(
         };
         use_again(context, report, near, place);
     })?;
-    child.record(trial, &format!("beside {when}"), "core 11")?;
+    child.record(test, &format!("beside {when}"), "core 11")?;
     drop(child);
-    scene.end(lab, &when)?;
-    lab.fence_all()
+    scene.end(harness, &when)?;
+    harness.fence_all()
 }
 
 /// Ends every registration that the child has inherited: the files are its parent's, too.
@@ -145,9 +145,9 @@ fn use_again(context: &Context, report: Report, near: OwnedFd, place: Place) {
 }
 
 /// The thread that forks is in a handler. The child goes on in it.
-fn in_a_handler(trial: &mut Trial, lab: &mut Lab) -> Result<(), Failure> {
-    let thread = lab.thread(0);
-    let mut ends = pair(trial.params.transport).map_err(Failure::broken)?;
+fn in_a_handler(test: &mut TestContext, harness: &mut Harness) -> Result<(), Failure> {
+    let thread = harness.thread(0);
+    let mut ends = pair(test.params.transport).map_err(Failure::broken)?;
     let watch = Watch::new(&ends.near);
     let forked = Forked::default();
     let told = forked.clone();
@@ -171,17 +171,17 @@ fn in_a_handler(trial: &mut Trial, lab: &mut Lab) -> Result<(), Failure> {
         }
         told.tell(child);
     });
-    let handle = lab.insert(ends.near, handler, thread)?;
-    lab.core().registration(handle).want_recv().map_err(Failure::broken)?;
+    let handle = harness.insert(ends.near, handler, thread)?;
+    harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
     ends.far.write_all(b"x").map_err(Failure::broken)?;
-    let mut child = forked.child(lab, reader)?;
+    let mut child = forked.child(harness, reader)?;
     drop(report);
-    child.record(trial, "forked in a handler", "core 11")?;
+    child.record(test, "forked in a handler", "core 11")?;
     drop(child);
-    lab.fence(thread)?;
-    trial.check_eq("the parent's handler was dropped", 0, watch.dropped(), "the child has its own copy");
-    lab.core().registration(handle).delete().map_err(Failure::broken)?;
-    lab.wait_until("the peer sees the end", || ends.far.ended())
+    harness.fence(thread)?;
+    test.check_eq("the parent's handler was dropped", 0, watch.dropped(), "the child has its own copy");
+    harness.core().registration(handle).delete().map_err(Failure::broken)?;
+    harness.wait_until("the peer sees the end", || ends.far.ended())
 }
 
 /// Ends what the child has inherited, but for `kept`.
@@ -194,11 +194,11 @@ fn end_the_others(context: &Context, kept: FdHandle) {
 }
 
 /// Threads of parent and child sleep, and are woken. Neither wake-up is the other one's.
-fn both_are_woken(trial: &mut Trial, lab: &mut Lab) -> Result<(), Failure> {
-    let (thread, other) = (lab.thread(0), lab.thread(1));
-    lab.core().before_fork();
-    let before = lab.activity(other).wake_thread;
-    let mut child = Child::fork_on(lab, thread, move |context, report| {
+fn both_are_woken(test: &mut TestContext, harness: &mut Harness) -> Result<(), Failure> {
+    let (thread, other) = (harness.thread(0), harness.thread(1));
+    harness.core().before_fork();
+    let before = harness.activity(other).wake_thread;
+    let mut child = Child::fork_on(harness, thread, move |context, report| {
         end_the_rest(context, report);
         let (core, id) = (Arc::clone(context.core()), context.id());
         core.wake(other);
@@ -218,14 +218,14 @@ fn both_are_woken(trial: &mut Trial, lab: &mut Lab) -> Result<(), Failure> {
         }
     })?;
     for _ in 0..WAKES {
-        lab.on(thread, |_| ())?;
+        harness.on(thread, |_| ())?;
     }
-    child.record(trial, "woken beside its parent", "core 16")?;
-    lab.fence(other)?;
-    let wakes = lab.activity(other).wake_thread - before;
-    trial.check_eq("wake-ups of a parent's thread by the child", 0, wakes, "core 16");
+    child.record(test, "woken beside its parent", "core 16")?;
+    harness.fence(other)?;
+    let wakes = harness.activity(other).wake_thread - before;
+    test.check_eq("wake-ups of a parent's thread by the child", 0, wakes, "core 16");
     for _ in 0..WAKES {
-        lab.on(thread, |_| ())?;
+        harness.on(thread, |_| ())?;
     }
     Ok(())
 }

@@ -8,11 +8,11 @@ use fd_core::ids::ThreadId;
 use fd_core::{FdHandle, InsertOptions, OwnerId};
 
 use super::{both_ends, idle};
+use crate::harness::Harness;
 use crate::hold::{Checkpoints, Held};
-use crate::lab::Lab;
 use crate::recorder::Recorder;
+use crate::test_context::{Failure, TestContext};
 use crate::transport::Far;
-use crate::trial::{Failure, Trial};
 
 /// Where the thread is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -69,19 +69,19 @@ impl Scene {
     /// # Errors
     /// [`Failure::Wrong`] if it does not come there.
     pub(super) fn set(
-        trial: &Trial,
-        lab: &mut Lab,
+        test: &TestContext,
+        harness: &mut Harness,
         points: &Checkpoints,
         place: Place,
         thread: ThreadId,
         other: ThreadId,
     ) -> Result<Self, Failure> {
-        let (near, mut far) = both_ends(trial)?;
+        let (near, mut far) = both_ends(test)?;
         let number = near.as_raw_fd();
         if let Place::Insertion(point) = place {
-            lab.core().before_fork();
+            harness.core().before_fork();
             let held = points.hold(thread, point, number);
-            lab.core().post(thread, move |context| {
+            harness.core().post(thread, move |context| {
                 let (core, id) = (context.core(), context.id());
                 let options = InsertOptions { cloned: true, ..InsertOptions::default() };
                 let inserted = core.insert(near, idle(), id.group(), id.mask(), options);
@@ -95,10 +95,10 @@ impl Scene {
         let recorder = Recorder::new();
         let owner: OwnerId = recorder.id();
         let owned_by = if matches!(place, Place::Takeover(_)) { other } else { thread };
-        let handle = lab.insert(near, recorder.clone(), owned_by)?;
-        lab.core().registration(handle).want_recv().map_err(Failure::broken)?;
-        lab.fence_all()?;
-        lab.core().before_fork();
+        let handle = harness.insert(near, recorder.clone(), owned_by)?;
+        harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
+        harness.fence_all()?;
+        harness.core().before_fork();
         let held = match place {
             Place::Handler => recorder.hold_next(),
             Place::Insertion(point) | Place::Takeover(point) | Place::Move(point) | Place::Delete(point) => {
@@ -108,7 +108,7 @@ impl Scene {
         if place == Place::Handler {
             far.write_all(b"x").map_err(Failure::broken)?;
         }
-        lab.core().post(thread, move |context| match place {
+        harness.core().post(thread, move |context| match place {
             Place::Takeover(_) => drop(context.takeover(handle, owner)),
             Place::Move(_) => drop(context.registration(handle).migrate_on(context.id())),
             Place::Delete(_) => drop(context.registration(handle).delete()),
@@ -122,13 +122,13 @@ impl Scene {
     ///
     /// # Errors
     /// [`Failure::Wrong`] if something does not come to its end.
-    pub(super) fn end(self, lab: &Lab, what: &str) -> Result<(), Failure> {
+    pub(super) fn end(self, harness: &Harness, what: &str) -> Result<(), Failure> {
         self.held.release();
-        lab.on(self.thread, |_| ())?;
+        harness.on(self.thread, |_| ())?;
         if let Some(handle) = self.handle {
             // Refused where that is what the thread has done.
-            let _ = lab.core().registration(handle).delete();
+            let _ = harness.core().registration(handle).delete();
         }
-        lab.wait_until(&format!("{what}: the peer sees the end"), || self.far.ended())
+        harness.wait_until(&format!("{what}: the peer sees the end"), || self.far.ended())
     }
 }

@@ -10,7 +10,7 @@ use super::{builder, stopped};
 use crate::catalogue::Scenario;
 use crate::descriptors;
 use crate::persist;
-use crate::trial::{Failure, Trial};
+use crate::test_context::{Failure, TestContext};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "lifecycle/impossible-builds",
@@ -21,29 +21,29 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     run,
 };
 
-fn run(trial: &mut Trial) -> Result<(), Failure> {
+fn run(test: &mut TestContext) -> Result<(), Failure> {
     let before = descriptors::open();
     let signals =
         [0, -1, 65, i32::MAX, libc::SIGKILL, libc::SIGSTOP, libc::SIGSEGV, libc::SIGILL, libc::SIGFPE];
     for signal in signals {
-        let build = builder(trial).signal(signal, |_| ());
-        refused(trial, &format!("signal {signal}"), "signal", build);
+        let build = builder(test).signal(signal, |_| ());
+        refused(test, &format!("signal {signal}"), "signal", build);
     }
     for capacity in [0, i32::MAX as usize, usize::MAX] {
-        let build = builder(trial).capacity(capacity);
-        refused(trial, &format!("capacity {capacity}"), "descriptors", build);
+        let build = builder(test).capacity(capacity);
+        refused(test, &format!("capacity {capacity}"), "descriptors", build);
     }
     for (name, build) in [
         ("no group", Runtime::builder()),
         ("a group of no thread", Runtime::builder().group(1).group(0)),
         ("a group of 65 threads", Runtime::builder().group(65)),
     ] {
-        refused(trial, name, "threads", build);
+        refused(test, name, "threads", build);
     }
-    trial.all_hold()?;
-    let runtime = persist::start(|| builder(trial).signal(libc::SIGUSR1, |_| ()).capacity(512), trial.make);
+    test.all_hold()?;
+    let runtime = persist::start(|| builder(test).signal(libc::SIGUSR1, |_| ()).capacity(512), test.make);
     stopped(runtime.map_err(Failure::from_start)?)?;
-    trial.check_eq(
+    test.check_eq(
         "open descriptors",
         format!("{before:?}"),
         format!("{:?}", descriptors::open()),
@@ -53,11 +53,11 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
 }
 
 /// `says` is in the message.
-fn refused(trial: &mut Trial, what: &str, says: &str, build: Builder) {
-    let answer = match build.start(trial.make) {
+fn refused(test: &mut TestContext, what: &str, says: &str, build: Builder) {
+    let answer = match build.start(test.make) {
         Ok(runtime) => stopped(runtime).map_or_else(|failure| failure.to_string(), |()| "started".into()),
         Err(StartError::Shape(text)) if text.contains(says) => "refused".into(),
         Err(other) => format!("{other:?}"),
     };
-    trial.check_eq(what, "refused".into(), answer, "core 13");
+    test.check_eq(what, "refused".into(), answer, "core 13");
 }

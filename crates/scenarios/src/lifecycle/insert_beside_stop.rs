@@ -14,9 +14,9 @@ use metadata::{Axes, Layer, Mode, Transport};
 use super::{both_ends, idle, stopped};
 use crate::catalogue::Scenario;
 use crate::hold::Checkpoints;
-use crate::lab::Lab;
+use crate::harness::Harness;
 use crate::threads;
-use crate::trial::{Failure, Trial, patience};
+use crate::test_context::{Failure, TestContext, patience};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "lifecycle/insert-beside-stop",
@@ -37,35 +37,35 @@ const LEFT: usize = 50;
 
 type Inserted = Result<FdHandle, InsertRefused>;
 
-fn run(trial: &mut Trial) -> Result<(), Failure> {
+fn run(test: &mut TestContext) -> Result<(), Failure> {
     for worker in [false, true] {
-        before_the_slot_is_taken(trial, worker)?;
-        with_the_slot_taken(trial, worker)?;
-        trial.all_hold()?;
+        before_the_slot_is_taken(test, worker)?;
+        with_the_slot_taken(test, worker)?;
+        test.all_hold()?;
     }
     for round in 0..ROUNDS {
-        unforced(trial, round)?;
+        unforced(test, round)?;
     }
     Ok(())
 }
 
 /// Inserts on a worker thread, or on a thread of no group. Returns the name of the thread and what the answer will be.
 fn inserter(
-    lab: &Lab,
+    harness: &Harness,
     worker: bool,
     fd: std::os::fd::OwnedFd,
 ) -> Result<(String, Receiver<Inserted>), Failure> {
     let (tell, told) = channel();
-    let thread = lab.thread(0);
+    let thread = harness.thread(0);
     let insert = move |core: &FdCore| {
         let inserted = core.insert(fd, idle(), thread.group(), thread.mask(), InsertOptions::default());
         let _ = tell.send(inserted.map_err(|refused| refused.reason));
     };
     if worker {
-        lab.core().post(thread, move |context| insert(context.core()));
+        harness.core().post(thread, move |context| insert(context.core()));
         return Ok((format!("worker {thread}"), told));
     }
-    let core = Arc::clone(lab.core());
+    let core = Arc::clone(harness.core());
     let named = std::thread::Builder::new().name("inserter".into());
     named.spawn(move || insert(&core)).map_err(Failure::broken)?;
     Ok(("inserter".into(), told))
@@ -78,15 +78,15 @@ fn answer(told: &Receiver<Inserted>) -> Result<String, Failure> {
 }
 
 /// The insertion has found the table open. Then the runtime stops.
-fn before_the_slot_is_taken(trial: &mut Trial, worker: bool) -> Result<(), Failure> {
-    let lab = Lab::start(trial)?;
+fn before_the_slot_is_taken(test: &mut TestContext, worker: bool) -> Result<(), Failure> {
+    let harness = Harness::start(test)?;
     let points = Checkpoints::watch();
-    let (near, far) = both_ends(trial)?;
-    let name = if worker { format!("worker {}", lab.thread(0)) } else { "inserter".into() };
+    let (near, far) = both_ends(test)?;
+    let name = if worker { format!("worker {}", harness.thread(0)) } else { "inserter".into() };
     let held = points.hold_thread(&name, Point::InsertBeforeClaim, near.as_raw_fd());
-    let (_, told) = inserter(&lab, worker, near)?;
+    let (_, told) = inserter(&harness, worker, near)?;
     held.reached()?;
-    lab.finish_by(trial, &[], |trial, runtime| {
+    harness.finish_by(test, &[], |test, runtime| {
         let core = Arc::clone(runtime.core());
         if worker {
             // It is one of those whom the stop waits for.
@@ -99,9 +99,9 @@ fn before_the_slot_is_taken(trial: &mut Trial, worker: bool) -> Result<(), Failu
         }
         let refused: Inserted = Err(InsertRefused::Stopping);
         let refused = format!("{:?}", refused.map(|_| "inserted"));
-        trial.check_eq(format!("insertion by {name} over a stop"), refused, answer(&told)?, "core 8");
-        trial.check_eq("registrations", 0, core.table().used(), "core 8");
-        trial.check_eq(
+        test.check_eq(format!("insertion by {name} over a stop"), refused, answer(&told)?, "core 8");
+        test.check_eq("registrations", 0, core.table().used(), "core 8");
+        test.check_eq(
             "the peer sees the end",
             true,
             far.ended(),
@@ -113,35 +113,35 @@ fn before_the_slot_is_taken(trial: &mut Trial, worker: bool) -> Result<(), Failu
 }
 
 /// The insertion has its slot, and nothing is published: the last thread to leave waits for it.
-fn with_the_slot_taken(trial: &mut Trial, worker: bool) -> Result<(), Failure> {
-    let lab = Lab::start(trial)?;
+fn with_the_slot_taken(test: &mut TestContext, worker: bool) -> Result<(), Failure> {
+    let harness = Harness::start(test)?;
     let points = Checkpoints::watch();
-    let (near, far) = both_ends(trial)?;
-    let name = if worker { format!("worker {}", lab.thread(0)) } else { "inserter".into() };
+    let (near, far) = both_ends(test)?;
+    let name = if worker { format!("worker {}", harness.thread(0)) } else { "inserter".into() };
     let held = points.hold_thread(&name, Point::InsertClaimed, near.as_raw_fd());
-    let (_, told) = inserter(&lab, worker, near)?;
+    let (_, told) = inserter(&harness, worker, near)?;
     held.reached()?;
-    lab.finish_by(trial, &[], |trial, runtime| {
+    harness.finish_by(test, &[], |test, runtime| {
         runtime.core().request_stop();
         held.release();
         stopped(runtime)?;
         let inserted: Result<_, InsertRefused> = Ok("inserted");
         let what = format!("insertion by {name}, with its slot, over a stop");
-        trial.check_eq(what, format!("{inserted:?}"), answer(&told)?, "it began before the stop");
-        trial.check_eq("the peer sees the end", true, far.ended(), "L8");
+        test.check_eq(what, format!("{inserted:?}"), answer(&told)?, "it began before the stop");
+        test.check_eq("the peer sees the end", true, far.ended(), "L8");
         drop(far);
         Ok(())
     })
 }
 
 /// Threads insert all the time while a runtime stops.
-fn unforced(trial: &mut Trial, round: usize) -> Result<(), Failure> {
-    let lab = Lab::start(trial)?;
-    let threads: Vec<ThreadId> = lab.threads();
+fn unforced(test: &mut TestContext, round: usize) -> Result<(), Failure> {
+    let harness = Harness::start(test)?;
+    let threads: Vec<ThreadId> = harness.threads();
     let mut inserters = Vec::new();
     for index in 0..INSERTERS {
-        let core = Arc::clone(lab.core());
-        let (threads, transport) = (threads.clone(), trial.params.transport);
+        let core = Arc::clone(harness.core());
+        let (threads, transport) = (threads.clone(), test.params.transport);
         inserters.push(threads::spawn(move || {
             let mut inserted = 0_usize;
             loop {
@@ -162,9 +162,9 @@ fn unforced(trial: &mut Trial, round: usize) -> Result<(), Failure> {
             }
         })?);
     }
-    lab.finish_by(trial, &[], |trial, runtime| {
+    harness.finish_by(test, &[], |test, runtime| {
         let some = || runtime.core().registration_counts().inserted > (threads.len() + round) as u64;
-        Lab::wait(runtime.core(), "some insertions", some)?;
+        Harness::wait(runtime.core(), "some insertions", some)?;
         let core = Arc::clone(runtime.core());
         stopped(runtime)?;
         for inserter in inserters {
@@ -172,9 +172,9 @@ fn unforced(trial: &mut Trial, round: usize) -> Result<(), Failure> {
             ended?;
         }
         let lives = core.registration_counts();
-        trial.check_eq("registrations that outlive the stop", lives.inserted, lives.closed, "core 8");
-        trial.count("insertions in the last round", lives.inserted);
+        test.check_eq("registrations that outlive the stop", lives.inserted, lives.closed, "core 8");
+        test.count("insertions in the last round", lives.inserted);
         Ok(())
     })?;
-    trial.all_hold()
+    test.all_hold()
 }

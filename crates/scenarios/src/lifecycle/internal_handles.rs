@@ -5,8 +5,8 @@ use fd_core::{FdHandle, OwnerId, state};
 use metadata::{Axes, Layer, Mode, Transport};
 
 use crate::catalogue::Scenario;
-use crate::lab::Lab;
-use crate::trial::{Failure, Trial};
+use crate::harness::Harness;
+use crate::test_context::{Failure, TestContext};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "lifecycle/internal-handles",
@@ -17,50 +17,50 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     run,
 };
 
-fn run(trial: &mut Trial) -> Result<(), Failure> {
-    let lab = Lab::start(trial)?;
+fn run(test: &mut TestContext) -> Result<(), Failure> {
+    let harness = Harness::start(test)?;
     let own: Vec<_> =
-        lab.core().entries().0.into_iter().filter(|entry| entry.state & state::INTERNAL != 0).collect();
+        harness.core().entries().0.into_iter().filter(|entry| entry.state & state::INTERNAL != 0).collect();
     if own.is_empty() {
-        lab.finish(trial, &[])?;
+        harness.finish(test, &[])?;
         return Err(Failure::Unsupported("this backend wakes its threads without a descriptor".into()));
     }
     for entry in &own {
-        from_outside(trial, &lab, entry.handle);
-        from_inside(trial, &lab, entry.handle, entry.owner)?;
+        from_outside(test, &harness, entry.handle);
+        from_inside(test, &harness, entry.handle, entry.owner)?;
     }
-    trial.all_hold()?;
-    let left = lab.core().entries().0.iter().filter(|entry| entry.state & state::INTERNAL != 0).count();
-    trial.check_eq("the runtime's own descriptors", own.len(), left, "core 12");
-    for thread in lab.threads() {
-        let ran_on = lab.on(thread, |context| context.id())?;
-        trial.check_eq("a task runs on", thread, ran_on, "L2");
+    test.all_hold()?;
+    let left = harness.core().entries().0.iter().filter(|entry| entry.state & state::INTERNAL != 0).count();
+    test.check_eq("the runtime's own descriptors", own.len(), left, "core 12");
+    for thread in harness.threads() {
+        let ran_on = harness.on(thread, |context| context.id())?;
+        test.check_eq("a task runs on", thread, ran_on, "L2");
     }
-    lab.finish(trial, &[])
+    harness.finish(test, &[])
 }
 
-fn refused(trial: &mut Trial, what: &str, refused: bool) {
-    trial.check_eq(format!("{what} of the runtime's own descriptor is refused"), true, refused, "core 12");
+fn refused(test: &mut TestContext, what: &str, refused: bool) {
+    test.check_eq(format!("{what} of the runtime's own descriptor is refused"), true, refused, "core 12");
 }
 
-fn from_outside(trial: &mut Trial, lab: &Lab, handle: FdHandle) {
-    let (core, fd) = (lab.core(), lab.core().registration(handle));
-    refused(trial, "an entry", core.entry(handle).is_err());
-    refused(trial, "stop_recv", fd.stop_recv().is_err());
-    refused(trial, "want_recv", fd.want_recv().is_err());
-    refused(trial, "want_send", fd.want_send().is_err());
-    refused(trial, "stop_both", fd.stop_both().is_err());
-    refused(trial, "mark_cloned", fd.mark_cloned().is_err());
-    refused(trial, "reset_on_close", fd.reset_on_close().is_err());
-    refused(trial, "duplicate", fd.duplicate().is_err());
-    refused(trial, "migrate_on", lab.threads().into_iter().all(|thread| fd.migrate_on(thread).is_err()));
-    refused(trial, "disown", fd.disown().is_err());
-    refused(trial, "delete", fd.delete().is_err());
+fn from_outside(test: &mut TestContext, harness: &Harness, handle: FdHandle) {
+    let (core, fd) = (harness.core(), harness.core().registration(handle));
+    refused(test, "an entry", core.entry(handle).is_err());
+    refused(test, "stop_recv", fd.stop_recv().is_err());
+    refused(test, "want_recv", fd.want_recv().is_err());
+    refused(test, "want_send", fd.want_send().is_err());
+    refused(test, "stop_both", fd.stop_both().is_err());
+    refused(test, "mark_cloned", fd.mark_cloned().is_err());
+    refused(test, "reset_on_close", fd.reset_on_close().is_err());
+    refused(test, "duplicate", fd.duplicate().is_err());
+    refused(test, "migrate_on", harness.threads().into_iter().all(|thread| fd.migrate_on(thread).is_err()));
+    refused(test, "disown", fd.disown().is_err());
+    refused(test, "delete", fd.delete().is_err());
 }
 
-fn from_inside(trial: &mut Trial, lab: &Lab, handle: FdHandle, owner: OwnerId) -> Result<(), Failure> {
-    for thread in lab.threads() {
-        let answers = lab.on(thread, move |context| {
+fn from_inside(test: &mut TestContext, harness: &Harness, handle: FdHandle, owner: OwnerId) -> Result<(), Failure> {
+    for thread in harness.threads() {
+        let answers = harness.on(thread, move |context| {
             [
                 ("takeover", context.takeover(handle, owner).is_err()),
                 ("enter", context.enter(handle, |_| ()).is_err()),
@@ -69,7 +69,7 @@ fn from_inside(trial: &mut Trial, lab: &Lab, handle: FdHandle, owner: OwnerId) -
                 ("delete", context.registration(handle).delete().is_err()),
             ]
         })?;
-        answers.into_iter().for_each(|(what, answer)| refused(trial, what, answer));
+        answers.into_iter().for_each(|(what, answer)| refused(test, what, answer));
     }
     Ok(())
 }

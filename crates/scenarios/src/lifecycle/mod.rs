@@ -23,11 +23,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use fd_core::{Builder, Handler, ReadyGuard, Runtime};
 
-use crate::trial::{Failure, Trial};
+use crate::test_context::{Failure, TestContext};
 
 /// A runtime without a lab: the cell's threads and groups.
-fn builder(trial: &Trial) -> Builder {
-    let (threads, groups) = (trial.params.threads, trial.params.groups);
+fn builder(test: &TestContext) -> Builder {
+    let (threads, groups) = (test.params.threads, test.params.groups);
     let of = |group| threads / groups + usize::from(group < threads % groups);
     (0..groups).fold(Runtime::builder(), |builder, group| builder.group(of(group)))
 }
@@ -65,7 +65,7 @@ impl Drop for Tallied {
 }
 
 /// Whether the write end of a pipe sees that its reader is gone, and so on: the peer of a registration that has ended.
-fn both_ends(trial: &Trial) -> Result<(OwnedFd, crate::transport::Far), Failure> {
-    let ends = crate::transport::pair(trial.params.transport).map_err(Failure::broken)?;
+fn both_ends(test: &TestContext) -> Result<(OwnedFd, crate::transport::Far), Failure> {
+    let ends = crate::transport::pair(test.params.transport).map_err(Failure::broken)?;
     Ok((ends.near, ends.far))
 }

@@ -13,9 +13,9 @@ use nix::unistd::Pid;
 
 use super::{Tallied, Tally, both_ends};
 use crate::catalogue::Scenario;
-use crate::lab::Lab;
+use crate::harness::Harness;
 use crate::transport::Far;
-use crate::trial::{Failure, Trial};
+use crate::test_context::{Failure, TestContext};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "lifecycle/panics",
@@ -159,44 +159,44 @@ impl Drop for Unrun {
     }
 }
 
-fn run(trial: &mut Trial) -> Result<(), Failure> {
+fn run(test: &mut TestContext) -> Result<(), Failure> {
     expect_panics();
     for what in Panics::ALL {
-        panics(trial, what)?;
-        trial.all_hold()?;
+        panics(test, what)?;
+        test.all_hold()?;
     }
     Ok(())
 }
 
-fn panics(trial: &mut Trial, what: Panics) -> Result<(), Failure> {
+fn panics(test: &mut TestContext, what: Panics) -> Result<(), Failure> {
     let about = |of: &str| format!("{what:?} panics: {of}");
     let tally = Tally::default();
     let action = |_: &Context| panic_on_purpose("run");
-    let mut lab =
-        Lab::start_with(trial, |builder| builder.signal(Signal::SIGUSR1 as i32, action), |_| Ok(()))?;
+    let mut harness =
+        Harness::start_with(test, |builder| builder.signal(Signal::SIGUSR1 as i32, action), |_| Ok(()))?;
     // Signals are the first thread's.
-    let thread = lab.thread(0);
-    let (near, mut far) = both_ends(trial)?;
+    let thread = harness.thread(0);
+    let (near, mut far) = both_ends(test)?;
     let panicking = Panicking { what, _token: tally.token() };
-    let handle = lab.insert(near, Arc::new(panicking), thread)?;
-    lab.core().registration(handle).want_recv().map_err(Failure::broken)?;
+    let handle = harness.insert(near, Arc::new(panicking), thread)?;
+    harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
     let mut peers = Vec::new();
-    for thread in lab.threads() {
-        let (near, far) = both_ends(trial)?;
+    for thread in harness.threads() {
+        let (near, far) = both_ends(test)?;
         let token = tally.token();
         let handler = move |_: &ReadyGuard<'_>| {
             let _ = &token;
         };
-        lab.insert(near, Arc::new(handler), thread)?;
+        harness.insert(near, Arc::new(handler), thread)?;
         peers.push(far);
     }
-    lab.fence_all()?;
-    let tokens = 1 + lab.threads().len() + usize::from(matches!(what.first(), "dropped unrun"));
-    lab.finish_by(trial, &[], |trial, runtime| {
+    harness.fence_all()?;
+    let tokens = 1 + harness.threads().len() + usize::from(matches!(what.first(), "dropped unrun"));
+    harness.finish_by(test, &[], |test, runtime| {
         trigger(&runtime, what, handle, &mut far, &tally)?;
         let core = Arc::clone(runtime.core());
         if !what.at_stop() {
-            Lab::wait(&core, &about("the runtime stops"), || core.is_stopping())?;
+            Harness::wait(&core, &about("the runtime stops"), || core.is_stopping())?;
         }
         let expected = format!("{thread}: {ON_PURPOSE}{}", what.first());
         let death = match runtime.stop() {
@@ -211,10 +211,10 @@ fn panics(trial: &mut Trial, what: Panics) -> Result<(), Failure> {
             Panics::HandlerDroppedAtStop => death.ends_with(&format!("{ON_PURPOSE}drop")),
             _ => death == expected,
         };
-        trial.check(about("the death"), expected, death, "core 7", same);
+        test.check(about("the death"), expected, death, "core 7", same);
         let ended = far.ended() && peers.iter().all(Far::ended);
-        trial.check_eq(about("every peer sees the end"), true, ended, "L8");
-        trial.check_eq(about("handlers, tasks and timers dropped"), tokens, tally.dropped(), "S4, L8");
+        test.check_eq(about("every peer sees the end"), true, ended, "L8");
+        test.check_eq(about("handlers, tasks and timers dropped"), tokens, tally.dropped(), "S4, L8");
         drop((far, peers));
         Ok(())
     })

@@ -14,7 +14,7 @@ use super::{both_ends, builder, stopped};
 use crate::catalogue::Scenario;
 use crate::descriptors;
 use crate::persist;
-use crate::trial::{Failure, Trial, slowness};
+use crate::test_context::{Failure, TestContext, slowness};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "lifecycle/start-stop-often",
@@ -53,13 +53,13 @@ struct Usage {
     mapped: Option<(u64, u64)>,
 }
 
-fn run(trial: &mut Trial) -> Result<(), Failure> {
+fn run(test: &mut TestContext) -> Result<(), Failure> {
     let rounds = (ROUNDS / slowness()).max(20);
-    trial.count("rounds", rounds.into());
+    test.count("rounds", rounds.into());
     let before = descriptors::open();
     let mut middle = None;
     for round in 0..rounds {
-        one(trial, round)?;
+        one(test, round)?;
         if round == rounds / 2 {
             // The process has all by now that it keeps for its own.
             middle = Some(usage()?);
@@ -67,38 +67,38 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
     }
     let (middle, end) = (middle.ok_or_else(|| Failure::Broken("no round".into()))?, usage()?);
     let open = descriptors::open();
-    trial.check_eq("open descriptors", format!("{before:?}"), format!("{open:?}"), "core 6, bug 11");
+    test.check_eq("open descriptors", format!("{before:?}"), format!("{open:?}"), "core 6, bug 11");
     let half = u64::from(rounds / 2);
-    bounded(trial, "resident memory", &RESIDENT, half, end.resident.saturating_sub(middle.resident));
+    bounded(test, "resident memory", &RESIDENT, half, end.resident.saturating_sub(middle.resident));
     if let (Some((mapped, threads)), Some((more, later))) = (middle.mapped, end.mapped) {
-        bounded(trial, "address space", &MAPPED, half, more.saturating_sub(mapped));
-        trial.check_eq("threads", threads, later, "core 14");
+        bounded(test, "address space", &MAPPED, half, more.saturating_sub(mapped));
+        test.check_eq("threads", threads, later, "core 14");
     }
     Ok(())
 }
 
-fn bounded(trial: &mut Trial, what: &str, bound: &Bound, rounds: u64, grown: u64) {
+fn bounded(test: &mut TestContext, what: &str, bound: &Bound, rounds: u64, grown: u64) {
     let most = bound.each * rounds + bound.noise;
-    trial.count(format!("{what}: growth in the second half"), grown);
+    test.count(format!("{what}: growth in the second half"), grown);
     // What an emulator or a sanitizer keeps is not told from what its program keeps.
     if slowness() > 1 {
         return;
     }
-    trial.check(format!("{what}: growth"), format!("at most {most} bytes"), grown, "core 6", grown <= most);
+    test.check(format!("{what}: growth"), format!("at most {most} bytes"), grown, "core 6", grown <= most);
 }
 
 /// One runtime that has something to end: registrations, tasks and timers, some of which hold it.
-fn one(trial: &Trial, round: u32) -> Result<(), Failure> {
-    let runtime = match persist::start(|| builder(trial).capacity(CAPACITY), trial.make) {
+fn one(test: &TestContext, round: u32) -> Result<(), Failure> {
+    let runtime = match persist::start(|| builder(test).capacity(CAPACITY), test.make) {
         Err(StartError::Backend(BackendError::Capacity { .. })) => {
-            persist::start(|| builder(trial), trial.make)
+            persist::start(|| builder(test), test.make)
         }
         started => started,
     };
     let runtime = runtime.map_err(Failure::from_start)?;
     let core = Arc::clone(runtime.core());
     for thread in core.threads() {
-        let (near, _far) = both_ends(trial)?;
+        let (near, _far) = both_ends(test)?;
         let held = Arc::clone(&core);
         let handler = move |ready: &ReadyGuard<'_>| {
             let _ = (ready.registration().stop_recv(), &held);
@@ -116,7 +116,7 @@ fn one(trial: &Trial, round: u32) -> Result<(), Failure> {
         1 => {
             let thread = core.threads().next().ok_or_else(|| Failure::Broken("no thread".into()))?;
             core.post(thread, move |_| drop(runtime));
-            crate::Lab::wait(&core, "the runtime is gone", || Arc::strong_count(&core) == 1)?;
+            crate::Harness::wait(&core, "the runtime is gone", || Arc::strong_count(&core) == 1)?;
         }
         2 => {
             stopped(runtime)?;

@@ -14,8 +14,8 @@ use nix::unistd::Pid;
 use super::{Tallied, Tally, both_ends, stopped};
 use crate::catalogue::Scenario;
 use crate::deletion::registration::unpoisoned;
-use crate::lab::Lab;
-use crate::trial::{Failure, Trial, patience};
+use crate::harness::Harness;
+use crate::test_context::{Failure, TestContext, patience};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "lifecycle/stopped-from-inside",
@@ -98,17 +98,17 @@ impl Drop for Ending {
     }
 }
 
-fn run(trial: &mut Trial) -> Result<(), Failure> {
+fn run(test: &mut TestContext) -> Result<(), Failure> {
     for at in [Where::Handler, Where::HandlerDrop, Where::Task, Where::Timer, Where::SignalAction] {
         for how in [How::RequestStop, How::Stop, How::Drop] {
-            ended(trial, at, how)?;
-            trial.all_hold()?;
+            ended(test, at, how)?;
+            test.all_hold()?;
         }
     }
     Ok(())
 }
 
-fn ended(trial: &mut Trial, at: Where, how: How) -> Result<(), Failure> {
+fn ended(test: &mut TestContext, at: Where, how: How) -> Result<(), Failure> {
     let about = |what: &str| format!("{how:?} in {at:?}: {what}");
     let (tell, told) = channel();
     let end = End { how, runtime: Arc::default(), tell };
@@ -116,32 +116,32 @@ fn ended(trial: &mut Trial, at: Where, how: How) -> Result<(), Failure> {
         let end = end.clone();
         builder.signal(Signal::SIGUSR1 as i32, move |_| end.now())
     };
-    let mut lab = Lab::start_with(trial, with_signal, |_| Ok(()))?;
-    let (near, mut far) = both_ends(trial)?;
+    let mut harness = Harness::start_with(test, with_signal, |_| Ok(()))?;
+    let (near, mut far) = both_ends(test)?;
     let tally = Tally::default();
     let ending = Ending { end: end.clone(), at, _token: tally.token() };
     // The last thread: the first one, which leaves last or not, has the signals.
-    let threads = lab.threads();
+    let threads = harness.threads();
     let thread = *threads.last().ok_or_else(|| Failure::Broken("no thread".into()))?;
-    let handle = lab.insert(near, Arc::new(ending), thread)?;
-    lab.core().registration(handle).want_recv().map_err(Failure::broken)?;
+    let handle = harness.insert(near, Arc::new(ending), thread)?;
+    harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
     let mut peers = Vec::new();
     for thread in &threads {
         // Something that waits on every thread: a registration, a timer.
-        let (near, far) = both_ends(trial)?;
+        let (near, far) = both_ends(test)?;
         let token = tally.token();
         let handler = move |_: &ReadyGuard<'_>| {
             let _ = &token;
         };
-        let handle = lab.insert(near, Arc::new(handler), *thread)?;
-        lab.core().registration(handle).want_recv().map_err(Failure::broken)?;
+        let handle = harness.insert(near, Arc::new(handler), *thread)?;
+        harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
         peers.push(far);
         let token = tally.token();
-        lab.on(*thread, move |context| context.after(Duration::from_secs(3600), move |_| drop(token)))?;
+        harness.on(*thread, move |context| context.after(Duration::from_secs(3600), move |_| drop(token)))?;
     }
-    lab.fence_all()?;
+    harness.fence_all()?;
     let (slot, tokens) = (Arc::clone(&end.runtime), 1 + 2 * threads.len());
-    lab.finish_by(trial, &[], |trial, runtime| {
+    harness.finish_by(test, &[], |test, runtime| {
         let core = Arc::clone(runtime.core());
         *unpoisoned(&slot) = Some(runtime);
         match at {
@@ -160,13 +160,13 @@ fn ended(trial: &mut Trial, at: Where, how: How) -> Result<(), Failure> {
             runtime.map_or(Ok(()), stopped)?;
         }
         // Nobody waits for the threads of the others.
-        Lab::wait(&core, &about("every peer sees the end"), || {
+        Harness::wait(&core, &about("every peer sees the end"), || {
             far.ended() && peers.iter().all(crate::transport::Far::ended)
         })?;
-        Lab::wait(&core, &about("every handler and timer is dropped"), || tally.dropped() >= tokens)?;
+        Harness::wait(&core, &about("every handler and timer is dropped"), || tally.dropped() >= tokens)?;
         drop((far, peers));
-        trial.check_eq(about("handlers and timers dropped"), tokens, tally.dropped(), "core 14");
-        trial.check_eq(about("a task afterwards is accepted"), false, core.post(thread, |_| ()), "core 6");
+        test.check_eq(about("handlers and timers dropped"), tokens, tally.dropped(), "core 14");
+        test.check_eq(about("a task afterwards is accepted"), false, core.post(thread, |_| ()), "core 6");
         Ok(())
     })
 }

@@ -12,9 +12,9 @@ use metadata::{Axes, Layer, Mode, Transport};
 use super::{Tallied, Tally, builder, stopped};
 use crate::catalogue::Scenario;
 use crate::descriptors;
-use crate::lab::Lab;
+use crate::harness::Harness;
 use crate::persist;
-use crate::trial::{Failure, Trial};
+use crate::test_context::{Failure, TestContext};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "lifecycle/tasks-at-stop",
@@ -30,15 +30,15 @@ const TASKS: usize = 20;
 /// Runtimes whose tasks hold them.
 const ROUNDS: usize = 200;
 
-fn run(trial: &mut Trial) -> Result<(), Failure> {
-    pending_and_late(trial)?;
-    trial.all_hold()?;
+fn run(test: &mut TestContext) -> Result<(), Failure> {
+    pending_and_late(test)?;
+    test.all_hold()?;
     let before = descriptors::open();
     for _ in 0..ROUNDS {
-        task_holds_the_core(trial)?;
+        task_holds_the_core(test)?;
     }
     let what = format!("open descriptors after {ROUNDS} runtimes");
-    trial.check_eq(what, format!("{before:?}"), format!("{:?}", descriptors::open()), "core 6");
+    test.check_eq(what, format!("{before:?}"), format!("{:?}", descriptors::open()), "core 6");
     Ok(())
 }
 
@@ -57,33 +57,33 @@ impl Drop for Again {
     }
 }
 
-fn pending_and_late(trial: &mut Trial) -> Result<(), Failure> {
-    let lab = Lab::start(trial)?;
+fn pending_and_late(test: &mut TestContext) -> Result<(), Failure> {
+    let harness = Harness::start(test)?;
     let (tasks, timers, ran) = (Tally::default(), Tally::default(), Arc::new(AtomicUsize::new(0)));
     let accepted = Arc::new(AtomicUsize::new(0));
-    let threads = lab.threads();
-    let gates = threads.iter().map(|thread| lab.hold(*thread)).collect::<Result<Vec<_>, _>>()?;
+    let threads = harness.threads();
+    let gates = threads.iter().map(|thread| harness.hold(*thread)).collect::<Result<Vec<_>, _>>()?;
     for thread in &threads {
         for _ in 0..TASKS {
             let (token, ran) = (tasks.token(), Arc::clone(&ran));
-            lab.core().post(*thread, move |_| {
+            harness.core().post(*thread, move |_| {
                 ran.fetch_add(1, Ordering::SeqCst);
                 drop(token);
             });
         }
-        let (core, accepted) = (Arc::clone(lab.core()), Arc::clone(&accepted));
+        let (core, accepted) = (Arc::clone(harness.core()), Arc::clone(&accepted));
         let again = Again { core, thread: *thread, accepted, _token: tasks.token() };
-        lab.core().post(*thread, move |_| drop(again));
+        harness.core().post(*thread, move |_| drop(again));
     }
-    let (core, count) = (Arc::clone(lab.core()), threads.len() * (TASKS + 1));
-    lab.finish_by(trial, &[], |trial, runtime| {
+    let (core, count) = (Arc::clone(harness.core()), threads.len() * (TASKS + 1));
+    harness.finish_by(test, &[], |test, runtime| {
         // Before the threads can come to their tasks.
         core.request_stop();
         gates.iter().for_each(crate::Gate::open);
         stopped(runtime)?;
-        trial.check_eq("tasks run after the stop", 0, ran.load(Ordering::SeqCst), "L8");
-        trial.check_eq("tasks dropped", count, tasks.dropped(), "core 6");
-        trial.check_eq(
+        test.check_eq("tasks run after the stop", 0, ran.load(Ordering::SeqCst), "L8");
+        test.check_eq("tasks dropped", count, tasks.dropped(), "core 6");
+        test.check_eq(
             "tasks accepted from a task that is dropped",
             0,
             accepted.load(Ordering::SeqCst),
@@ -92,27 +92,27 @@ fn pending_and_late(trial: &mut Trial) -> Result<(), Failure> {
         for thread in &threads {
             let token = tasks.token();
             let posted = core.post(*thread, move |_| drop(token));
-            trial.check_eq("a task after the stop is accepted", false, posted, "core 6");
+            test.check_eq("a task after the stop is accepted", false, posted, "core 6");
         }
-        trial.check_eq("tasks dropped, later ones too", count + threads.len(), tasks.dropped(), "core 6");
+        test.check_eq("tasks dropped, later ones too", count + threads.len(), tasks.dropped(), "core 6");
         drop(core);
         Ok(())
     })?;
-    trial.all_hold()?;
+    test.all_hold()?;
 
-    let lab = Lab::start(trial)?;
+    let harness = Harness::start(test)?;
     for thread in &threads {
         let token = timers.token();
-        lab.on(*thread, move |context| context.after(Duration::from_secs(3600), move |_| drop(token)))?;
+        harness.on(*thread, move |context| context.after(Duration::from_secs(3600), move |_| drop(token)))?;
     }
-    lab.finish(trial, &[])?;
-    trial.check_eq("timers dropped", threads.len(), timers.dropped(), "core 6");
+    harness.finish(test, &[])?;
+    test.check_eq("timers dropped", threads.len(), timers.dropped(), "core 6");
     Ok(())
 }
 
 /// The core holds the task, and the task holds the core.
-fn task_holds_the_core(trial: &Trial) -> Result<(), Failure> {
-    let runtime = persist::start(|| builder(trial), trial.make).map_err(Failure::from_start)?;
+fn task_holds_the_core(test: &TestContext) -> Result<(), Failure> {
+    let runtime = persist::start(|| builder(test), test.make).map_err(Failure::from_start)?;
     let core = Arc::clone(runtime.core());
     for thread in core.threads() {
         let held = Arc::clone(&core);

@@ -11,10 +11,10 @@ use super::{both_ends, builder, idle, stopped};
 use crate::catalogue::Scenario;
 use crate::deletion::registration::unpoisoned;
 use crate::deletion::watch::Watch;
-use crate::lab::Lab;
+use crate::harness::Harness;
 use crate::persist;
 use crate::transport::at_number;
-use crate::trial::{Failure, Trial, patience};
+use crate::test_context::{Failure, TestContext, patience};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "lifecycle/two-runtimes",
@@ -25,19 +25,19 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     run,
 };
 
-fn run(trial: &mut Trial) -> Result<(), Failure> {
-    let mut lab = Lab::start(trial)?;
-    let other = persist::start(|| builder(trial), trial.make).map_err(Failure::from_start)?;
-    exchanged(trial, &lab, &other)?;
-    ended_in_a_handler(trial, &mut lab, other)?;
-    lab.finish(trial, &[])
+fn run(test: &mut TestContext) -> Result<(), Failure> {
+    let mut harness = Harness::start(test)?;
+    let other = persist::start(|| builder(test), test.make).map_err(Failure::from_start)?;
+    exchanged(test, &harness, &other)?;
+    ended_in_a_handler(test, &mut harness, other)?;
+    harness.finish(test, &[])
 }
 
 /// The same number in the same generation, in one table and then in the other.
-fn exchanged(trial: &mut Trial, lab: &Lab, other: &Runtime) -> Result<(), Failure> {
-    let thread = lab.thread(0);
-    let (first, _first_far) = both_ends(trial)?;
-    let (second, mut far) = both_ends(trial)?;
+fn exchanged(test: &mut TestContext, harness: &Harness, other: &Runtime) -> Result<(), Failure> {
+    let thread = harness.thread(0);
+    let (first, _first_far) = both_ends(test)?;
+    let (second, mut far) = both_ends(test)?;
     let foreign = other.core().insert(first, idle(), thread.group(), thread.mask(), InsertOptions::default());
     let foreign = foreign.map_err(Failure::broken)?;
     other.core().registration(foreign).delete().map_err(Failure::broken)?;
@@ -45,18 +45,18 @@ fn exchanged(trial: &mut Trial, lab: &Lab, other: &Runtime) -> Result<(), Failur
     let watch = Watch::new(&near);
     let handler = watch.recording();
     let owner = OwnerId::of(&handler);
-    let handle = lab.insert(near, handler, thread)?;
-    lab.core().registration(handle).want_recv().map_err(Failure::broken)?;
-    trial.check_eq(
+    let handle = harness.insert(near, handler, thread)?;
+    harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
+    test.check_eq(
         "number and generation",
         format!("{} {}", foreign.number(), foreign.generation()),
         format!("{} {}", handle.number(), handle.generation()),
         "otherwise nothing is tried",
     );
-    refused(trial, "its own table", other.core(), foreign);
-    refused(trial, "the other's table", lab.core(), foreign);
-    refused(trial, "the other's table, the other way round", other.core(), handle);
-    let answers = lab.on(thread, move |context| {
+    refused(test, "its own table", other.core(), foreign);
+    refused(test, "the other's table", harness.core(), foreign);
+    refused(test, "the other's table, the other way round", other.core(), handle);
+    let answers = harness.on(thread, move |context| {
         [
             ("takeover", context.takeover(foreign, owner).is_err()),
             ("enter", context.enter(foreign, |_| ()).is_err()),
@@ -64,16 +64,16 @@ fn exchanged(trial: &mut Trial, lab: &Lab, other: &Runtime) -> Result<(), Failur
         ]
     })?;
     for (what, answer) in answers {
-        trial.check_eq(format!("{what} on a worker thread is refused"), true, answer, "core 15");
+        test.check_eq(format!("{what} on a worker thread is refused"), true, answer, "core 15");
     }
-    trial.all_hold()?;
+    test.all_hold()?;
     std::io::Write::write_all(&mut far, b"mine").map_err(Failure::broken)?;
-    lab.wait_until("the data", || watch.text() == "mine")?;
-    lab.core().registration(handle).delete().map_err(Failure::broken)?;
-    lab.wait_until("the peer sees the end", || far.ended())
+    harness.wait_until("the data", || watch.text() == "mine")?;
+    harness.core().registration(handle).delete().map_err(Failure::broken)?;
+    harness.wait_until("the peer sees the end", || far.ended())
 }
 
-fn refused(trial: &mut Trial, by: &str, core: &FdCore, handle: FdHandle) {
+fn refused(test: &mut TestContext, by: &str, core: &FdCore, handle: FdHandle) {
     let (fd, threads) = (core.registration(handle), core.threads());
     let answers = [
         ("entry", core.entry(handle).is_err()),
@@ -86,16 +86,16 @@ fn refused(trial: &mut Trial, by: &str, core: &FdCore, handle: FdHandle) {
         ("delete", fd.delete().is_err()),
     ];
     for (what, answer) in answers {
-        trial.check_eq(format!("{what} by {by} is refused"), true, answer, "S7, core 15");
+        test.check_eq(format!("{what} by {by} is refused"), true, answer, "S7, core 15");
     }
 }
 
 /// One runtime ends on a thread of another one, which goes on.
-fn ended_in_a_handler(trial: &mut Trial, lab: &mut Lab, other: Runtime) -> Result<(), Failure> {
-    let thread = lab.thread(0);
+fn ended_in_a_handler(test: &mut TestContext, harness: &mut Harness, other: Runtime) -> Result<(), Failure> {
+    let thread = harness.thread(0);
     let core = Arc::clone(other.core());
-    let (near, mut far) = both_ends(trial)?;
-    let (of_other, others_far) = both_ends(trial)?;
+    let (near, mut far) = both_ends(test)?;
+    let (of_other, others_far) = both_ends(test)?;
     let theirs = core.insert(of_other, idle(), thread.group(), thread.mask(), InsertOptions::default());
     core.registration(theirs.map_err(Failure::broken)?).want_recv().map_err(Failure::broken)?;
     let (tell, told) = channel();
@@ -107,12 +107,12 @@ fn ended_in_a_handler(trial: &mut Trial, lab: &mut Lab, other: Runtime) -> Resul
         }
         let _ = ready.registration().delete();
     });
-    let handle = lab.insert(near, handler, thread)?;
-    lab.core().registration(handle).want_recv().map_err(Failure::broken)?;
+    let handle = harness.insert(near, handler, thread)?;
+    harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
     std::io::Write::write_all(&mut far, b"x").map_err(Failure::broken)?;
     told.recv_timeout(patience()).map_err(|_| Failure::Wrong("the other runtime does not stop".into()))??;
-    trial.check_eq("registrations of the runtime that was stopped", 0, core.table().used(), "L8");
-    trial.check_eq("its peer sees the end", true, others_far.ended(), "L8");
-    lab.wait_until("the peer of the handler sees the end", || far.ended())?;
-    lab.fence_all()
+    test.check_eq("registrations of the runtime that was stopped", 0, core.table().used(), "L8");
+    test.check_eq("its peer sees the end", true, others_far.ended(), "L8");
+    harness.wait_until("the peer of the handler sees the end", || far.ended())?;
+    harness.fence_all()
 }

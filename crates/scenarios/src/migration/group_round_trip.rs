@@ -10,8 +10,8 @@ use metadata::{Axes, Layer};
 use super::{Subject, answered, told};
 use crate::catalogue::Scenario;
 use crate::hold::Checkpoints;
-use crate::lab::Lab;
-use crate::trial::{Failure, Trial};
+use crate::harness::Harness;
+use crate::test_context::{Failure, TestContext};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "migration/group-round-trip",
@@ -22,127 +22,127 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     run,
 };
 
-fn run(trial: &mut Trial) -> Result<(), Failure> {
-    let mut lab = Lab::start(trial)?;
-    let (first, last) = (lab.thread(0), lab.thread(trial.params.threads - 1));
+fn run(test: &mut TestContext) -> Result<(), Failure> {
+    let mut harness = Harness::start(test)?;
+    let (first, last) = (harness.thread(0), harness.thread(test.params.threads - 1));
     if first.group() == last.group() {
         return Err(Failure::Unsupported("needs two groups".into()));
     }
     let checkpoints = Checkpoints::watch();
-    there_and_back(trial, &mut lab, first, last)?;
+    there_and_back(test, &mut harness, first, last)?;
     // The other group's numbers are where a mask of the wrong group shows: same bit, another thread.
-    there_and_back(trial, &mut lab, last, first)?;
-    while_in_batch(trial, &mut lab, &checkpoints, first, last)?;
+    there_and_back(test, &mut harness, last, first)?;
+    while_in_batch(test, &mut harness, &checkpoints, first, last)?;
     drop(checkpoints);
-    lab.finish(trial, &[])
+    harness.finish(test, &[])
 }
 
-fn there_and_back(trial: &mut Trial, lab: &mut Lab, home: ThreadId, away: ThreadId) -> Result<(), Failure> {
-    let mut subject = Subject::start(trial, lab, home)?;
+fn there_and_back(test: &mut TestContext, harness: &mut Harness, home: ThreadId, away: ThreadId) -> Result<(), Failure> {
+    let mut subject = Subject::start(test, harness, home)?;
     let handle = subject.handle;
     subject.write(b"0")?;
-    subject.wait_for_bytes(lab, b"0")?;
-    lab.fence(home)?;
+    subject.wait_for_bytes(harness, b"0")?;
+    harness.fence(home)?;
     let mut expected = format!("{home}:0");
     let mut read = b"0".to_vec();
     for (hop, thread) in [away, home, away, home].into_iter().enumerate() {
         let at = |what: &str| format!("from {home}, hop {} to {thread}: {what}", hop + 1);
         let owner = subject.owner;
-        let (taken, entry) = lab.on(thread, move |context| {
+        let (taken, entry) = harness.on(thread, move |context| {
             let taken = context.takeover(handle, owner);
             (taken, context.core().entry(handle))
         })?;
-        answered(trial, at("takeover"), Ok(()), taken, "L9")?;
-        landed(trial, &at, thread, entry.map_err(|stale| Failure::Wrong(stale.to_string()))?)?;
-        trial.check_eq(at("changes of owner"), hop as u32 + 1, lab.entry(handle)?.takeovers, "protocol 9.5");
+        answered(test, at("takeover"), Ok(()), taken, "L9")?;
+        landed(test, &at, thread, entry.map_err(|stale| Failure::Wrong(stale.to_string()))?)?;
+        test.check_eq(at("changes of owner"), hop as u32 + 1, harness.entry(handle)?.takeovers, "protocol 9.5");
 
-        subject.want(lab, thread)?;
-        lab.fence(thread)?;
-        let entry = lab.entry(handle)?;
-        trial.check_eq(at("threads that poll it"), thread.mask().bits(), entry.polled_recv.bits(), "S9, S11");
+        subject.want(harness, thread)?;
+        harness.fence(thread)?;
+        let entry = harness.entry(handle)?;
+        test.check_eq(at("threads that poll it"), thread.mask().bits(), entry.polled_recv.bits(), "S9, S11");
         let digit = b'1' + hop as u8;
         subject.write(&[digit])?;
         read.push(digit);
-        subject.wait_for_bytes(lab, &read)?;
+        subject.wait_for_bytes(harness, &read)?;
         expected.push_str(&format!(" {thread}:{}", char::from(digit)));
-        lab.fence_all()?;
-        trial.check_eq(at("reports"), expected.clone(), told(&subject.recorder.seen()), "S3, bug 77");
+        harness.fence_all()?;
+        test.check_eq(at("reports"), expected.clone(), told(&subject.recorder.seen()), "S3, bug 77");
     }
-    subject.end(lab)
+    subject.end(harness)
 }
 
 /// What a descriptor must look like right after a change of group, before anybody wants it.
 fn landed(
-    trial: &mut Trial,
+    test: &mut TestContext,
     at: &dyn Fn(&str) -> String,
     thread: ThreadId,
     entry: EntryInfo,
 ) -> Result<(), Failure> {
-    trial.check_eq(at("group"), thread.group(), entry.group, "protocol 9.6");
-    trial.check_eq(at("thread mask"), thread.mask().bits(), entry.thread_mask.bits(), "protocol 9.3");
-    trial.check_eq(at("running"), 0, entry.running.bits(), "protocol 9.2");
-    trial.check_eq(
+    test.check_eq(at("group"), thread.group(), entry.group, "protocol 9.6");
+    test.check_eq(at("thread mask"), thread.mask().bits(), entry.thread_mask.bits(), "protocol 9.3");
+    test.check_eq(at("running"), 0, entry.running.bits(), "protocol 9.2");
+    test.check_eq(
         at("threads that poll it"),
         0,
         entry.polled_recv.or(entry.polled_send).bits(),
         "S9, suspect 7",
     );
-    trial.check_eq(at("threads that owe an update"), 0, entry.update_mask.bits(), "S9, protocol 9.4");
-    trial.check_eq(at("active directions"), 0, entry.state & state::ACTIVE, "protocol 9.5");
-    trial.all_hold()
+    test.check_eq(at("threads that owe an update"), 0, entry.update_mask.bits(), "S9, protocol 9.4");
+    test.check_eq(at("active directions"), 0, entry.state & state::ACTIVE, "protocol 9.5");
+    test.all_hold()
 }
 
 /// The old group's thread has an event in its hands while the descriptor goes away, and while it goes and comes back.
 fn while_in_batch(
-    trial: &mut Trial,
-    lab: &mut Lab,
+    test: &mut TestContext,
+    harness: &mut Harness,
     checkpoints: &Checkpoints,
     home: ThreadId,
     away: ThreadId,
 ) -> Result<(), Failure> {
     let at = |what: &str| format!("harvested: {what}");
-    let mut subject = Subject::start(trial, lab, home)?;
+    let mut subject = Subject::start(test, harness, home)?;
     let handle = subject.handle;
 
-    let counted = lab.activity(home);
+    let counted = harness.activity(home);
     let harvested = checkpoints.hold_batch(home);
     subject.write(b"1")?;
     harvested.reached()?;
-    answered(trial, at("takeover"), Ok(()), subject.take(lab, away)?, "L7")?;
-    landed(trial, &at, away, lab.entry(handle)?)?;
+    answered(test, at("takeover"), Ok(()), subject.take(harness, away)?, "L7")?;
+    landed(test, &at, away, harness.entry(handle)?)?;
     harvested.release();
-    lab.fence_all()?;
-    let since = lab.activity(home).since(&counted);
+    harness.fence_all()?;
+    let since = harness.activity(home).since(&counted);
     let counts = format!("{} {}", since.poll_skip, since.poll_drop);
-    trial.cost_eq(
+    test.cost_eq(
         at("events skipped and dropped by the old group's thread"),
         "0 1".into(),
         counts,
         "protocol 4.2",
     );
-    trial.check_eq(at("reports while nobody wants it"), 0, subject.recorder.reports(), "S3, S18");
+    test.check_eq(at("reports while nobody wants it"), 0, subject.recorder.reports(), "S3, S18");
     // The late event makes its thread clean its own poller. That must not touch the new group's masks.
-    landed(trial, &at, away, lab.entry(handle)?)?;
-    subject.want(lab, away)?;
-    subject.wait_for_bytes(lab, b"1")?;
-    lab.fence_all()?;
+    landed(test, &at, away, harness.entry(handle)?)?;
+    subject.want(harness, away)?;
+    subject.wait_for_bytes(harness, b"1")?;
+    harness.fence_all()?;
 
     // Away and home again, all while the other side holds an event.
     let harvested = checkpoints.hold_batch(away);
     subject.write(b"2")?;
     harvested.reached()?;
-    answered(trial, at("takeover back"), Ok(()), subject.take(lab, home)?, "L7")?;
-    answered(trial, at("push away again"), Ok(()), lab.core().registration(handle).migrate_on(away), "protocol 9")?;
-    landed(trial, &at, away, lab.entry(handle)?)?;
+    answered(test, at("takeover back"), Ok(()), subject.take(harness, home)?, "L7")?;
+    answered(test, at("push away again"), Ok(()), harness.core().registration(handle).migrate_on(away), "protocol 9")?;
+    landed(test, &at, away, harness.entry(handle)?)?;
     harvested.release();
-    lab.fence_all()?;
-    trial.check_eq(at("reports before anybody wants it"), 1, subject.recorder.reports(), "S18");
-    subject.want(lab, away)?;
-    subject.wait_for_bytes(lab, b"12")?;
-    lab.fence_all()?;
+    harness.fence_all()?;
+    test.check_eq(at("reports before anybody wants it"), 1, subject.recorder.reports(), "S18");
+    subject.want(harness, away)?;
+    subject.wait_for_bytes(harness, b"12")?;
+    harness.fence_all()?;
     let expected = format!("{away}:1 {away}:2");
-    trial.check_eq(at("reports"), expected, told(&subject.recorder.seen()), "S3, bug 77");
-    let entry = lab.entry(handle)?;
-    trial.check_eq(at("threads that poll it"), away.mask().bits(), entry.polled_recv.bits(), "S9, S11");
-    subject.end(lab)
+    test.check_eq(at("reports"), expected, told(&subject.recorder.seen()), "S3, bug 77");
+    let entry = harness.entry(handle)?;
+    test.check_eq(at("threads that poll it"), away.mask().bits(), entry.polled_recv.bits(), "S9, S11");
+    subject.end(harness)
 }

@@ -8,8 +8,8 @@ use metadata::{Axes, Layer};
 
 use super::{Subject, answered, routes, told};
 use crate::catalogue::Scenario;
-use crate::lab::Lab;
-use crate::trial::{Failure, Trial};
+use crate::harness::Harness;
+use crate::test_context::{Failure, TestContext};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "migration/idle-takeover",
@@ -20,35 +20,35 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     run,
 };
 
-fn run(trial: &mut Trial) -> Result<(), Failure> {
-    let mut lab = Lab::start(trial)?;
-    for route in routes(&lab) {
+fn run(test: &mut TestContext) -> Result<(), Failure> {
+    let mut harness = Harness::start(test)?;
+    for route in routes(&harness) {
         let (old, new) = (route.from, route.to);
         let at = |what: &str| format!("{}: {what}", route.name);
-        let mut subject = Subject::start(trial, &mut lab, old)?;
+        let mut subject = Subject::start(test, &mut harness, old)?;
         subject.write(b"before")?;
-        subject.wait_for_bytes(&lab, b"before")?;
-        lab.fence(old)?;
+        subject.wait_for_bytes(&harness, b"before")?;
+        harness.fence(old)?;
 
         let (handle, owner) = (subject.handle, subject.owner);
-        let (taken, entry) = lab.on(new, move |context| {
+        let (taken, entry) = harness.on(new, move |context| {
             let taken = context.takeover(handle, owner);
             (taken, context.core().entry(handle))
         })?;
-        answered(trial, at("takeover"), Ok(()), taken, "L9")?;
+        answered(test, at("takeover"), Ok(()), taken, "L9")?;
         let entry = entry.map_err(|stale| Failure::Wrong(stale.to_string()))?;
-        trial.check_eq(at("thread mask"), new.mask().bits(), entry.thread_mask.bits(), "protocol 8.3");
-        trial.check_eq(at("group"), new.group(), entry.group, "protocol 9.6");
-        trial.check_eq(at("running"), 0, entry.running.bits(), "protocol 8.5");
-        trial.check_eq(at("active directions"), 0, entry.state & state::ACTIVE, "protocol 8.4, bug 41");
-        trial.check_eq(at("changes of owner"), 1, entry.takeovers, "protocol 8.4");
-        trial.check_eq(at("owner"), owner, entry.owner, "protocol 8");
+        test.check_eq(at("thread mask"), new.mask().bits(), entry.thread_mask.bits(), "protocol 8.3");
+        test.check_eq(at("group"), new.group(), entry.group, "protocol 9.6");
+        test.check_eq(at("running"), 0, entry.running.bits(), "protocol 8.5");
+        test.check_eq(at("active directions"), 0, entry.state & state::ACTIVE, "protocol 8.4, bug 41");
+        test.check_eq(at("changes of owner"), 1, entry.takeovers, "protocol 8.4");
+        test.check_eq(at("owner"), owner, entry.owner, "protocol 8");
 
-        trial.all_hold()?;
-        subject.want(&lab, new)?;
-        lab.fence(new)?;
-        let polled = lab.entry(handle)?.polled_recv;
-        trial.check(
+        test.all_hold()?;
+        subject.want(&harness, new)?;
+        harness.fence(new)?;
+        let polled = harness.entry(handle)?.polled_recv;
+        test.check(
             at("the new thread polls it"),
             "its bit is set",
             format!("{polled:?}"),
@@ -56,24 +56,24 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
             polled.contains(new.mask()),
         );
         subject.write(b"after")?;
-        subject.wait_for_bytes(&lab, b"beforeafter")?;
+        subject.wait_for_bytes(&harness, b"beforeafter")?;
         // Whatever the old thread's poller still had to say, it has said.
-        lab.fence_all()?;
+        harness.fence_all()?;
         let expected = format!("{old}:before {new}:after");
-        trial.check_eq(
+        test.check_eq(
             at("reports"),
             expected,
             told(&subject.recorder.seen()),
             "S3: one per write, no other thread",
         );
-        let (won, refused) = (lab.activity(new).fd_takeover, lab.activity(old).fd_takeover);
-        trial.check_eq(
+        let (won, refused) = (harness.activity(new).fd_takeover, harness.activity(old).fd_takeover);
+        test.check_eq(
             at("takeovers counted, new and old thread"),
             "1 0".into(),
             format!("{won} {refused}"),
             "seed counters",
         );
-        subject.end(&lab)?;
+        subject.end(&harness)?;
     }
-    lab.finish(trial, &[])
+    harness.finish(test, &[])
 }

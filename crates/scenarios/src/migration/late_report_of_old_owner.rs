@@ -12,8 +12,8 @@ use super::{Route, Subject, answered, routes, told, untouched};
 use crate::catalogue::Scenario;
 use crate::descriptors;
 use crate::hold::Checkpoints;
-use crate::lab::Lab;
-use crate::trial::{Failure, Trial};
+use crate::harness::Harness;
+use crate::test_context::{Failure, TestContext};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "migration/late-report-of-old-owner",
@@ -24,60 +24,60 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     run,
 };
 
-fn run(trial: &mut Trial) -> Result<(), Failure> {
-    let mut lab = Lab::start(trial)?;
+fn run(test: &mut TestContext) -> Result<(), Failure> {
+    let mut harness = Harness::start(test)?;
     let checkpoints = Checkpoints::watch();
-    for route in routes(&lab) {
+    for route in routes(&harness) {
         if route.crosses() {
-            refused_while_reporting(trial, &mut lab, &checkpoints, route, Point::ReportBeforeRunning)?;
+            refused_while_reporting(test, &mut harness, &checkpoints, route, Point::ReportBeforeRunning)?;
         } else {
-            lost_before_running(trial, &mut lab, &checkpoints, route)?;
-            lost_within_takeover(trial, &mut lab, &checkpoints, route, Point::TakeoverRunningSet)?;
-            lost_within_takeover(trial, &mut lab, &checkpoints, route, Point::TakeoverMaskSet)?;
-            taken_at_the_exit(trial, &mut lab, &checkpoints, route)?;
-            leaving_under_delete(trial, &mut lab, &checkpoints, route)?;
+            lost_before_running(test, &mut harness, &checkpoints, route)?;
+            lost_within_takeover(test, &mut harness, &checkpoints, route, Point::TakeoverRunningSet)?;
+            lost_within_takeover(test, &mut harness, &checkpoints, route, Point::TakeoverMaskSet)?;
+            taken_at_the_exit(test, &mut harness, &checkpoints, route)?;
+            leaving_under_delete(test, &mut harness, &checkpoints, route)?;
         }
-        refused_while_reporting(trial, &mut lab, &checkpoints, route, Point::ReportRunningSet)?;
+        refused_while_reporting(test, &mut harness, &checkpoints, route, Point::ReportRunningSet)?;
     }
     drop(checkpoints);
-    lab.finish(trial, &[])
+    harness.finish(test, &[])
 }
 
 /// The report has seen itself allowed; the takeover goes through before it says that it is running.
 fn lost_before_running(
-    trial: &mut Trial,
-    lab: &mut Lab,
+    test: &mut TestContext,
+    harness: &mut Harness,
     points: &Checkpoints,
     route: Route,
 ) -> Result<(), Failure> {
     let (old, new) = (route.from, route.to);
     let at = |what: &str| format!("taken before the report is running: {what}");
-    let mut subject = Subject::start(trial, lab, old)?;
-    let counted = lab.activity(old);
+    let mut subject = Subject::start(test, harness, old)?;
+    let counted = harness.activity(old);
     let late = points.hold(old, Point::ReportBeforeRunning, subject.handle.number());
     subject.write(b"one")?;
     late.reached()?;
-    answered(trial, at("takeover"), Ok(()), subject.take(lab, new)?, "protocol 8.2: nobody is running")?;
+    answered(test, at("takeover"), Ok(()), subject.take(harness, new)?, "protocol 8.2: nobody is running")?;
     late.release();
-    lost(trial, lab, &at, subject, route, counted.poll_skip)
+    lost(test, harness, &at, subject, route, counted.poll_skip)
 }
 
 /// The report arrives while the takeover is between two of its steps.
 fn lost_within_takeover(
-    trial: &mut Trial,
-    lab: &mut Lab,
+    test: &mut TestContext,
+    harness: &mut Harness,
     points: &Checkpoints,
     route: Route,
     window: Point,
 ) -> Result<(), Failure> {
     let (old, new) = (route.from, route.to);
     let at = |what: &str| format!("report at {window:?}: {what}");
-    let mut subject = Subject::start(trial, lab, old)?;
+    let mut subject = Subject::start(test, harness, old)?;
     let (handle, owner) = (subject.handle, subject.owner);
-    let counted = lab.activity(old);
+    let counted = harness.activity(old);
     let taking = points.hold(new, window, handle.number());
     let (answer, take) = std::sync::mpsc::channel();
-    lab.core().post(new, move |context| {
+    harness.core().post(new, move |context| {
         let _ = answer.send(context.takeover(handle, owner));
     });
     taking.reached()?;
@@ -90,140 +90,140 @@ fn lost_within_takeover(
     } else {
         // Not allowed any more: it goes on at once, though the takeover does not (L7, bug 67).
         subject.write(b"one")?;
-        lab.fence(old)?;
-        trial.check_eq(at("reports so far"), 0, subject.recorder.reports(), "S3");
+        harness.fence(old)?;
+        test.check_eq(at("reports so far"), 0, subject.recorder.reports(), "S3");
     }
     taking.release();
     let taken = take
-        .recv_timeout(crate::trial::patience())
+        .recv_timeout(crate::test_context::patience())
         .map_err(|_| Failure::Wrong(at("the takeover did not end")))?;
-    answered(trial, at("takeover"), Ok(()), taken, "L9")?;
-    lost(trial, lab, &at, subject, route, counted.poll_skip)
+    answered(test, at("takeover"), Ok(()), taken, "L9")?;
+    lost(test, harness, &at, subject, route, counted.poll_skip)
 }
 
 /// After a report that lost: it was skipped once, and the new owner gets the data.
 fn lost(
-    trial: &mut Trial,
-    lab: &mut Lab,
+    test: &mut TestContext,
+    harness: &mut Harness,
     at: &dyn Fn(&str) -> String,
     subject: Subject,
     route: Route,
     skipped_before: u64,
 ) -> Result<(), Failure> {
     let (old, new) = (route.from, route.to);
-    lab.fence_all()?;
-    trial.check_eq(at("reports before anybody wants it"), 0, subject.recorder.reports(), "S3, bug 66");
-    trial.cost_eq(at("reports skipped"), 1, lab.activity(old).poll_skip - skipped_before, "protocol 4.5, L5");
-    let entry = lab.entry(subject.handle)?;
-    trial.check_eq(at("thread mask"), new.mask().bits(), entry.thread_mask.bits(), "S3");
-    trial.check_eq(at("running"), 0, entry.running.bits(), "L9: no running bit is left behind");
-    subject.want(lab, new)?;
-    subject.wait_for_bytes(lab, b"one")?;
-    lab.fence_all()?;
-    trial.check_eq(at("reports"), format!("{new}:one"), told(&subject.recorder.seen()), "S1, S3");
-    subject.end(lab)
+    harness.fence_all()?;
+    test.check_eq(at("reports before anybody wants it"), 0, subject.recorder.reports(), "S3, bug 66");
+    test.cost_eq(at("reports skipped"), 1, harness.activity(old).poll_skip - skipped_before, "protocol 4.5, L5");
+    let entry = harness.entry(subject.handle)?;
+    test.check_eq(at("thread mask"), new.mask().bits(), entry.thread_mask.bits(), "S3");
+    test.check_eq(at("running"), 0, entry.running.bits(), "L9: no running bit is left behind");
+    subject.want(harness, new)?;
+    subject.wait_for_bytes(harness, b"one")?;
+    harness.fence_all()?;
+    test.check_eq(at("reports"), format!("{new}:one"), told(&subject.recorder.seen()), "S1, S3");
+    subject.end(harness)
 }
 
 /// Somebody in a report cannot be robbed. To change the group even its reference is in the way.
 fn refused_while_reporting(
-    trial: &mut Trial,
-    lab: &mut Lab,
+    test: &mut TestContext,
+    harness: &mut Harness,
     points: &Checkpoints,
     route: Route,
     window: Point,
 ) -> Result<(), Failure> {
     let (old, new) = (route.from, route.to);
     let at = |what: &str| format!("{}, taken at {window:?}: {what}", route.name);
-    let mut subject = Subject::start(trial, lab, old)?;
+    let mut subject = Subject::start(test, harness, old)?;
     let late = points.hold(old, window, subject.handle.number());
     subject.write(b"one")?;
     late.reached()?;
-    let before = lab.entry(subject.handle)?;
-    answered(trial, at("takeover"), Err(MoveError::Busy), subject.take(lab, new)?, "S2, L7")?;
-    untouched(trial, at("entry"), before, lab.entry(subject.handle)?, "S2, bug 53")?;
+    let before = harness.entry(subject.handle)?;
+    answered(test, at("takeover"), Err(MoveError::Busy), subject.take(harness, new)?, "S2, L7")?;
+    untouched(test, at("entry"), before, harness.entry(subject.handle)?, "S2, bug 53")?;
     late.release();
-    subject.wait_for_bytes(lab, b"one")?;
-    lab.fence_all()?;
-    trial.check_eq(at("reports"), format!("{old}:one"), told(&subject.recorder.seen()), "S2, S3");
-    answered(trial, at("takeover afterwards"), Ok(()), subject.take(lab, new)?, "L9")?;
-    subject.end(lab)
+    subject.wait_for_bytes(harness, b"one")?;
+    harness.fence_all()?;
+    test.check_eq(at("reports"), format!("{old}:one"), told(&subject.recorder.seen()), "S2, S3");
+    answered(test, at("takeover afterwards"), Ok(()), subject.take(harness, new)?, "L9")?;
+    subject.end(harness)
 }
 
 /// The handler has run and its running bit is gone, and the report has not looked at the mask again: free to take.
 fn taken_at_the_exit(
-    trial: &mut Trial,
-    lab: &mut Lab,
+    test: &mut TestContext,
+    harness: &mut Harness,
     points: &Checkpoints,
     route: Route,
 ) -> Result<(), Failure> {
     let (old, new) = (route.from, route.to);
     let at = |what: &str| format!("taken at the exit: {what}");
-    let mut subject = Subject::start(trial, lab, old)?;
+    let mut subject = Subject::start(test, harness, old)?;
     let leaving = points.hold(old, Point::LeaveRunningCleared, subject.handle.number());
     subject.write(b"one")?;
     leaving.reached()?;
-    answered(trial, at("takeover"), Ok(()), subject.take(lab, new)?, "L9")?;
-    subject.want(lab, new)?;
+    answered(test, at("takeover"), Ok(()), subject.take(harness, new)?, "L9")?;
+    subject.want(harness, new)?;
     subject.write(b"two")?;
-    subject.wait_for_bytes(lab, b"onetwo")?;
+    subject.wait_for_bytes(harness, b"onetwo")?;
     leaving.release();
-    lab.fence_all()?;
-    trial.check_eq(at("reports"), format!("{old}:one {new}:two"), told(&subject.recorder.seen()), "S1, S3");
-    trial.check_eq(at("active"), 1, lab.entry(subject.handle)?.state & fd_core::state::ACTIVE, "bug 53");
-    subject.end(lab)
+    harness.fence_all()?;
+    test.check_eq(at("reports"), format!("{old}:one {new}:two"), told(&subject.recorder.seen()), "S1, S3");
+    test.check_eq(at("active"), 1, harness.entry(subject.handle)?.state & fd_core::state::ACTIVE, "bug 53");
+    subject.end(harness)
 }
 
 /// Suspect 20. The old owner lost, and has given up its running bit; the new owner has set the token of its delete and
 /// not cleared the mask. The token is not the old owner's to win.
 fn leaving_under_delete(
-    trial: &mut Trial,
-    lab: &mut Lab,
+    test: &mut TestContext,
+    harness: &mut Harness,
     points: &Checkpoints,
     route: Route,
 ) -> Result<(), Failure> {
     let (old, new) = (route.from, route.to);
     let at = |what: &str| format!("leaving under the new owner's delete: {what}");
-    let mut subject = Subject::start(trial, lab, old)?;
+    let mut subject = Subject::start(test, harness, old)?;
     let handle = subject.handle;
     let late = points.hold(old, Point::ReportBeforeRunning, handle.number());
     subject.write(b"one")?;
     late.reached()?;
-    answered(trial, at("takeover"), Ok(()), subject.take(lab, new)?, "L9")?;
+    answered(test, at("takeover"), Ok(()), subject.take(harness, new)?, "L9")?;
     let leaving = points.hold(old, Point::LeaveRunningCleared, handle.number());
     late.release();
     leaving.reached()?;
     let deleting = points.hold(new, Point::DeleteTokenSet, handle.number());
-    let closes = (lab.core().registration_counts().closed, lab.activity(old).fd_close, lab.activity(new).fd_close);
-    lab.core().post(new, move |context| {
+    let closes = (harness.core().registration_counts().closed, harness.activity(old).fd_close, harness.activity(new).fd_close);
+    harness.core().post(new, move |context| {
         let _ = context.registration(handle).delete();
     });
     deleting.reached()?;
     leaving.release();
     let waits = "the old owner gets out of its report, and does not wait to close what the new one deletes";
-    lab.fence(old).map_err(|stuck| Failure::Wrong(at(&format!("{waits} (suspect 20): {stuck}"))))?;
-    trial.check_eq(
+    harness.fence(old).map_err(|stuck| Failure::Wrong(at(&format!("{waits} (suspect 20): {stuck}"))))?;
+    test.check_eq(
         at("the number is open while the delete is under way"),
         true,
         descriptors::is_open(handle.number()),
         "S5",
     );
-    trial.check_eq(at("closes so far"), closes.0, lab.core().registration_counts().closed, "S5, suspect 20");
+    test.check_eq(at("closes so far"), closes.0, harness.core().registration_counts().closed, "S5, suspect 20");
     deleting.release();
-    lab.wait_until(&at("the close"), || lab.core().registration_counts().closed > closes.0)?;
-    lab.fence_all()?;
-    let (by_old, by_new) = (lab.activity(old).fd_close - closes.1, lab.activity(new).fd_close - closes.2);
-    trial.check_eq(
+    harness.wait_until(&at("the close"), || harness.core().registration_counts().closed > closes.0)?;
+    harness.fence_all()?;
+    let (by_old, by_new) = (harness.activity(old).fd_close - closes.1, harness.activity(new).fd_close - closes.2);
+    test.check_eq(
         at("closes by the old and the new owner"),
         "0 1".into(),
         format!("{by_old} {by_new}"),
         "S4, suspect 20",
     );
-    trial.check_eq(
+    test.check_eq(
         at("the number is open after the close"),
         false,
         descriptors::is_open(handle.number()),
         "L4",
     );
-    trial.check_eq(at("reports"), 0, subject.recorder.reports(), "S3");
+    test.check_eq(at("reports"), 0, subject.recorder.reports(), "S3");
     Ok(())
 }

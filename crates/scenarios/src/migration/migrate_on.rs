@@ -10,10 +10,10 @@ use metadata::{Axes, Layer, Transport};
 
 use super::{Route, Subject, answered, routes, told, untouched};
 use crate::catalogue::Scenario;
-use crate::lab::Lab;
+use crate::harness::Harness;
 use crate::recorder::Recorder;
 use crate::transport::pair;
-use crate::trial::{Failure, Trial};
+use crate::test_context::{Failure, TestContext};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "migration/migrate-on",
@@ -32,152 +32,152 @@ enum By {
     Outsider,
 }
 
-fn run(trial: &mut Trial) -> Result<(), Failure> {
-    let mut lab = Lab::start(trial)?;
-    for route in routes(&lab) {
+fn run(test: &mut TestContext) -> Result<(), Failure> {
+    let mut harness = Harness::start(test)?;
+    for route in routes(&harness) {
         for by in [By::Owner, By::Target, By::Outsider] {
-            pushed(trial, &mut lab, route, by)?;
+            pushed(test, &mut harness, route, by)?;
         }
-        pushed_while_listed(trial, &mut lab, route)?;
-        refused_in_handler(trial, &mut lab, route)?;
+        pushed_while_listed(test, &mut harness, route)?;
+        refused_in_handler(test, &mut harness, route)?;
     }
-    no_such_thread(trial, &mut lab)?;
-    lab.finish(trial, &[])
+    no_such_thread(test, &mut harness)?;
+    harness.finish(test, &[])
 }
 
-fn pushed(trial: &mut Trial, lab: &mut Lab, route: Route, by: By) -> Result<(), Failure> {
+fn pushed(test: &mut TestContext, harness: &mut Harness, route: Route, by: By) -> Result<(), Failure> {
     let who = match by {
         By::Owner => "its owner",
         By::Target => "the target",
         By::Outsider => "no worker",
     };
     let at = |what: &str| format!("{}, by {who}: {what}", route.name);
-    let mut subject = Subject::start(trial, lab, route.from)?;
+    let mut subject = Subject::start(test, harness, route.from)?;
     let (handle, target) = (subject.handle, route.to);
     // The reading end of a pipe is nothing to write to.
-    let sends = trial.params.transport != Transport::Pipe;
+    let sends = test.params.transport != Transport::Pipe;
     let answer = match by {
-        By::Owner => lab.on(route.from, move |context| {
+        By::Owner => harness.on(route.from, move |context| {
             // Within one task: what it wanted last has not reached the poller when the descriptor goes.
             if sends {
                 context.registration(handle).want_send()?;
             }
             context.registration(handle).migrate_on(target)
         })?,
-        By::Target => lab.on(target, move |context| context.registration(handle).migrate_on(target))?,
-        By::Outsider => lab.core().registration(handle).migrate_on(target),
+        By::Target => harness.on(target, move |context| context.registration(handle).migrate_on(target))?,
+        By::Outsider => harness.core().registration(handle).migrate_on(target),
     };
-    answered(trial, at("push"), Ok(()), answer, "protocol 9")?;
-    let entry = lab.entry(handle)?;
-    trial.check_eq(at("group"), target.group(), entry.group, "protocol 9");
-    trial.check_eq(at("thread mask"), target.mask().bits(), entry.thread_mask.bits(), "protocol 9");
-    trial.check_eq(at("active directions"), 0, entry.state & state::ACTIVE, "protocol 9.5: both are stopped");
-    trial.check_eq(at("changes of owner"), 1, entry.takeovers, "protocol 9");
+    answered(test, at("push"), Ok(()), answer, "protocol 9")?;
+    let entry = harness.entry(handle)?;
+    test.check_eq(at("group"), target.group(), entry.group, "protocol 9");
+    test.check_eq(at("thread mask"), target.mask().bits(), entry.thread_mask.bits(), "protocol 9");
+    test.check_eq(at("active directions"), 0, entry.state & state::ACTIVE, "protocol 9.5: both are stopped");
+    test.check_eq(at("changes of owner"), 1, entry.takeovers, "protocol 9");
 
     if route.crosses() {
         // Left behind, it would tell the target's next want that an update is on its way already.
-        trial.check_eq(at("threads that owe an update"), 0, entry.update_mask.bits(), "S9, L1");
+        test.check_eq(at("threads that owe an update"), 0, entry.update_mask.bits(), "S9, L1");
     }
-    trial.all_hold()?;
+    test.all_hold()?;
 
     // Stopped until the target wants it.
-    lab.fence_all()?;
+    harness.fence_all()?;
     subject.write(b"one")?;
-    lab.fence_all()?;
-    trial.check_eq(at("reports before anybody wants it"), 0, subject.recorder.reports(), "S3, S18");
+    harness.fence_all()?;
+    test.check_eq(at("reports before anybody wants it"), 0, subject.recorder.reports(), "S3, S18");
     if by == By::Outsider {
         // The target sleeps, and must be woken for it.
-        lab.core().registration(handle).want_recv().map_err(Failure::broken)?;
+        harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
     } else {
-        subject.want(lab, target)?;
+        subject.want(harness, target)?;
     }
-    subject.wait_for_bytes(lab, b"one")?;
+    subject.wait_for_bytes(harness, b"one")?;
     subject.write(b"two")?;
-    subject.wait_for_bytes(lab, b"onetwo")?;
-    lab.fence_all()?;
-    trial.check_eq(
+    subject.wait_for_bytes(harness, b"onetwo")?;
+    harness.fence_all()?;
+    test.check_eq(
         at("reports"),
         format!("{target}:one {target}:two"),
         told(&subject.recorder.seen()),
         "S3, L1",
     );
-    subject.end(lab)
+    subject.end(harness)
 }
 
 /// It is in the shared list, because somebody outside wanted it while its owner was busy. An FD that changes its group
 /// must not stay linked in the old group's list: the new group would never list it (suspect 16).
-fn pushed_while_listed(trial: &mut Trial, lab: &mut Lab, route: Route) -> Result<(), Failure> {
+fn pushed_while_listed(test: &mut TestContext, harness: &mut Harness, route: Route) -> Result<(), Failure> {
     let (old, new) = (route.from, route.to);
     let at = |what: &str| format!("{}, listed: {what}", route.name);
-    let mut busy = Subject::start(trial, lab, old)?;
+    let mut busy = Subject::start(test, harness, old)?;
     let inside = busy.recorder.hold_next();
     busy.write(b"busy")?;
     inside.reached()?;
 
-    let ends = pair(trial.params.transport).map_err(Failure::broken)?;
+    let ends = pair(test.params.transport).map_err(Failure::broken)?;
     let recorder = Recorder::new();
-    let handle = lab.insert(ends.near, recorder.clone(), old)?;
+    let handle = harness.insert(ends.near, recorder.clone(), old)?;
     let mut subject = Subject { handle, owner: recorder.id(), recorder, far: ends.far };
-    lab.core().registration(handle).want_recv().map_err(Failure::broken)?;
-    let owed = lab.entry(handle)?.update_mask;
-    trial.check_eq(at("threads that owe an update before"), old.mask().bits(), owed.bits(), "protocol 11.2");
-    answered(trial, at("push"), Ok(()), lab.core().registration(handle).migrate_on(new), "protocol 9")?;
-    lab.core().registration(handle).want_recv().map_err(Failure::broken)?;
+    harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
+    let owed = harness.entry(handle)?.update_mask;
+    test.check_eq(at("threads that owe an update before"), old.mask().bits(), owed.bits(), "protocol 11.2");
+    answered(test, at("push"), Ok(()), harness.core().registration(handle).migrate_on(new), "protocol 9")?;
+    harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
     subject.write(b"one")?;
     // The old owner is still busy: nobody else's pass must be needed.
-    subject.wait_for_bytes(lab, b"one")?;
+    subject.wait_for_bytes(harness, b"one")?;
     inside.release();
-    busy.wait_for_bytes(lab, b"busy")?;
+    busy.wait_for_bytes(harness, b"busy")?;
     subject.write(b"two")?;
-    subject.wait_for_bytes(lab, b"onetwo")?;
-    lab.fence_all()?;
-    trial.check_eq(
+    subject.wait_for_bytes(harness, b"onetwo")?;
+    harness.fence_all()?;
+    test.check_eq(
         at("reports"),
         format!("{new}:one {new}:two"),
         told(&subject.recorder.seen()),
         "S3, L1, L3",
     );
-    let entry = lab.entry(handle)?;
-    trial.check_eq(at("threads that owe an update"), 0, entry.update_mask.bits(), "L3");
-    busy.end(lab)?;
-    subject.end(lab)
+    let entry = harness.entry(handle)?;
+    test.check_eq(at("threads that owe an update"), 0, entry.update_mask.bits(), "L3");
+    busy.end(harness)?;
+    subject.end(harness)
 }
 
-fn refused_in_handler(trial: &mut Trial, lab: &mut Lab, route: Route) -> Result<(), Failure> {
+fn refused_in_handler(test: &mut TestContext, harness: &mut Harness, route: Route) -> Result<(), Failure> {
     let (old, new) = (route.from, route.to);
     let at = |what: &str| format!("{}, in the handler: {what}", route.name);
-    let mut subject = Subject::start(trial, lab, old)?;
+    let mut subject = Subject::start(test, harness, old)?;
     let handle = subject.handle;
     let inside = subject.recorder.hold_next();
     subject.write(b"one")?;
     inside.reached()?;
-    let before = lab.entry(handle)?;
+    let before = harness.entry(handle)?;
     let busy = Err(MoveError::Busy);
-    answered(trial, at("push from outside"), busy, lab.core().registration(handle).migrate_on(new), "S2, suspect 15")?;
-    let pushed = lab.on(new, move |context| context.registration(handle).migrate_on(new))?;
-    answered(trial, at("push by the target"), busy, pushed, "S2, suspect 15")?;
-    untouched(trial, at("entry after the refusals"), before, lab.entry(handle)?, "suspect 15")?;
+    answered(test, at("push from outside"), busy, harness.core().registration(handle).migrate_on(new), "S2, suspect 15")?;
+    let pushed = harness.on(new, move |context| context.registration(handle).migrate_on(new))?;
+    answered(test, at("push by the target"), busy, pushed, "S2, suspect 15")?;
+    untouched(test, at("entry after the refusals"), before, harness.entry(handle)?, "suspect 15")?;
     inside.release();
-    subject.wait_for_bytes(lab, b"one")?;
-    lab.fence(old)?;
+    subject.wait_for_bytes(harness, b"one")?;
+    harness.fence(old)?;
 
     // By its own user, too: the running bit would stay behind.
-    let own = lab.on(old, move |context| context.enter(handle, |ready| ready.registration().migrate_on(new)))?;
-    trial.check_eq(at("push inside enter()"), "Ok(Err(Busy))".into(), format!("{own:?}"), "S2, suspect 15");
+    let own = harness.on(old, move |context| context.enter(handle, |ready| ready.registration().migrate_on(new)))?;
+    test.check_eq(at("push inside enter()"), "Ok(Err(Busy))".into(), format!("{own:?}"), "S2, suspect 15");
     subject.write(b"two")?;
-    subject.wait_for_bytes(lab, b"onetwo")?;
-    lab.fence_all()?;
-    trial.check_eq(at("reports"), format!("{old}:one {old}:two"), told(&subject.recorder.seen()), "S3");
-    subject.end(lab)
+    subject.wait_for_bytes(harness, b"onetwo")?;
+    harness.fence_all()?;
+    test.check_eq(at("reports"), format!("{old}:one {old}:two"), told(&subject.recorder.seen()), "S3");
+    subject.end(harness)
 }
 
-fn no_such_thread(trial: &mut Trial, lab: &mut Lab) -> Result<(), Failure> {
-    let subject = Subject::start(trial, lab, lab.thread(0))?;
-    let before = lab.entry(subject.handle)?;
+fn no_such_thread(test: &mut TestContext, harness: &mut Harness) -> Result<(), Failure> {
+    let subject = Subject::start(test, harness, harness.thread(0))?;
+    let before = harness.entry(subject.handle)?;
     // The highest thread of a group: no cell has that many.
     let nobody = ThreadId::new(before.group, 63).ok_or_else(|| Failure::Broken("no thread 63".into()))?;
-    let pushed = lab.core().registration(subject.handle).migrate_on(nobody);
-    answered(trial, "push to a thread that does not exist".into(), Err(MoveError::NoThread), pushed, "S19")?;
-    untouched(trial, "entry after that".into(), before, lab.entry(subject.handle)?, "S19")?;
-    subject.end(lab)
+    let pushed = harness.core().registration(subject.handle).migrate_on(nobody);
+    answered(test, "push to a thread that does not exist".into(), Err(MoveError::NoThread), pushed, "S19")?;
+    untouched(test, "entry after that".into(), before, harness.entry(subject.handle)?, "S19")?;
+    subject.end(harness)
 }

@@ -27,10 +27,10 @@ use fd_core::error::MoveError;
 use fd_core::ids::ThreadId;
 use fd_core::{EntryInfo, FdHandle, OwnerId};
 
-use crate::lab::Lab;
+use crate::harness::Harness;
 use crate::recorder::{Recorder, Seen};
+use crate::test_context::{Failure, TestContext};
 use crate::transport::{Far, pair};
-use crate::trial::{Failure, Trial};
 
 /// A way that a descriptor can go.
 #[derive(Clone, Copy)]
@@ -49,9 +49,9 @@ impl Route {
 
 /// From the first thread to another one of its group and to the first one of another, where there are such. The
 /// latter has the same bit in its masks: it is the one that would take bits of the wrong group for its own.
-fn routes(lab: &Lab) -> Vec<Route> {
-    let threads = lab.threads();
-    let first = lab.thread(0);
+fn routes(harness: &Harness) -> Vec<Route> {
+    let threads = harness.threads();
+    let first = harness.thread(0);
     let near = threads.iter().find(|thread| **thread != first && thread.group() == first.group());
     let near = near.map(|to| Route { from: first, to: *to, name: "same group" });
     let far = threads.iter().find(|thread| thread.group() != first.group());
@@ -69,37 +69,42 @@ pub(crate) struct Subject {
 
 impl Subject {
     /// One that `thread` polls for receiving.
-    pub(crate) fn start(trial: &Trial, lab: &mut Lab, thread: ThreadId) -> Result<Self, Failure> {
-        let ends = pair(trial.params.transport).map_err(Failure::broken)?;
-        Self::start_with(lab, thread, ends.near, ends.far)
+    pub(crate) fn start(
+        test: &TestContext,
+        harness: &mut Harness,
+        thread: ThreadId,
+    ) -> Result<Self, Failure> {
+        let ends = pair(test.params.transport).map_err(Failure::broken)?;
+        Self::start_with(harness, thread, ends.near, ends.far)
     }
 
     /// As [`Subject::start`], with the ends given.
     pub(crate) fn start_with(
-        lab: &mut Lab,
+        harness: &mut Harness,
         thread: ThreadId,
         near: OwnedFd,
         far: Far,
     ) -> Result<Self, Failure> {
         let recorder = Recorder::new();
-        let handle = lab.insert(near, recorder.clone(), thread)?;
+        let handle = harness.insert(near, recorder.clone(), thread)?;
         let subject = Self { handle, owner: recorder.id(), recorder, far };
-        subject.want(lab, thread)?;
+        subject.want(harness, thread)?;
         // The pass that follows the want is over.
-        lab.fence(thread)?;
+        harness.fence(thread)?;
         Ok(subject)
     }
 
-    pub(crate) fn want(&self, lab: &Lab, thread: ThreadId) -> Result<(), Failure> {
+    pub(crate) fn want(&self, harness: &Harness, thread: ThreadId) -> Result<(), Failure> {
         let handle = self.handle;
-        lab.on(thread, move |context| context.registration(handle).want_recv())?
+        harness
+            .on(thread, move |context| context.registration(handle).want_recv())?
             .map_err(|stale| Failure::Wrong(stale.to_string()))
     }
 
     /// What a takeover by `thread` answers.
-    pub(crate) fn take(&self, lab: &Lab, thread: ThreadId) -> Result<Result<(), MoveError>, Failure> {
+    pub(crate) fn take(&self, harness: &Harness, thread: ThreadId) -> Result<Result<(), MoveError>, Failure> {
         let (handle, owner) = (self.handle, self.owner);
-        lab.on(thread, move |context| context.takeover(handle, owner))
+        harness.on(thread, move |context| context.takeover(handle, owner))
     }
 
     pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<(), Failure> {
@@ -107,19 +112,19 @@ impl Subject {
     }
 
     /// Waits until everything up to `bytes` was read.
-    pub(crate) fn wait_for_bytes(&self, lab: &Lab, bytes: &[u8]) -> Result<(), Failure> {
+    pub(crate) fn wait_for_bytes(&self, harness: &Harness, bytes: &[u8]) -> Result<(), Failure> {
         let what = format!("'{}' read from {}", String::from_utf8_lossy(bytes), self.handle.number());
-        lab.wait_until(&what, || self.recorder.bytes() == bytes)
+        harness.wait_until(&what, || self.recorder.bytes() == bytes)
     }
 
-    pub(crate) fn wait_for_reports(&self, lab: &Lab, count: usize) -> Result<(), Failure> {
+    pub(crate) fn wait_for_reports(&self, harness: &Harness, count: usize) -> Result<(), Failure> {
         let what = format!("{count} reports of {}", self.handle.number());
-        lab.wait_until(&what, || self.recorder.reports() >= count)
+        harness.wait_until(&what, || self.recorder.reports() >= count)
     }
 
     /// Closes both ends.
-    pub(crate) fn end(self, lab: &Lab) -> Result<(), Failure> {
-        lab.core().registration(self.handle).delete().map_err(|error| Failure::Wrong(error.to_string()))
+    pub(crate) fn end(self, harness: &Harness) -> Result<(), Failure> {
+        harness.core().registration(self.handle).delete().map_err(|error| Failure::Wrong(error.to_string()))
     }
 }
 
@@ -131,25 +136,25 @@ fn told(seen: &[Seen]) -> String {
 
 /// Checks that a takeover, or a push, answered `expected`.
 fn answered(
-    trial: &mut Trial,
+    test: &mut TestContext,
     what: String,
     expected: Result<(), MoveError>,
     answer: Result<(), MoveError>,
     source: &str,
 ) -> Result<(), Failure> {
-    trial.check_eq(what, format!("{expected:?}"), format!("{answer:?}"), source);
-    trial.all_hold()
+    test.check_eq(what, format!("{expected:?}"), format!("{answer:?}"), source);
+    test.all_hold()
 }
 
 /// Checks that nothing in an entry has changed. References come and go with everybody who looks.
 fn untouched(
-    trial: &mut Trial,
+    test: &mut TestContext,
     what: String,
     before: EntryInfo,
     after: EntryInfo,
     source: &str,
 ) -> Result<(), Failure> {
     let still = |entry| EntryInfo { references: 0, ..entry };
-    trial.check_eq(what, still(before), still(after), source);
-    trial.all_hold()
+    test.check_eq(what, still(before), still(after), source);
+    test.all_hold()
 }

@@ -12,9 +12,9 @@ use metadata::{Axes, Layer};
 
 use super::{Route, Subject, answered, routes};
 use crate::catalogue::Scenario;
-use crate::lab::Lab;
+use crate::harness::Harness;
 use crate::threads::spawn;
-use crate::trial::{Failure, Trial};
+use crate::test_context::{Failure, TestContext};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "migration/old-thread-forgets",
@@ -28,29 +28,29 @@ pub(crate) const SCENARIO: Scenario = Scenario {
 const WRITES: u64 = 5;
 const HOPS: u64 = 40;
 
-fn run(trial: &mut Trial) -> Result<(), Failure> {
-    let mut lab = Lab::start(trial)?;
-    for route in routes(&lab) {
-        while_nobody_reads(trial, &mut lab, route)?;
-        under_fire(trial, &mut lab, route)?;
+fn run(test: &mut TestContext) -> Result<(), Failure> {
+    let mut harness = Harness::start(test)?;
+    for route in routes(&harness) {
+        while_nobody_reads(test, &mut harness, route)?;
+        under_fire(test, &mut harness, route)?;
     }
-    lab.finish(trial, &[])
+    harness.finish(test, &[])
 }
 
 /// The new owner wants nothing yet, so all that arrives stays readable for the old thread's poller.
-fn while_nobody_reads(trial: &mut Trial, lab: &mut Lab, route: Route) -> Result<(), Failure> {
+fn while_nobody_reads(test: &mut TestContext, harness: &mut Harness, route: Route) -> Result<(), Failure> {
     let (old, new) = (route.from, route.to);
     let at = |what: &str| format!("{}, nobody reads: {what}", route.name);
-    let kernel_state = lab.core().backend().capabilities().kernel_state;
-    let mut subject = Subject::start(trial, lab, old)?;
-    answered(trial, at("takeover"), Ok(()), subject.take(lab, new)?, "L9")?;
+    let kernel_state = harness.core().backend().capabilities().kernel_state;
+    let mut subject = Subject::start(test, harness, old)?;
+    answered(test, at("takeover"), Ok(()), subject.take(harness, new)?, "L9")?;
 
-    let start = lab.activity(old);
+    let start = harness.activity(old);
     let (mut skips, mut drops) = (Vec::new(), Vec::new());
     for _ in 0..WRITES {
         subject.write(b"x")?;
-        lab.fence(old)?;
-        let now = lab.activity(old).since(&start);
+        harness.fence(old)?;
+        let now = harness.activity(old).since(&start);
         skips.push(now.poll_skip);
         drops.push(now.poll_drop);
     }
@@ -66,7 +66,7 @@ fn while_nobody_reads(trial: &mut Trial, lab: &mut Lab, route: Route) -> Result<
     for (what, expected, counts) in [("skips", expected_skips, skips), ("drops", expected_drops, drops)] {
         let holds = expected.contains(&counts[0]) && counts.iter().all(|count| *count == counts[0]);
         let expected = format!("{expected:?} at the first write and no more at the others");
-        trial.cost(
+        test.cost(
             at(&format!("{what} of the old thread so far")),
             expected,
             format!("{counts:?}"),
@@ -75,30 +75,30 @@ fn while_nobody_reads(trial: &mut Trial, lab: &mut Lab, route: Route) -> Result<
         );
     }
     // Two fence events per write, and the one that was not for it.
-    let waits = lab.activity(old).since(&start).poll_io;
-    trial.cost(
+    let waits = harness.activity(old).since(&start).poll_io;
+    test.cost(
         at("waits of the old thread that returned something"),
         "≤ 11",
         waits,
         "L5, L6",
         waits <= 2 * WRITES + 1,
     );
-    let polled = lab.entry(subject.handle)?.polled_recv;
+    let polled = harness.entry(subject.handle)?.polled_recv;
     let still = kernel_state && !route.crosses() && polled.contains(old.mask());
-    trial.check(at("the old thread polls it"), "not any more", format!("{polled:?}"), "L5, S11", !still);
+    test.check(at("the old thread polls it"), "not any more", format!("{polled:?}"), "L5, S11", !still);
 
-    subject.want(lab, new)?;
-    subject.wait_for_bytes(lab, b"xxxxx")?;
-    lab.fence_all()?;
+    subject.want(harness, new)?;
+    subject.wait_for_bytes(harness, b"xxxxx")?;
+    harness.fence_all()?;
     let strangers = subject.recorder.reports() - subject.recorder.reports_on(new);
-    trial.check_eq(at("reports on other threads"), 0, strangers, "S3");
-    subject.end(lab)
+    test.check_eq(at("reports on other threads"), 0, strangers, "S3");
+    subject.end(harness)
 }
 
 /// It goes to and fro while data arrives without a pause.
-fn under_fire(trial: &mut Trial, lab: &mut Lab, route: Route) -> Result<(), Failure> {
+fn under_fire(test: &mut TestContext, harness: &mut Harness, route: Route) -> Result<(), Failure> {
     let at = |what: &str| format!("{}, under fire: {what}", route.name);
-    let Subject { handle, recorder, owner, mut far } = Subject::start(trial, lab, route.from)?;
+    let Subject { handle, recorder, owner, mut far } = Subject::start(test, harness, route.from)?;
     let stop = Arc::new(AtomicBool::new(false));
     let stopped = Arc::clone(&stop);
     let writer = spawn(move || {
@@ -115,9 +115,9 @@ fn under_fire(trial: &mut Trial, lab: &mut Lab, route: Route) -> Result<(), Fail
     let (mut most, mut total, mut refused) = (0, 0, 0);
     let (mut old, mut new) = (route.from, route.to);
     for _ in 0..HOPS {
-        let before = lab.activity(old);
+        let before = harness.activity(old);
         loop {
-            let taken = lab.on(new, move |context| {
+            let taken = harness.on(new, move |context| {
                 context.takeover(handle, owner)?;
                 context.registration(handle).want_recv().map_err(MoveError::from)
             })?;
@@ -127,8 +127,8 @@ fn under_fire(trial: &mut Trial, lab: &mut Lab, route: Route) -> Result<(), Fail
                 Err(error) => return Err(Failure::Wrong(at(&format!("takeover: {error}")))),
             }
         }
-        lab.fence(old)?;
-        let since = lab.activity(old).since(&before);
+        harness.fence(old)?;
+        let since = harness.activity(old).since(&before);
         most = most.max(since.poll_skip + since.poll_drop);
         total += since.poll_skip + since.poll_drop;
         std::mem::swap(&mut old, &mut new);
@@ -136,14 +136,14 @@ fn under_fire(trial: &mut Trial, lab: &mut Lab, route: Route) -> Result<(), Fail
     stop.store(true, Ordering::SeqCst);
     let (written, far) =
         writer.join().map_err(|_| Failure::Broken("the writer".into()))?.map_err(Failure::broken)?;
-    lab.wait_until(&at("everything written is read"), || recorder.bytes().len() as u64 >= written)?;
-    lab.fence_all()?;
-    trial.count(at("skips and drops"), total);
-    trial.count(at("takeovers refused as busy"), refused);
-    trial.cost(at("most skips and drops after one takeover"), "≤ 2", most, "L5", most <= 2);
+    harness.wait_until(&at("everything written is read"), || recorder.bytes().len() as u64 >= written)?;
+    harness.fence_all()?;
+    test.count(at("skips and drops"), total);
+    test.count(at("takeovers refused as busy"), refused);
+    test.cost(at("most skips and drops after one takeover"), "≤ 2", most, "L5", most <= 2);
     let in_order = recorder.bytes().iter().enumerate().all(|(index, byte)| *byte == index as u8);
-    trial.check_eq(at("bytes"), written, recorder.bytes().len() as u64, "S1: read by one thread at a time");
-    trial.check_eq(at("bytes are in order"), true, in_order, "S1");
+    test.check_eq(at("bytes"), written, recorder.bytes().len() as u64, "S1: read by one thread at a time");
+    test.check_eq(at("bytes are in order"), true, in_order, "S1");
     drop(far);
-    lab.core().registration(handle).delete().map_err(|error| Failure::Wrong(error.to_string()))
+    harness.core().registration(handle).delete().map_err(|error| Failure::Wrong(error.to_string()))
 }

@@ -11,9 +11,9 @@ use metadata::{Axes, Layer};
 
 use super::{Subject, told};
 use crate::catalogue::Scenario;
-use crate::lab::Lab;
+use crate::harness::Harness;
 use crate::transport::{copy_at, pair};
-use crate::trial::{Failure, Trial};
+use crate::test_context::{Failure, TestContext};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "migration/registration-left-behind",
@@ -26,31 +26,31 @@ pub(crate) const SCENARIO: Scenario = Scenario {
 
 const LIVES: usize = 3;
 
-fn run(trial: &mut Trial) -> Result<(), Failure> {
-    let mut lab = Lab::start(trial)?;
-    let thread = lab.thread(0);
-    let start = lab.activity(thread);
-    let ends = pair(trial.params.transport).map_err(Failure::broken)?;
+fn run(test: &mut TestContext) -> Result<(), Failure> {
+    let mut harness = Harness::start(test)?;
+    let thread = harness.thread(0);
+    let start = harness.activity(thread);
+    let ends = pair(test.params.transport).map_err(Failure::broken)?;
     let copy = ends.near.as_fd().try_clone_to_owned().map_err(Failure::broken)?;
-    let mut subject = Subject::start_with(&mut lab, thread, ends.near, ends.far)?;
+    let mut subject = Subject::start_with(&mut harness, thread, ends.near, ends.far)?;
     for life in 1..=LIVES {
         let at = |what: &str| format!("life {life}: {what}");
         subject.write(b"data")?;
-        subject.wait_for_bytes(&lab, b"data")?;
-        lab.fence(thread)?;
-        trial.check_eq(at("reports"), format!("{thread}:data"), told(&subject.recorder.seen()), "S7, bug 77");
-        let since = lab.activity(thread).since(&start);
+        subject.wait_for_bytes(&harness, b"data")?;
+        harness.fence(thread)?;
+        test.check_eq(at("reports"), format!("{thread}:data"), told(&subject.recorder.seen()), "S7, bug 77");
+        let since = harness.activity(thread).since(&start);
         let counts = format!("{} {}", since.poll_drop, since.poll_rebuild);
-        trial.cost_eq(at("events of dead lives, pollers replaced"), "0 0".into(), counts, "S7, L5, bug 77");
-        trial.all_hold()?;
+        test.cost_eq(at("events of dead lives, pollers replaced"), "0 0".into(), counts, "S7, L5, bug 77");
+        test.all_hold()?;
         if life < LIVES {
             let Subject { handle, far, .. } = subject;
             // By the thread that polls it: a close by any other takes the registration out first.
-            let deleted = lab.on(thread, move |context| context.registration(handle).delete())?;
+            let deleted = harness.on(thread, move |context| context.registration(handle).delete())?;
             deleted.map_err(|error| Failure::Wrong(error.to_string()))?;
             let again = copy_at(&copy, handle.number()).map_err(Failure::broken)?;
-            subject = Subject::start_with(&mut lab, thread, again, far)?;
-            trial.check_eq(
+            subject = Subject::start_with(&mut harness, thread, again, far)?;
+            test.check_eq(
                 at("number"),
                 handle.number(),
                 subject.handle.number(),
@@ -59,8 +59,8 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
         }
     }
     // The last life is declared: what the kernel would remember of it is taken out before the close.
-    lab.core().registration(subject.handle).mark_cloned().map_err(|stale| Failure::Wrong(stale.to_string()))?;
-    subject.end(&lab)?;
+    harness.core().registration(subject.handle).mark_cloned().map_err(|stale| Failure::Wrong(stale.to_string()))?;
+    subject.end(&harness)?;
     drop(copy);
-    lab.finish(trial, &[])
+    harness.finish(test, &[])
 }

@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use fd_core::poller::Trigger;
 use fd_core::{FdHandle, Handler, ReadyGuard};
 
+use crate::test_context::TestContext;
 use crate::transport::read_all;
-use crate::trial::Trial;
 
 /// A connection: what it must read next, and who is reading.
 pub(super) struct Connection {
@@ -89,14 +89,14 @@ impl Connection {
     }
 
     /// Checks that it has read `frames` frames in order, by one thread at a time.
-    pub(super) fn account(&self, trial: &mut Trial, at: &dyn Fn(&str) -> String, frames: u32) {
+    pub(super) fn account(&self, test: &mut TestContext, at: &dyn Fn(&str) -> String, frames: u32) {
         let stream = self.stream.lock().unwrap_or_else(PoisonError::into_inner);
         let wrong = format!("{:?}", stream.wrong);
-        trial.check_eq(at("frames"), frames, stream.next, "S3, L1: none lost, none doubled");
-        trial.check_eq(at("bytes of an unfinished frame"), 0, stream.partial.len(), "S3");
-        trial.check_eq(at("first frame out of order"), "None".into(), wrong, "S1, S3");
+        test.check_eq(at("frames"), frames, stream.next, "S3, L1: none lost, none doubled");
+        test.check_eq(at("bytes of an unfinished frame"), 0, stream.partial.len(), "S3");
+        test.check_eq(at("first frame out of order"), "None".into(), wrong, "S1, S3");
         let overlaps = self.overlaps.load(Ordering::SeqCst);
-        trial.check_eq(at("entries while another thread was inside"), 0, overlaps, "S1, bug 66");
+        test.check_eq(at("entries while another thread was inside"), 0, overlaps, "S1, bug 66");
     }
 }
 

@@ -8,8 +8,8 @@ use metadata::{Axes, Layer};
 
 use super::{Route, Subject, answered, routes, told, untouched};
 use crate::catalogue::Scenario;
-use crate::lab::Lab;
-use crate::trial::{Failure, Trial};
+use crate::harness::Harness;
+use crate::test_context::{Failure, TestContext};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "migration/takeover-refused-in-handler",
@@ -22,71 +22,71 @@ pub(crate) const SCENARIO: Scenario = Scenario {
 
 const ATTEMPTS: usize = 100;
 
-fn run(trial: &mut Trial) -> Result<(), Failure> {
-    let mut lab = Lab::start(trial)?;
-    for route in routes(&lab) {
-        refused_then_granted(trial, &mut lab, route)?;
+fn run(test: &mut TestContext) -> Result<(), Failure> {
+    let mut harness = Harness::start(test)?;
+    for route in routes(&harness) {
+        refused_then_granted(test, &mut harness, route)?;
     }
-    lab.finish(trial, &[])
+    harness.finish(test, &[])
 }
 
-fn refused_then_granted(trial: &mut Trial, lab: &mut Lab, route: Route) -> Result<(), Failure> {
+fn refused_then_granted(test: &mut TestContext, harness: &mut Harness, route: Route) -> Result<(), Failure> {
     let (old, new) = (route.from, route.to);
     let at = |what: &str| format!("{}: {what}", route.name);
-    let mut subject = Subject::start(trial, lab, old)?;
+    let mut subject = Subject::start(test, harness, old)?;
     let (handle, owner) = (subject.handle, subject.owner);
     let inside = subject.recorder.hold_next();
     subject.write(b"one")?;
     inside.reached()?;
 
-    let before = lab.entry(handle)?;
-    let counted = lab.activity(new);
-    trial.check_eq(
+    let before = harness.entry(handle)?;
+    let counted = harness.activity(new);
+    test.check_eq(
         at("running while in the handler"),
         old.mask().bits(),
         before.running.bits(),
         "protocol 4.4",
     );
     let busy = Err(MoveError::Busy);
-    let refused = lab
+    let refused = harness
         .on(new, move |context| (0..ATTEMPTS).filter(|_| context.takeover(handle, owner) == busy).count())?;
-    trial.check_eq(
+    test.check_eq(
         at("takeovers that were refused as busy"),
         ATTEMPTS,
         refused,
         "S3, L7: refused at once, every time",
     );
-    answered(trial, at("push from outside"), busy, lab.core().registration(handle).migrate_on(new), "protocol 9.2")?;
-    untouched(trial, at("entry after the refusals"), before, lab.entry(handle)?, "S3, bug 41")?;
-    let counted = lab.activity(new).since(&counted);
+    answered(test, at("push from outside"), busy, harness.core().registration(handle).migrate_on(new), "protocol 9.2")?;
+    untouched(test, at("entry after the refusals"), before, harness.entry(handle)?, "S3, bug 41")?;
+    let counted = harness.activity(new).since(&counted);
     let counts = format!("{} {}", counted.fd_takeover, counted.fd_takeover_fail);
-    trial.check_eq(
+    test.check_eq(
         at("takeovers counted, granted and refused"),
         format!("0 {ATTEMPTS}"),
         counts,
         "seed counters",
     );
 
-    trial.all_hold()?;
+    test.all_hold()?;
 
     // The owner goes on as if nothing had happened.
     inside.release();
-    subject.wait_for_bytes(lab, b"one")?;
+    subject.wait_for_bytes(harness, b"one")?;
     subject.write(b"two")?;
-    subject.wait_for_bytes(lab, b"onetwo")?;
-    lab.fence(old)?;
+    subject.wait_for_bytes(harness, b"onetwo")?;
+    harness.fence(old)?;
 
     // Use outside a report protects just as well, and against oneself.
-    let own = lab.on(old, move |context| context.enter(handle, |_| context.takeover(handle, owner)))?;
-    trial.check_eq(at("takeover inside enter()"), "Ok(Err(Busy))".into(), format!("{own:?}"), "S2");
+    let own = harness.on(old, move |context| context.enter(handle, |_| context.takeover(handle, owner)))?;
+    test.check_eq(at("takeover inside enter()"), "Ok(Err(Busy))".into(), format!("{own:?}"), "S2");
 
-    answered(trial, at("takeover once the handler was left"), Ok(()), subject.take(lab, new)?, "L9")?;
-    subject.want(lab, new)?;
+    answered(test, at("takeover once the handler was left"), Ok(()), subject.take(harness, new)?, "L9")?;
+    subject.want(harness, new)?;
     subject.write(b"three")?;
-    subject.wait_for_bytes(lab, b"onetwothree")?;
-    lab.fence_all()?;
+    subject.wait_for_bytes(harness, b"onetwothree")?;
+    harness.fence_all()?;
     let expected = format!("{old}:one {old}:two {new}:three");
-    trial.check_eq(at("reports"), expected, told(&subject.recorder.seen()), "S1, S3");
-    trial.check_eq(at("changes of owner"), 1, lab.entry(handle)?.takeovers, "S3: refusals do not count");
-    subject.end(lab)
+    test.check_eq(at("reports"), expected, told(&subject.recorder.seen()), "S1, S3");
+    test.check_eq(at("changes of owner"), 1, harness.entry(handle)?.takeovers, "S3: refusals do not count");
+    subject.end(harness)
 }

@@ -10,9 +10,9 @@ use metadata::{Axes, Layer};
 use super::{Route, Subject, routes, told, untouched};
 use crate::catalogue::Scenario;
 use crate::descriptors;
-use crate::lab::Lab;
+use crate::harness::Harness;
 use crate::transport::{at_number, pair};
-use crate::trial::{Failure, Trial};
+use crate::test_context::{Failure, TestContext};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "migration/takeover-refused-reinserted",
@@ -23,42 +23,42 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     run,
 };
 
-fn run(trial: &mut Trial) -> Result<(), Failure> {
-    let mut lab = Lab::start(trial)?;
-    for route in routes(&lab) {
+fn run(test: &mut TestContext) -> Result<(), Failure> {
+    let mut harness = Harness::start(test)?;
+    for route in routes(&harness) {
         // The next life begins where the last one began, or where it was taken to.
         for home in [route.from, route.to] {
-            second_life(trial, &mut lab, route, home)?;
+            second_life(test, &mut harness, route, home)?;
         }
     }
-    lab.finish(trial, &[])
+    harness.finish(test, &[])
 }
 
 fn second_life(
-    trial: &mut Trial,
-    lab: &mut Lab,
+    test: &mut TestContext,
+    harness: &mut Harness,
     route: Route,
     home: fd_core::ids::ThreadId,
 ) -> Result<(), Failure> {
     let at = |what: &str| format!("{}, new life on {home}: {what}", route.name);
-    let mut first = Subject::start(trial, lab, route.from)?;
-    first.take(lab, route.to)?.map_err(|error| Failure::Wrong(at(&format!("first takeover: {error}"))))?;
-    first.want(lab, route.to)?;
+    let mut first = Subject::start(test, harness, route.from)?;
+    first.take(harness, route.to)?.map_err(|error| Failure::Wrong(at(&format!("first takeover: {error}"))))?;
+    first.want(harness, route.to)?;
     first.write(b"first")?;
-    first.wait_for_bytes(lab, b"first")?;
-    lab.fence_all()?;
+    first.wait_for_bytes(harness, b"first")?;
+    harness.fence_all()?;
     // Kept alive: another handler must not get the address of this one.
     let (stale, gone, _recorder) = (first.handle, first.owner, first.recorder.clone());
     // Made while the number is taken, so that neither end can get it.
-    let spare = pair(trial.params.transport).map_err(Failure::broken)?;
-    first.end(lab)?;
-    trial.check_eq(at("the number is open after its end"), false, descriptors::is_open(stale.number()), "L4");
+    let spare = pair(test.params.transport).map_err(Failure::broken)?;
+    first.end(harness)?;
+    test.check_eq(at("the number is open after its end"), false, descriptors::is_open(stale.number()), "L4");
 
     let near = at_number(spare.near, stale.number()).map_err(Failure::broken)?;
-    let mut second = Subject::start_with(lab, home, near, spare.far)?;
+    let mut second = Subject::start_with(harness, home, near, spare.far)?;
     let (handle, owner) = (second.handle, second.owner);
-    trial.check_eq(at("number"), stale.number(), handle.number(), "the scenario's own doing");
-    trial.check(
+    test.check_eq(at("number"), stale.number(), handle.number(), "the scenario's own doing");
+    test.check(
         at("generation"),
         "another",
         handle.generation(),
@@ -66,12 +66,12 @@ fn second_life(
         handle.generation() != stale.generation(),
     );
 
-    let before = lab.entry(handle)?;
+    let before = harness.entry(handle)?;
     for thief in [route.from, route.to] {
         for expected in [gone, owner] {
-            let refused = lab.on(thief, move |context| context.takeover(stale, expected))?;
+            let refused = harness.on(thief, move |context| context.takeover(stale, expected))?;
             let holds = matches!(refused, Err(MoveError::Stale(_)));
-            trial.check(
+            test.check(
                 at("takeover with the old handle"),
                 "stale",
                 format!("{refused:?}"),
@@ -79,30 +79,30 @@ fn second_life(
                 holds,
             );
         }
-        let pushed = lab.core().registration(stale).migrate_on(thief);
+        let pushed = harness.core().registration(stale).migrate_on(thief);
         let holds = matches!(pushed, Err(MoveError::Stale(_)));
-        trial.check(at("push with the old handle"), "stale", format!("{pushed:?}"), "protocol 2.1", holds);
-        let entered = lab.on(thief, move |context| context.enter(stale, |_| ()))?;
+        test.check(at("push with the old handle"), "stale", format!("{pushed:?}"), "protocol 2.1", holds);
+        let entered = harness.on(thief, move |context| context.enter(stale, |_| ()))?;
         let holds = matches!(entered, Err(EnterError::Stale(_)));
-        trial.check(at("enter with the old handle"), "stale", format!("{entered:?}"), "protocol 2.1", holds);
+        test.check(at("enter with the old handle"), "stale", format!("{entered:?}"), "protocol 2.1", holds);
     }
-    let stopped = lab.core().registration(stale).stop_both();
-    trial.check(
+    let stopped = harness.core().registration(stale).stop_both();
+    test.check(
         at("stop with the old handle"),
         "stale",
         format!("{stopped:?}"),
         "protocol 2.1",
         stopped.is_err(),
     );
-    let deleted = lab.core().registration(stale).delete();
+    let deleted = harness.core().registration(stale).delete();
     let holds = matches!(deleted, Err(DeleteError::Stale(_)));
-    trial.check(at("delete with the old handle"), "stale", format!("{deleted:?}"), "protocol 2.1", holds);
-    untouched(trial, at("the new life"), before, lab.entry(handle)?, "protocol 2.1")?;
-    trial.check_eq(at("its owner"), owner, before.owner, "S10");
+    test.check(at("delete with the old handle"), "stale", format!("{deleted:?}"), "protocol 2.1", holds);
+    untouched(test, at("the new life"), before, harness.entry(handle)?, "protocol 2.1")?;
+    test.check_eq(at("its owner"), owner, before.owner, "S10");
 
     second.write(b"second")?;
-    second.wait_for_bytes(lab, b"second")?;
-    lab.fence_all()?;
-    trial.check_eq(at("reports"), format!("{home}:second"), told(&second.recorder.seen()), "S3, S7");
-    second.end(lab)
+    second.wait_for_bytes(harness, b"second")?;
+    harness.fence_all()?;
+    test.check_eq(at("reports"), format!("{home}:second"), told(&second.recorder.seen()), "S3, S7");
+    second.end(harness)
 }

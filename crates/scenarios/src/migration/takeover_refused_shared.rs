@@ -10,10 +10,10 @@ use metadata::{Axes, Layer};
 
 use super::{Subject, answered, routes, untouched};
 use crate::catalogue::Scenario;
-use crate::lab::Lab;
+use crate::harness::Harness;
 use crate::recorder::Recorder;
 use crate::transport::pair;
-use crate::trial::{Failure, Trial};
+use crate::test_context::{Failure, TestContext};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "migration/takeover-refused-shared",
@@ -24,48 +24,48 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     run,
 };
 
-fn run(trial: &mut Trial) -> Result<(), Failure> {
-    let mut lab = Lab::start(trial)?;
-    let first = lab.thread(0);
-    let sharing = lab.core().table().threads(first.group());
+fn run(test: &mut TestContext) -> Result<(), Failure> {
+    let mut harness = Harness::start(test)?;
+    let first = harness.thread(0);
+    let sharing = harness.core().table().threads(first.group());
     if sharing.len() < 2 {
         return Err(Failure::Unsupported("needs two threads in the first group".into()));
     }
     let mut targets = vec![first];
-    targets.extend(routes(&lab).iter().map(|route| route.to));
+    targets.extend(routes(&harness).iter().map(|route| route.to));
     for target in targets {
         let at = |what: &str| format!("to {target}: {what}");
-        let ends = pair(trial.params.transport).map_err(Failure::broken)?;
+        let ends = pair(test.params.transport).map_err(Failure::broken)?;
         let recorder = Recorder::new();
-        let handle = lab.insert_shared(ends.near, recorder.clone(), first, sharing)?;
+        let handle = harness.insert_shared(ends.near, recorder.clone(), first, sharing)?;
         let mut subject =
             Subject { handle, owner: recorder.id(), recorder: Arc::clone(&recorder), far: ends.far };
-        subject.want(&lab, first)?;
+        subject.want(&harness, first)?;
         // Every sharing thread learns of it from its own next pass.
-        lab.fence_all()?;
-        let before = lab.entry(handle)?;
-        for thread in lab.threads() {
+        harness.fence_all()?;
+        let before = harness.entry(handle)?;
+        for thread in harness.threads() {
             let what = at(&format!("takeover by {thread}"));
-            answered(trial, what, Err(MoveError::Shared), subject.take(&lab, thread)?, "MoveError::Shared")?;
+            answered(test, what, Err(MoveError::Shared), subject.take(&harness, thread)?, "MoveError::Shared")?;
         }
-        lab.fence_all()?;
-        untouched(trial, at("entry after the refusals"), before, lab.entry(handle)?, "MoveError::Shared")?;
+        harness.fence_all()?;
+        untouched(test, at("entry after the refusals"), before, harness.entry(handle)?, "MoveError::Shared")?;
 
-        answered(trial, at("push"), Ok(()), lab.core().registration(handle).migrate_on(target), "protocol 9")?;
-        let mask = lab.entry(handle)?.thread_mask;
-        trial.check_eq(at("thread mask"), target.mask().bits(), mask.bits(), "protocol 9.3, S9");
-        trial.all_hold()?;
-        subject.want(&lab, target)?;
-        lab.fence(target)?;
+        answered(test, at("push"), Ok(()), harness.core().registration(handle).migrate_on(target), "protocol 9")?;
+        let mask = harness.entry(handle)?.thread_mask;
+        test.check_eq(at("thread mask"), target.mask().bits(), mask.bits(), "protocol 9.3, S9");
+        test.all_hold()?;
+        subject.want(&harness, target)?;
+        harness.fence(target)?;
         subject.write(b"one")?;
-        subject.wait_for_bytes(&lab, b"one")?;
-        lab.fence_all()?;
+        subject.wait_for_bytes(&harness, b"one")?;
+        harness.fence_all()?;
         subject.write(b"two")?;
-        subject.wait_for_bytes(&lab, b"onetwo")?;
-        lab.fence_all()?;
+        subject.wait_for_bytes(&harness, b"onetwo")?;
+        harness.fence_all()?;
         let strangers = recorder.reports() - recorder.reports_on(target);
-        trial.check_eq(at("reports on other threads"), 0, strangers, "S3");
-        subject.end(&lab)?;
+        test.check_eq(at("reports on other threads"), 0, strangers, "S3");
+        subject.end(&harness)?;
     }
-    lab.finish(trial, &[])
+    harness.finish(test, &[])
 }

@@ -8,8 +8,8 @@ use metadata::{Axes, Layer};
 
 use super::{Subject, answered, routes, told, untouched};
 use crate::catalogue::Scenario;
-use crate::lab::Lab;
-use crate::trial::{Failure, Trial};
+use crate::harness::Harness;
+use crate::test_context::{Failure, TestContext};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "migration/takeover-refused-wrong-owner",
@@ -20,59 +20,59 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     run,
 };
 
-fn run(trial: &mut Trial) -> Result<(), Failure> {
-    let mut lab = Lab::start(trial)?;
-    for route in routes(&lab) {
+fn run(test: &mut TestContext) -> Result<(), Failure> {
+    let mut harness = Harness::start(test)?;
+    for route in routes(&harness) {
         let (old, new) = (route.from, route.to);
         let at = |what: &str| format!("{}: {what}", route.name);
-        let mut subject = Subject::start(trial, &mut lab, old)?;
+        let mut subject = Subject::start(test, &mut harness, old)?;
         // The wrong owner exists, and owns something of the thief's.
-        let mut other = Subject::start(trial, &mut lab, new)?;
+        let mut other = Subject::start(test, &mut harness, new)?;
         let (handle, wrong) = (subject.handle, other.owner);
         let wrong_owner = Err(MoveError::WrongOwner);
 
-        let before = (lab.entry(handle)?, lab.entry(other.handle)?);
+        let before = (harness.entry(handle)?, harness.entry(other.handle)?);
         for thief in [new, old] {
-            let refused = lab.on(thief, move |context| context.takeover(handle, wrong))?;
-            answered(trial, at(&format!("takeover by {thief}")), wrong_owner, refused, "protocol 8.1")?;
+            let refused = harness.on(thief, move |context| context.takeover(handle, wrong))?;
+            answered(test, at(&format!("takeover by {thief}")), wrong_owner, refused, "protocol 8.1")?;
         }
         untouched(
-            trial,
+            test,
             at("entry after the refusals"),
             before.0,
-            lab.entry(handle)?,
+            harness.entry(handle)?,
             "protocol 8.1, bug 41",
         )?;
-        untouched(trial, at("the wrong owner's entry"), before.1, lab.entry(other.handle)?, "protocol 8.1")?;
+        untouched(test, at("the wrong owner's entry"), before.1, harness.entry(other.handle)?, "protocol 8.1")?;
 
         // While it is in use, the owner is still what is compared first: nobody waits, nobody is told to retry.
         let inside = subject.recorder.hold_next();
         subject.write(b"one")?;
         inside.reached()?;
-        let refused = lab.on(new, move |context| context.takeover(handle, wrong))?;
+        let refused = harness.on(new, move |context| context.takeover(handle, wrong))?;
         answered(
-            trial,
+            test,
             at("takeover while in the handler"),
             wrong_owner,
             refused,
             "protocol 8.1, protocol 8.2",
         )?;
         inside.release();
-        subject.wait_for_bytes(&lab, b"one")?;
+        subject.wait_for_bytes(&harness, b"one")?;
         other.write(b"mine")?;
-        other.wait_for_bytes(&lab, b"mine")?;
-        lab.fence(old)?;
+        other.wait_for_bytes(&harness, b"mine")?;
+        harness.fence(old)?;
 
-        answered(trial, at("takeover with the right owner"), Ok(()), subject.take(&lab, new)?, "L9")?;
-        subject.want(&lab, new)?;
+        answered(test, at("takeover with the right owner"), Ok(()), subject.take(&harness, new)?, "L9")?;
+        subject.want(&harness, new)?;
         subject.write(b"two")?;
-        subject.wait_for_bytes(&lab, b"onetwo")?;
-        lab.fence_all()?;
+        subject.wait_for_bytes(&harness, b"onetwo")?;
+        harness.fence_all()?;
         let expected = format!("{old}:one {new}:two");
-        trial.check_eq(at("reports"), expected, told(&subject.recorder.seen()), "S3");
-        trial.check_eq(at("the other's reports"), format!("{new}:mine"), told(&other.recorder.seen()), "S3");
-        subject.end(&lab)?;
-        other.end(&lab)?;
+        test.check_eq(at("reports"), expected, told(&subject.recorder.seen()), "S3");
+        test.check_eq(at("the other's reports"), format!("{new}:mine"), told(&other.recorder.seen()), "S3");
+        subject.end(&harness)?;
+        other.end(&harness)?;
     }
-    lab.finish(trial, &[])
+    harness.finish(test, &[])
 }

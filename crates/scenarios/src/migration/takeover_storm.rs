@@ -16,10 +16,10 @@ use metadata::{Axes, Layer};
 use super::stream::Connection;
 use crate::catalogue::Scenario;
 use crate::hold::Checkpoints;
-use crate::lab::Lab;
+use crate::harness::Harness;
 use crate::threads::spawn;
 use crate::transport::{Far, pair};
-use crate::trial::{Failure, Trial};
+use crate::test_context::{Failure, TestContext};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "migration/takeover-storm",
@@ -77,14 +77,14 @@ impl Storm {
 
 impl Storm {
     /// Waits until every connection has read everything, however long it takes: as long as some frame arrives.
-    fn read_everything(&self, lab: &Lab) -> Result<(), Failure> {
+    fn read_everything(&self, harness: &Harness) -> Result<(), Failure> {
         let read = || self.connections.iter().map(|connection| connection.received()).collect::<Vec<_>>();
         loop {
             let before = read();
             if before.iter().all(|frames| *frames >= FRAMES) {
                 return Ok(());
             }
-            lab.wait_until("a connection reads another frame", || read() != before).map_err(|stalled| {
+            harness.wait_until("a connection reads another frame", || read() != before).map_err(|stalled| {
                 Failure::Wrong(format!("frames read of {FRAMES}: {before:?}; {stalled}"))
             })?;
         }
@@ -101,20 +101,20 @@ impl Storm {
     }
 }
 
-fn run(trial: &mut Trial) -> Result<(), Failure> {
-    let mut lab = Lab::start(trial)?;
+fn run(test: &mut TestContext) -> Result<(), Failure> {
+    let mut harness = Harness::start(test)?;
     let mut fars = Vec::new();
     let mut connections = Vec::new();
     for index in 0..CONNECTIONS {
-        let ends = pair(trial.params.transport).map_err(Failure::broken)?;
-        let connection = Connection::new(trial.trigger);
-        let handle = lab.insert(ends.near, connection.clone(), lab.thread(index))?;
+        let ends = pair(test.params.transport).map_err(Failure::broken)?;
+        let connection = Connection::new(test.trigger);
+        let handle = harness.insert(ends.near, connection.clone(), harness.thread(index))?;
         let _ = connection.handle.set(handle);
-        lab.core().registration(handle).want_recv().map_err(Failure::broken)?;
+        harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
         connections.push(connection);
         fars.push(ends.far);
     }
-    let threads = lab.threads();
+    let threads = harness.threads();
     let storm = Arc::new(Storm {
         connections,
         over: AtomicBool::new(false),
@@ -126,25 +126,25 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
     });
     let delays = Checkpoints::telling(|point, _| delay(point));
     for (index, thread) in threads.iter().enumerate() {
-        let (storm, seed) = (Arc::clone(&storm), trial.seed.wrapping_add(1 + index as u64));
-        lab.core().post(*thread, move |context| {
+        let (storm, seed) = (Arc::clone(&storm), test.seed.wrapping_add(1 + index as u64));
+        harness.core().post(*thread, move |context| {
             fastrand::seed(seed);
             storm.steal(context);
         });
     }
-    let seed = trial.seed;
+    let seed = test.seed;
     // Not joined if the scenario fails: the stop closes the near ends, which ends it.
     let writer = spawn(move || write_all(fars, seed))?;
-    let ended = storm.read_everything(&lab);
+    let ended = storm.read_everything(&harness);
     storm.over.store(true, Ordering::SeqCst);
     drop(delays);
     ended?;
-    lab.wait_until("the thieves have ended", || storm.thieves.load(Ordering::SeqCst) == 0)?;
+    harness.wait_until("the thieves have ended", || storm.thieves.load(Ordering::SeqCst) == 0)?;
     let fars = writer.join().map_err(|_| Failure::Broken("the writer".into()))?.map_err(Failure::broken)?;
-    lab.fence_all()?;
-    account(trial, &lab, &storm, &threads)?;
+    harness.fence_all()?;
+    account(test, &harness, &storm, &threads)?;
     drop(fars);
-    lab.finish(trial, &[])
+    harness.finish(test, &[])
 }
 
 /// Widens the windows in which only one mask has been changed.
@@ -180,38 +180,38 @@ fn write_all(mut fars: Vec<Far>, seed: u64) -> std::io::Result<Vec<Far>> {
     Ok(fars)
 }
 
-fn account(trial: &mut Trial, lab: &Lab, storm: &Storm, threads: &[ThreadId]) -> Result<(), Failure> {
+fn account(test: &mut TestContext, harness: &Harness, storm: &Storm, threads: &[ThreadId]) -> Result<(), Failure> {
     for (index, connection) in storm.connections.iter().enumerate() {
         let at = |what: &str| format!("connection {index}: {what}");
-        connection.account(trial, &at, FRAMES);
+        connection.account(test, &at, FRAMES);
         if let Some(handle) = connection.handle.get() {
-            let entry = lab.entry(*handle)?;
-            trial.check_eq(at("running at the end"), 0, entry.running.bits(), "L9");
-            trial.check_eq(at("references at the end"), 0, entry.references, "S12");
+            let entry = harness.entry(*handle)?;
+            test.check_eq(at("running at the end"), 0, entry.running.bits(), "L9");
+            test.check_eq(at("references at the end"), 0, entry.references, "S12");
         }
     }
     let sum = |count: fn(&fd_core::ActivitySnapshot) -> u64| {
-        threads.iter().map(|id| count(&lab.activity(*id))).sum::<u64>()
+        threads.iter().map(|id| count(&harness.activity(*id))).sum::<u64>()
     };
     let (taken, busy) = (storm.taken.load(Ordering::SeqCst), storm.busy.load(Ordering::SeqCst));
     let refused = storm.refused.lock().unwrap_or_else(PoisonError::into_inner);
-    trial.check_eq(
+    test.check_eq(
         "refusals but for being busy",
         String::new(),
         format!("{refused:?}").trim_matches(['[', ']']).into(),
         "L9",
     );
     let not_alone = storm.not_alone.load(Ordering::SeqCst);
-    trial.check_eq("takeovers granted while somebody was inside", 0, not_alone, "S2, S3");
-    trial.check_eq("takeovers counted", taken, sum(|counters| counters.fd_takeover), "seed counters");
-    trial.check_eq("refusals counted", busy, sum(|counters| counters.fd_takeover_fail), "seed counters");
+    test.check_eq("takeovers granted while somebody was inside", 0, not_alone, "S2, S3");
+    test.check_eq("takeovers counted", taken, sum(|counters| counters.fd_takeover), "seed counters");
+    test.check_eq("refusals counted", busy, sum(|counters| counters.fd_takeover_fail), "seed counters");
     let skips = sum(|counters| counters.poll_skip);
-    trial.cost("skips", "at most two per takeover", skips, "L5", skips <= 2 * taken);
-    trial.check("takeovers", "some", taken, "the storm took place", taken > 0);
-    trial.count("takeovers", taken);
-    trial.count("takeovers refused as busy", busy);
-    trial.count("skips", skips);
-    trial.count("drops", sum(|counters| counters.poll_drop));
-    trial.count("reports", sum(|counters| counters.fd_run));
+    test.cost("skips", "at most two per takeover", skips, "L5", skips <= 2 * taken);
+    test.check("takeovers", "some", taken, "the storm took place", taken > 0);
+    test.count("takeovers", taken);
+    test.count("takeovers refused as busy", busy);
+    test.count("skips", skips);
+    test.count("drops", sum(|counters| counters.poll_drop));
+    test.count("reports", sum(|counters| counters.fd_run));
     Ok(())
 }

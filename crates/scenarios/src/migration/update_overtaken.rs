@@ -9,8 +9,8 @@ use metadata::{Axes, Layer};
 use super::{Route, Subject, answered, routes};
 use crate::catalogue::Scenario;
 use crate::hold::Checkpoints;
-use crate::lab::Lab;
-use crate::trial::{Failure, Trial};
+use crate::harness::Harness;
+use crate::test_context::{Failure, TestContext};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "migration/update-overtaken",
@@ -24,28 +24,28 @@ pub(crate) const SCENARIO: Scenario = Scenario {
 /// Whether a thread is in its wait yet cannot be seen from outside.
 const ROUNDS: usize = 10;
 
-fn run(trial: &mut Trial) -> Result<(), Failure> {
-    let mut lab = Lab::start(trial)?;
+fn run(test: &mut TestContext) -> Result<(), Failure> {
+    let mut harness = Harness::start(test)?;
     let checkpoints = Checkpoints::watch();
     for round in 0..ROUNDS {
-        for route in routes(&lab).into_iter().filter(|route| !route.crosses()) {
-            overtaken(trial, &mut lab, &checkpoints, route, round)?;
+        for route in routes(&harness).into_iter().filter(|route| !route.crosses()) {
+            overtaken(test, &mut harness, &checkpoints, route, round)?;
         }
     }
     drop(checkpoints);
-    lab.finish(trial, &[])
+    harness.finish(test, &[])
 }
 
 fn overtaken(
-    trial: &mut Trial,
-    lab: &mut Lab,
+    test: &mut TestContext,
+    harness: &mut Harness,
     points: &Checkpoints,
     route: Route,
     round: usize,
 ) -> Result<(), Failure> {
     let (old, new) = (route.from, route.to);
     let at = |what: &str| format!("round {round}: {what}");
-    let mut subject = Subject::start(trial, lab, old)?;
+    let mut subject = Subject::start(test, harness, old)?;
     let handle = subject.handle;
     let late = points.hold(old, Point::ApplyBegun, handle.number());
     // An update with nothing to change: the pass looks at the entry all the same.
@@ -53,28 +53,28 @@ fn overtaken(
         let fd = context.registration(handle);
         fd.want_send().and_then(|()| fd.stop_send())
     };
-    lab.on(old, update)?.map_err(Failure::broken)?;
+    harness.on(old, update)?.map_err(Failure::broken)?;
     late.reached()?;
-    answered(trial, at("takeover"), Ok(()), subject.take(lab, new)?, "protocol 8.2: nobody is running")?;
-    subject.want(lab, new)?;
-    lab.fence(new)?;
+    answered(test, at("takeover"), Ok(()), subject.take(harness, new)?, "protocol 8.2: nobody is running")?;
+    subject.want(harness, new)?;
+    harness.fence(new)?;
     late.release();
-    lab.fence(old)?;
-    lab.fence(new)?;
-    let polled = lab.entry(handle)?.polled_recv;
-    if lab.core().backend().capabilities().kernel_state {
+    harness.fence(old)?;
+    harness.fence(new)?;
+    let polled = harness.entry(handle)?.polled_recv;
+    if harness.core().backend().capabilities().kernel_state {
         // The old owner's own poller may have it until it reports it (L5).
-        trial.check_eq(at("polled by the new owner"), true, polled.contains(new.mask()), "L1");
+        test.check_eq(at("polled by the new owner"), true, polled.contains(new.mask()), "L1");
     } else {
-        trial.check_eq(at("polled by"), new.mask().bits(), polled.bits(), "core 5");
+        test.check_eq(at("polled by"), new.mask().bits(), polled.bits(), "core 5");
     }
     subject.write(b"one")?;
-    subject.wait_for_bytes(lab, b"one")?;
+    subject.wait_for_bytes(harness, b"one")?;
     let by = subject.recorder.reports_on(new);
-    trial.check_eq(at("reports to the new owner"), subject.recorder.reports(), by, "S3");
-    lab.fence(new)?;
+    test.check_eq(at("reports to the new owner"), subject.recorder.reports(), by, "S3");
+    harness.fence(new)?;
     // By a thread of no group: the new owner sleeps, and nothing but the delete wakes it.
-    lab.core().registration(handle).delete().map_err(Failure::broken)?;
-    lab.wait_until(&at("the peer sees the end"), || subject.far.ended())?;
-    trial.all_hold()
+    harness.core().registration(handle).delete().map_err(Failure::broken)?;
+    harness.wait_until(&at("the peer sees the end"), || subject.far.ended())?;
+    test.all_hold()
 }

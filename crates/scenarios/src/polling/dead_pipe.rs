@@ -14,10 +14,10 @@ use metadata::{Axes, Layer, Transport};
 
 use crate::catalogue::Scenario;
 use crate::deletion::watch::Watch;
-use crate::lab::Lab;
+use crate::harness::Harness;
 use crate::regression::set_up::{fill, is_quiet};
 use crate::transport::set_nonblocking;
-use crate::trial::{Failure, Trial};
+use crate::test_context::{Failure, TestContext};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "polling/dead-pipe",
@@ -31,9 +31,9 @@ pub(crate) const SCENARIO: Scenario = Scenario {
 /// More of them than a kernel tells by itself.
 const REPORTS: usize = 4;
 
-fn run(trial: &mut Trial) -> Result<(), Failure> {
-    let mut lab = Lab::start(trial)?;
-    let thread = lab.thread(0);
+fn run(test: &mut TestContext) -> Result<(), Failure> {
+    let mut harness = Harness::start(test)?;
+    let thread = harness.thread(0);
     let (reader, writer) = io::pipe().map_err(Failure::broken)?;
     let writer = OwnedFd::from(writer);
     set_nonblocking(&writer).map_err(Failure::broken)?;
@@ -49,41 +49,41 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
         })
     };
     let reports = || told.load(Ordering::SeqCst);
-    let handle = lab.insert(writer, handler, thread)?;
-    lab.core().registration(handle).want_send().map_err(Failure::broken)?;
-    is_quiet(trial, &mut lab, thread, "while it is full", "S18")?;
-    trial.check_eq("reports while it is full", 0, reports(), "S18");
-    trial.all_hold()?;
+    let handle = harness.insert(writer, handler, thread)?;
+    harness.core().registration(handle).want_send().map_err(Failure::broken)?;
+    is_quiet(test, &mut harness, thread, "while it is full", "S18")?;
+    test.check_eq("reports while it is full", 0, reports(), "S18");
+    test.all_hold()?;
 
     drop(reader);
-    let expected = match trial.trigger {
+    let expected = match test.trigger {
         Trigger::Level => REPORTS,
         Trigger::Edge => 1,
     };
-    let heard = |lab: &Lab, when: &str, count: usize| {
-        lab.wait_until(&format!("the reports {when}"), || reports() >= count)
+    let heard = |harness: &Harness, when: &str, count: usize| {
+        harness.wait_until(&format!("the reports {when}"), || reports() >= count)
     };
-    heard(&lab, "when the reader is gone", expected)?;
-    on(&lab, handle, |context, handle| context.registration(handle).stop_both())?;
-    is_quiet(trial, &mut lab, thread, "with nothing wanted", "L6")?;
-    if trial.trigger == Trigger::Edge {
-        trial.check_eq("reports of one edge", 1, reports(), "EPOLLET, EV_CLEAR");
+    heard(&harness, "when the reader is gone", expected)?;
+    on(&harness, handle, |context, handle| context.registration(handle).stop_both())?;
+    is_quiet(test, &mut harness, thread, "with nothing wanted", "L6")?;
+    if test.trigger == Trigger::Edge {
+        test.check_eq("reports of one edge", 1, reports(), "EPOLLET, EV_CLEAR");
     } else {
-        on(&lab, handle, |context, handle| context.registration(handle).want_send())?;
-        heard(&lab, "when it is wanted again", reports() + REPORTS)?;
-        on(&lab, handle, |context, handle| context.registration(handle).want_recv())?;
-        lab.fence(thread)?;
-        heard(&lab, "when receiving is wanted, too", reports() + REPORTS)?;
+        on(&harness, handle, |context, handle| context.registration(handle).want_send())?;
+        heard(&harness, "when it is wanted again", reports() + REPORTS)?;
+        on(&harness, handle, |context, handle| context.registration(handle).want_recv())?;
+        harness.fence(thread)?;
+        heard(&harness, "when receiving is wanted, too", reports() + REPORTS)?;
     }
 
     // Deleted while it is reported: then there is nothing that keeps the thread awake.
-    lab.core().registration(handle).delete().map_err(Failure::broken)?;
-    lab.fence(thread)?;
-    is_quiet(trial, &mut lab, thread, "after the delete", "L6")?;
-    trial.check_eq("handlers dropped", 1, watch.dropped(), "S4");
-    lab.finish(trial, &[])
+    harness.core().registration(handle).delete().map_err(Failure::broken)?;
+    harness.fence(thread)?;
+    is_quiet(test, &mut harness, thread, "after the delete", "L6")?;
+    test.check_eq("handlers dropped", 1, watch.dropped(), "S4");
+    harness.finish(test, &[])
 }
 
-fn on(lab: &Lab, handle: FdHandle, act: fn(&Context, FdHandle) -> Result<(), Stale>) -> Result<(), Failure> {
-    lab.on(lab.thread(0), move |context| act(context, handle))?.map_err(Failure::broken)
+fn on(harness: &Harness, handle: FdHandle, act: fn(&Context, FdHandle) -> Result<(), Stale>) -> Result<(), Failure> {
+    harness.on(harness.thread(0), move |context| act(context, handle))?.map_err(Failure::broken)
 }

@@ -9,9 +9,9 @@ use metadata::{Axes, Layer, Transport};
 
 use crate::catalogue::Scenario;
 use crate::deletion::watch::Watch;
-use crate::lab::Lab;
+use crate::harness::Harness;
 use crate::regression::set_up::{is_quiet, null};
-use crate::trial::{Failure, Trial};
+use crate::test_context::{Failure, TestContext};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "polling/device-always-ready",
@@ -26,9 +26,9 @@ pub(crate) const SCENARIO: Scenario = Scenario {
 /// Reports after which the owner has had enough of a level.
 const ENOUGH: usize = 3;
 
-fn run(trial: &mut Trial) -> Result<(), Failure> {
-    let mut lab = Lab::start(trial)?;
-    let thread = lab.thread(0);
+fn run(test: &mut TestContext) -> Result<(), Failure> {
+    let mut harness = Harness::start(test)?;
+    let thread = harness.thread(0);
     let device = null().map_err(Failure::broken)?;
     let watch = Watch::new(&device);
     let (read, written) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
@@ -43,8 +43,8 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
             }
         })
     };
-    let handle = lab.insert(device, handler, thread)?;
-    let expected = match trial.trigger {
+    let handle = harness.insert(device, handler, thread)?;
+    let expected = match test.trigger {
         Trigger::Level => ENOUGH,
         Trigger::Edge => 1,
     };
@@ -52,14 +52,14 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
     let want_both = move |context: &fd_core::Context| {
         context.registration(handle).want_recv().and_then(|()| context.registration(handle).want_send())
     };
-    lab.on(thread, want_both)?.map_err(Failure::broken)?;
-    lab.wait_until("the reports", || count(&read) >= expected && count(&written) >= expected)?;
-    is_quiet(trial, &mut lab, thread, "with nothing left to say", "L6")?;
+    harness.on(thread, want_both)?.map_err(Failure::broken)?;
+    harness.wait_until("the reports", || count(&read) >= expected && count(&written) >= expected)?;
+    is_quiet(test, &mut harness, thread, "with nothing left to say", "L6")?;
     let (reads, writes) = (count(&read), count(&written));
-    let exact = |count: usize| count >= expected && (trial.trigger == Trigger::Level || count == 1);
+    let exact = |count: usize| count >= expected && (test.trigger == Trigger::Level || count == 1);
     let holds = exact(reads) && exact(writes);
     let said = format!("{reads} readable, {writes} writable");
-    trial.check(
+    test.check(
         "reports",
         format!("{expected} of each direction"),
         said,
@@ -68,10 +68,10 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
     );
 
     // Deleted while it is ready: then there is nothing that keeps the thread awake.
-    lab.on(thread, want_both)?.map_err(Failure::broken)?;
-    lab.core().registration(handle).delete().map_err(Failure::broken)?;
-    lab.fence(thread)?;
-    is_quiet(trial, &mut lab, thread, "after the delete", "L6")?;
-    trial.check_eq("handlers dropped", 1, watch.dropped(), "S4");
-    lab.finish(trial, &[])
+    harness.on(thread, want_both)?.map_err(Failure::broken)?;
+    harness.core().registration(handle).delete().map_err(Failure::broken)?;
+    harness.fence(thread)?;
+    is_quiet(test, &mut harness, thread, "after the delete", "L6")?;
+    test.check_eq("handlers dropped", 1, watch.dropped(), "S4");
+    harness.finish(test, &[])
 }

@@ -18,9 +18,9 @@ use nix::errno::Errno;
 
 use crate::catalogue::Scenario;
 use crate::deletion::watch::Watch;
-use crate::lab::Lab;
+use crate::harness::Harness;
 use crate::transport::pair;
-use crate::trial::{Failure, Trial};
+use crate::test_context::{Failure, TestContext};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "polling/failed-wait",
@@ -130,27 +130,27 @@ impl Poller for RefusingPoller {
     }
 }
 
-fn run(trial: &mut Trial) -> Result<(), Failure> {
+fn run(test: &mut TestContext) -> Result<(), Failure> {
     let refusal = Arc::<Refusal>::default();
-    let real = std::mem::replace(&mut trial.make, make);
+    let real = std::mem::replace(&mut test.make, make);
     UNDER_TEST.set(Some((real, Arc::clone(&refusal))));
-    let mut lab = Lab::start(trial)?;
-    lab.expect_errors();
+    let mut harness = Harness::start(test)?;
+    harness.expect_errors();
     let mut subjects = Vec::new();
-    for thread in lab.threads() {
-        let ends = pair(trial.params.transport).map_err(Failure::broken)?;
+    for thread in harness.threads() {
+        let ends = pair(test.params.transport).map_err(Failure::broken)?;
         let watch = Watch::new(&ends.near);
-        let handle = lab.insert(ends.near, watch.recording(), thread)?;
-        lab.core().registration(handle).want_recv().map_err(Failure::broken)?;
+        let handle = harness.insert(ends.near, watch.recording(), thread)?;
+        harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
         subjects.push((watch, ends.far));
     }
-    lab.fence_all()?;
+    harness.fence_all()?;
     // Those that pass, and those that say that there is no poller any more: to be believed only if they go on.
     for errno in [Errno::ENOMEM, Errno::EAGAIN, Errno::EBADF, Errno::EINVAL] {
-        let errors = |lab: &Lab| -> u64 {
-            lab.threads().into_iter().map(|thread| lab.activity(thread).poll_error).sum()
+        let errors = |harness: &Harness| -> u64 {
+            harness.threads().into_iter().map(|thread| harness.activity(thread).poll_error).sum()
         };
-        let (before, times) = (errors(&lab), FAILURES * subjects.len() as u64);
+        let (before, times) = (errors(&harness), FAILURES * subjects.len() as u64);
         refusal.begin(errno, times);
         for (_, far) in &mut subjects {
             let written = far.write_all(format!("{errno:?};").as_bytes());
@@ -158,15 +158,15 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
         }
         // What has failed once is not waited for: each thread comes to its next wait by a task.
         while !refusal.is_over() {
-            for thread in lab.threads() {
-                lab.on(thread, |_| ())?;
+            for thread in harness.threads() {
+                harness.on(thread, |_| ())?;
             }
         }
-        lab.fence_all()?;
-        trial.cost_eq(format!("{errno:?}: waits that failed"), times, errors(&lab) - before, "core 3");
+        harness.fence_all()?;
+        test.cost_eq(format!("{errno:?}: waits that failed"), times, errors(&harness) - before, "core 3");
         let read = |(watch, _): &(Arc<Watch>, _)| watch.text().ends_with(&format!("{errno:?};"));
-        lab.wait_until(&format!("{errno:?}: what was written is read"), || subjects.iter().all(read))?;
+        harness.wait_until(&format!("{errno:?}: what was written is read"), || subjects.iter().all(read))?;
     }
     drop(subjects);
-    lab.finish(trial, &[])
+    harness.finish(test, &[])
 }

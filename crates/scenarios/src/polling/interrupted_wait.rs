@@ -12,9 +12,9 @@ use nix::sys::signal::{SaFlags, SigAction, SigHandler, SigSet, Signal, sigaction
 
 use crate::catalogue::Scenario;
 use crate::deletion::watch::Watch;
-use crate::lab::Lab;
+use crate::harness::Harness;
 use crate::transport::pair;
-use crate::trial::{Failure, Trial, patience};
+use crate::test_context::{Failure, TestContext, patience};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "polling/interrupted-wait",
@@ -39,48 +39,48 @@ struct Sleeper(Pthread);
 // SAFETY: where it is a pointer, nobody here follows it: pthread_kill(3) takes it from any thread.
 unsafe impl Send for Sleeper {}
 
-fn run(trial: &mut Trial) -> Result<(), Failure> {
+fn run(test: &mut TestContext) -> Result<(), Failure> {
     let action = SigAction::new(SigHandler::Handler(handler), SaFlags::empty(), SigSet::empty());
     // SAFETY: the handler does nothing, and nobody else handles this signal.
     unsafe { sigaction(Signal::SIGUSR2, &action) }.map_err(Failure::broken)?;
-    let mut lab = Lab::start(trial)?;
-    let thread = lab.thread(0);
-    let mut ends = pair(trial.params.transport).map_err(Failure::broken)?;
+    let mut harness = Harness::start(test)?;
+    let thread = harness.thread(0);
+    let mut ends = pair(test.params.transport).map_err(Failure::broken)?;
     let watch = Watch::new(&ends.near);
-    let handle = lab.insert(ends.near, watch.recording(), thread)?;
-    lab.core().registration(handle).want_recv().map_err(Failure::broken)?;
-    let sleeper = lab.on(thread, |_| Sleeper(pthread_self()))?;
-    lab.fence(thread)?;
+    let handle = harness.insert(ends.near, watch.recording(), thread)?;
+    harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
+    let sleeper = harness.on(thread, |_| Sleeper(pthread_self()))?;
+    harness.fence(thread)?;
 
     let (tell, told) = channel();
-    lab.on(thread, move |context| {
+    harness.on(thread, move |context| {
         let began = Instant::now();
         context.after(TIMER, move |_| {
             let _ = tell.send(began.elapsed());
         });
     })?;
-    interrupt(&lab, &sleeper, "with a timer")?;
+    interrupt(&harness, &sleeper, "with a timer")?;
     let took = told.recv_timeout(patience());
     let took = took.map_err(|_| Failure::Wrong("the timer never came".into()))?;
-    trial.check("the timer", format!("not before {TIMER:?}"), format!("{took:?}"), "L10", took >= TIMER);
-    trial.all_hold()?;
+    test.check("the timer", format!("not before {TIMER:?}"), format!("{took:?}"), "L10", took >= TIMER);
+    test.all_hold()?;
 
-    interrupt(&lab, &sleeper, "without a timer")?;
+    interrupt(&harness, &sleeper, "without a timer")?;
     ends.far.write_all(b"data").map_err(Failure::broken)?;
-    lab.wait_until("the data", || watch.text() == "data")?;
-    lab.fence(thread)?;
-    trial.check_eq("handler calls", 1, watch.entered(), "S8");
-    lab.core().registration(handle).delete().map_err(Failure::broken)?;
+    harness.wait_until("the data", || watch.text() == "data")?;
+    harness.fence(thread)?;
+    test.check_eq("handler calls", 1, watch.entered(), "S8");
+    harness.core().registration(handle).delete().map_err(Failure::broken)?;
     drop(ends.far);
-    lab.finish(trial, &[])
+    harness.finish(test, &[])
 }
 
 /// Sends signals until they have ended some waits. Nothing else does: there is nothing to report, and one timer at most.
-fn interrupt(lab: &Lab, sleeper: &Sleeper, when: &str) -> Result<(), Failure> {
-    let turns = || lab.activity(lab.thread(0)).loops;
+fn interrupt(harness: &Harness, sleeper: &Sleeper, when: &str) -> Result<(), Failure> {
+    let turns = || harness.activity(harness.thread(0)).loops;
     let enough = turns() + WAITS;
     let mut sent = Ok(());
-    lab.wait_until(&format!("{WAITS} waits are interrupted, {when}"), || {
+    harness.wait_until(&format!("{WAITS} waits are interrupted, {when}"), || {
         // One that comes between two waits interrupts none.
         sent = sent.and_then(|()| pthread_kill(sleeper.0, Signal::SIGUSR2));
         sent.is_err() || turns() >= enough

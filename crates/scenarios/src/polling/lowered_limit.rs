@@ -14,10 +14,10 @@ use nix::sys::resource::{Resource, getrlimit, rlim_t, setrlimit};
 
 use crate::catalogue::Scenario;
 use crate::deletion::watch::Watch;
-use crate::lab::Lab;
+use crate::harness::Harness;
 use crate::persist;
 use crate::transport::{Far, pair};
-use crate::trial::{Failure, Trial, patience};
+use crate::test_context::{Failure, TestContext, patience};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "polling/lowered-limit",
@@ -34,29 +34,29 @@ const EACH: usize = 7;
 /// Parts of several sizes, of one descriptor, and no part at all.
 const LIMITS: [rlim_t; 4] = [6, 2, 1, 0];
 
-fn run(trial: &mut Trial) -> Result<(), Failure> {
-    let mut lab = Lab::start(trial)?;
+fn run(test: &mut TestContext) -> Result<(), Failure> {
+    let mut harness = Harness::start(test)?;
     let mut subjects = Vec::new();
-    for thread in lab.threads() {
+    for thread in harness.threads() {
         for _ in 0..EACH {
-            subjects.push(Subject::new(trial, &lab, thread)?);
+            subjects.push(Subject::new(test, &harness, thread)?);
         }
     }
-    lab.fence_all()?;
+    harness.fence_all()?;
     for limit in LIMITS {
-        under(trial, &lab, &mut subjects, limit)?;
-        trial.all_hold()?;
+        under(test, &harness, &mut subjects, limit)?;
+        test.all_hold()?;
     }
-    lab.fence_all()?;
+    harness.fence_all()?;
     let written: String = LIMITS.into_iter().map(data).collect();
     for subject in &subjects {
-        trial.check_eq(subject.about("data"), written.clone(), subject.watch.text(), "S8");
+        test.check_eq(subject.about("data"), written.clone(), subject.watch.text(), "S8");
     }
-    stopped(trial)?;
-    let counters = lab.core().activity().0;
-    trial.count("waits in parts", counters.iter().map(|(_, counters)| counters.poll_degraded).sum());
+    stopped(test)?;
+    let counters = harness.core().activity().0;
+    test.count("waits in parts", counters.iter().map(|(_, counters)| counters.poll_degraded).sum());
     drop(subjects);
-    lab.finish(trial, &[])
+    harness.finish(test, &[])
 }
 
 /// What is written while the limit is so low.
@@ -65,25 +65,25 @@ fn data(limit: rlim_t) -> String {
 }
 
 /// Every thread is woken, every timer fires, and every descriptor is reported: if the limit is zero, once it is raised.
-fn under(trial: &mut Trial, lab: &Lab, subjects: &mut [Subject], limit: rlim_t) -> Result<(), Failure> {
+fn under(test: &mut TestContext, harness: &Harness, subjects: &mut [Subject], limit: rlim_t) -> Result<(), Failure> {
     let lowered = Lowered::to(limit)?;
     for subject in &mut *subjects {
         subject.far.write_all(data(limit).as_bytes()).map_err(Failure::broken)?;
     }
-    for thread in lab.threads() {
+    for thread in harness.threads() {
         let (fire, fired) = channel();
-        lab.on(thread, move |context| {
+        harness.on(thread, move |context| {
             context.after(Duration::from_millis(1), move |_| {
                 let _ = fire.send(());
             });
         })?;
         let fired = fired.recv_timeout(patience()).is_ok();
-        trial.check_eq(format!("limit {limit}: the timer of thread {thread}"), true, fired, "L10");
+        test.check_eq(format!("limit {limit}: the timer of thread {thread}"), true, fired, "L10");
     }
     let told = |subject: &Subject| subject.watch.text().ends_with(&data(limit));
     let wait = || {
         let every = || subjects.iter().all(told);
-        lab.wait_until(&format!("limit {limit}: every descriptor's data"), every)
+        harness.wait_until(&format!("limit {limit}: every descriptor's data"), every)
     };
     if limit > 0 {
         wait()?;
@@ -93,14 +93,14 @@ fn under(trial: &mut Trial, lab: &Lab, subjects: &mut [Subject], limit: rlim_t) 
 }
 
 /// A runtime stops while the limit is below what it polls.
-fn stopped(trial: &mut Trial) -> Result<(), Failure> {
+fn stopped(test: &mut TestContext) -> Result<(), Failure> {
     let prepared =
-        persist::prepare(|| Runtime::builder().group(1), trial.make).map_err(Failure::from_start)?;
+        persist::prepare(|| Runtime::builder().group(1), test.make).map_err(Failure::from_start)?;
     let core = prepared.core();
     let thread = core.threads().next().ok_or_else(|| Failure::Broken("no thread".into()))?;
     let mut watched = Vec::new();
     for _ in 0..EACH {
-        let ends = pair(trial.params.transport).map_err(Failure::broken)?;
+        let ends = pair(test.params.transport).map_err(Failure::broken)?;
         let watch = Watch::new(&ends.near);
         let (group, mask) = (thread.group(), thread.mask());
         let inserted = core.insert(ends.near, watch.recording(), group, mask, InsertOptions::default());
@@ -114,12 +114,12 @@ fn stopped(trial: &mut Trial) -> Result<(), Failure> {
         let _ = ran.send(());
     });
     let has_run = has_run.recv_timeout(patience()).is_ok();
-    trial.check_eq("a task of the thread that is stopped", true, has_run, "L2");
-    trial.all_hold()?;
+    test.check_eq("a task of the thread that is stopped", true, has_run, "L2");
+    test.all_hold()?;
     runtime.stop().map_err(|death| Failure::Wrong(death.to_string()))?;
     drop(lowered);
     let dropped: usize = watched.iter().map(|(watch, _)| watch.dropped()).sum();
-    trial.check_eq("handlers dropped by the stop", EACH, dropped, "L8, S4");
+    test.check_eq("handlers dropped by the stop", EACH, dropped, "L8, S4");
     Ok(())
 }
 
@@ -151,11 +151,11 @@ struct Subject {
 }
 
 impl Subject {
-    fn new(trial: &Trial, lab: &Lab, thread: ThreadId) -> Result<Self, Failure> {
-        let ends = pair(trial.params.transport).map_err(Failure::broken)?;
+    fn new(test: &TestContext, harness: &Harness, thread: ThreadId) -> Result<Self, Failure> {
+        let ends = pair(test.params.transport).map_err(Failure::broken)?;
         let watch = Watch::new(&ends.near);
-        let handle = lab.insert(ends.near, watch.recording(), thread)?;
-        lab.core().registration(handle).want_recv().map_err(Failure::broken)?;
+        let handle = harness.insert(ends.near, watch.recording(), thread)?;
+        harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
         Ok(Self { watch, handle, thread, far: ends.far })
     }
 

@@ -13,12 +13,12 @@ use crate::catalogue::Scenario;
 use crate::deletion::cloned::{for_nobody, snapshots};
 use crate::deletion::registration::unpoisoned;
 use crate::deletion::watch::Watch;
-use crate::lab::Lab;
+use crate::harness::Harness;
 use crate::lifecycle::child::{Child, Report, when};
 use crate::recorder::Recorder;
 use crate::scarcity::Scarcity;
 use crate::transport::pair;
-use crate::trial::{Failure, Trial};
+use crate::test_context::{Failure, TestContext};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "polling/rebuild-at-the-limit",
@@ -32,11 +32,11 @@ pub(crate) const SCENARIO: Scenario = Scenario {
 /// Replacements that fail before there are descriptors again.
 const FAILURES: u64 = 3;
 
-fn run(trial: &mut Trial) -> Result<(), Failure> {
-    let mut lab = Lab::start(trial)?;
-    stale_registration(trial, &mut lab)?;
-    forked(trial, &lab)?;
-    lab.finish(trial, &[])
+fn run(test: &mut TestContext) -> Result<(), Failure> {
+    let mut harness = Harness::start(test)?;
+    stale_registration(test, &mut harness)?;
+    forked(test, &harness)?;
+    harness.finish(test, &[])
 }
 
 fn counters(context: &Context) -> ActivitySnapshot {
@@ -45,66 +45,66 @@ fn counters(context: &Context) -> ActivitySnapshot {
 }
 
 /// A copy that nobody declared keeps a registration in the poller of the thread that closed.
-fn stale_registration(trial: &mut Trial, lab: &mut Lab) -> Result<(), Failure> {
-    let thread = lab.thread(0);
-    let mut other = pair(trial.params.transport).map_err(Failure::broken)?;
+fn stale_registration(test: &mut TestContext, harness: &mut Harness) -> Result<(), Failure> {
+    let thread = harness.thread(0);
+    let mut other = pair(test.params.transport).map_err(Failure::broken)?;
     let watch = Watch::new(&other.near);
-    let kept = lab.insert(other.near, watch.recording(), thread)?;
-    lab.core().registration(kept).want_recv().map_err(Failure::broken)?;
-    let mut ends = pair(trial.params.transport).map_err(Failure::broken)?;
+    let kept = harness.insert(other.near, watch.recording(), thread)?;
+    harness.core().registration(kept).want_recv().map_err(Failure::broken)?;
+    let mut ends = pair(test.params.transport).map_err(Failure::broken)?;
     let copy = ends.near.try_clone().map_err(Failure::broken)?;
-    let handle = lab.insert(ends.near, Recorder::new(), thread)?;
-    lab.core().registration(handle).want_recv().map_err(Failure::broken)?;
-    lab.fence(thread)?;
-    let before = lab.activity(thread);
+    let handle = harness.insert(ends.near, Recorder::new(), thread)?;
+    harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
+    harness.fence(thread)?;
+    let before = harness.activity(thread);
     let scarcity = Scarcity::new(0).map_err(Failure::broken)?;
-    lab.on(thread, move |context| context.registration(handle).delete())?.map_err(Failure::broken)?;
+    harness.on(thread, move |context| context.registration(handle).delete())?.map_err(Failure::broken)?;
     // The number is free, and somebody else's at once.
     let filler = std::fs::File::open("/dev/null").map_err(Failure::broken)?;
     ends.far.write_all(b"for the copy").map_err(Failure::broken)?;
 
     // Only epoll goes on reporting it, and goes on and on only if it is level-triggered.
-    let capabilities = lab.core().backend().capabilities();
-    let stale = !capabilities.close_forgets && trial.trigger == Trigger::Level;
+    let capabilities = harness.core().backend().capabilities();
+    let stale = !capabilities.close_forgets && test.trigger == Trigger::Level;
     let failures = if stale { FAILURES } else { 0 };
-    lab.wait_until("replacements that fail", || {
-        lab.activity(thread).since(&before).poll_rebuild_fail >= failures
+    harness.wait_until("replacements that fail", || {
+        harness.activity(thread).since(&before).poll_rebuild_fail >= failures
     })?;
     other.far.write_all(b"at the limit").map_err(Failure::broken)?;
-    lab.wait_until("data at the limit", || watch.text() == "at the limit")?;
+    harness.wait_until("data at the limit", || watch.text() == "at the limit")?;
     scarcity.end().map_err(Failure::broken)?;
     drop(filler);
-    let replaced = |lab: &Lab| {
-        let since = lab.activity(thread).since(&before);
+    let replaced = |harness: &Harness| {
+        let since = harness.activity(thread).since(&before);
         since.poll_rebuild - since.poll_rebuild_fail
     };
-    lab.wait_until("the poller is replaced", || replaced(lab) >= u64::from(stale))?;
-    lab.fence(thread)?;
-    let later = snapshots(lab);
-    lab.fence_all()?;
-    trial.check_eq("pollers replaced", u64::from(stale), replaced(lab), "core 3");
-    trial.check_eq("events for nobody, later", 0, for_nobody(lab, &later), "L5: then quiet");
+    harness.wait_until("the poller is replaced", || replaced(harness) >= u64::from(stale))?;
+    harness.fence(thread)?;
+    let later = snapshots(harness);
+    harness.fence_all()?;
+    test.check_eq("pollers replaced", u64::from(stale), replaced(harness), "core 3");
+    test.check_eq("events for nobody, later", 0, for_nobody(harness, &later), "L5: then quiet");
     other.far.write_all(b", and after").map_err(Failure::broken)?;
-    lab.wait_until("data after the limit", || watch.text() == "at the limit, and after")?;
-    lab.fence_all()?;
-    trial.check_eq("handler calls", 2, watch.entered(), "S8");
-    trial.count("replacements that failed", lab.activity(thread).since(&before).poll_rebuild_fail);
+    harness.wait_until("data after the limit", || watch.text() == "at the limit, and after")?;
+    harness.fence_all()?;
+    test.check_eq("handler calls", 2, watch.entered(), "S8");
+    test.count("replacements that failed", harness.activity(thread).since(&before).poll_rebuild_fail);
     drop(copy);
-    lab.core().registration(kept).delete().map_err(Failure::broken)?;
-    trial.all_hold()
+    harness.core().registration(kept).delete().map_err(Failure::broken)?;
+    test.all_hold()
 }
 
 /// A forked child must not wait with its parent's poller, and goes on without one until it has its own.
-fn forked(trial: &mut Trial, lab: &Lab) -> Result<(), Failure> {
-    let ends = pair(trial.params.transport).map_err(Failure::broken)?;
+fn forked(test: &mut TestContext, harness: &Harness) -> Result<(), Failure> {
+    let ends = pair(test.params.transport).map_err(Failure::broken)?;
     let (near, mut far) = (Mutex::new(Some(ends.near)), ends.far);
     far.write_all(b"x").map_err(Failure::broken)?;
-    lab.core().before_fork();
-    let mut child = Child::fork_on(lab, lab.thread(0), move |context, report| {
+    harness.core().before_fork();
+    let mut child = Child::fork_on(harness, harness.thread(0), move |context, report| {
         let near = unpoisoned(&near).take();
         in_the_child(context, report, near.expect("taken once"));
     })?;
-    child.record(trial, "at the limit", "core 3")
+    child.record(test, "at the limit", "core 3")
 }
 
 fn in_the_child(context: &Context, report: Report, near: OwnedFd) {

@@ -8,8 +8,8 @@ use fd_core::Context;
 use metadata::{Axes, Layer, Mode, Transport};
 
 use crate::catalogue::Scenario;
-use crate::lab::Lab;
-use crate::trial::{Failure, Trial, patience};
+use crate::harness::Harness;
+use crate::test_context::{Failure, TestContext, patience};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "polling/short-wait",
@@ -26,24 +26,24 @@ const WAIT: Duration = Duration::from_micros(200);
 /// One that waits, and one for what the runtime itself has to do.
 const TURNS_PER_WAIT: u64 = 2;
 
-fn run(trial: &mut Trial) -> Result<(), Failure> {
-    let mut lab = Lab::start(trial)?;
-    if let Err(why) = lab.core().backend().capabilities().fine_timeouts {
+fn run(test: &mut TestContext) -> Result<(), Failure> {
+    let mut harness = Harness::start(test)?;
+    if let Err(why) = harness.core().backend().capabilities().fine_timeouts {
         return Err(Failure::Unsupported(why.into()));
     }
-    let thread = lab.thread(0);
-    lab.fence(thread)?;
-    let before = lab.activity(thread);
+    let thread = harness.thread(0);
+    harness.fence(thread)?;
+    let before = harness.activity(thread);
     let (tell, told) = channel();
-    lab.core().post(thread, move |context| next(context, WAITS, tell));
+    harness.core().post(thread, move |context| next(context, WAITS, tell));
     let mut took = Vec::with_capacity(WAITS);
     while took.len() < WAITS {
         let one = told.recv_timeout(patience());
         took.push(one.map_err(|_| Failure::Wrong(format!("{} of {WAITS} waits ended", took.len())))?);
     }
-    let turns = lab.activity(thread).since(&before).loops;
+    let turns = harness.activity(thread).since(&before).loops;
     took.sort_unstable();
-    trial.check(
+    test.check(
         "the shortest wait",
         format!("at least {WAIT:?}"),
         format!("{:?}", took[0]),
@@ -51,15 +51,15 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
         took[0] >= WAIT,
     );
     let bound = WAITS as u64 * TURNS_PER_WAIT;
-    trial.cost(
+    test.cost(
         format!("turns of the loop for {WAITS} waits"),
         format!("at most {bound}"),
         turns,
         "L10: no spin",
         turns <= bound,
     );
-    trial.note(format!("a wait of {WAIT:?} took {:?} in the middle", took[WAITS / 2]));
-    lab.finish(trial, &[])
+    test.note(format!("a wait of {WAIT:?} took {:?} in the middle", took[WAITS / 2]));
+    harness.finish(test, &[])
 }
 
 /// One wait after the other.

@@ -12,9 +12,9 @@ use metadata::{Axes, Layer, Mode, Transport};
 
 use crate::catalogue::Scenario;
 use crate::deletion::registration::unpoisoned;
-use crate::lab::Lab;
+use crate::harness::Harness;
 use crate::still_clock::StillClock;
-use crate::trial::{Failure, Trial};
+use crate::test_context::{Failure, TestContext};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "polling/timer-after-work",
@@ -33,25 +33,25 @@ const STEPS: u32 = 25;
 /// Timers at random times of one day, on each thread.
 const TIMERS: usize = 40;
 
-fn run(trial: &mut Trial) -> Result<(), Failure> {
+fn run(test: &mut TestContext) -> Result<(), Failure> {
     let clock = StillClock::new();
-    let mut lab = Lab::start_by(trial, &clock)?;
+    let mut harness = Harness::start_by(test, &clock)?;
     let (never, dropped) = channel();
-    for thread in lab.threads() {
+    for thread in harness.threads() {
         let never = never.clone();
-        lab.on(thread, move |context| {
+        harness.on(thread, move |context| {
             for delay in [Duration::MAX, Duration::from_secs(u64::MAX)] {
                 tell_never(context, delay, never.clone());
             }
         })?;
-        wait_and_work(trial, &lab, &clock, thread)?;
+        wait_and_work(test, &harness, &clock, thread)?;
     }
     drop(never);
-    random(trial, &mut lab, &clock)?;
-    trial.check_eq("timers without an end that fired", 0, dropped.try_iter().count(), "core 13");
-    lab.finish(trial, &[])?;
+    random(test, &mut harness, &clock)?;
+    test.check_eq("timers without an end that fired", 0, dropped.try_iter().count(), "core 13");
+    harness.finish(test, &[])?;
     let left = dropped.recv().is_ok();
-    trial.check_eq(
+    test.check_eq(
         "timers without an end that fired or stayed when the runtime stopped",
         false,
         left,
@@ -69,8 +69,8 @@ fn tell_never(context: &Context, delay: Duration, tell: Sender<()>) {
 /// Sets a timer for the next hour, works for an hour, and so on: each timer is due when the work is done, so no hour is lost
 /// between two of them.
 fn wait_and_work(
-    trial: &mut Trial,
-    lab: &Lab,
+    test: &mut TestContext,
+    harness: &Harness,
     clock: &StillClock,
     thread: fd_core::ids::ThreadId,
 ) -> Result<(), Failure> {
@@ -84,34 +84,34 @@ fn wait_and_work(
     }
     let (tell, told) = channel();
     let (began, works) = (clock.passed(), clock.clone());
-    lab.on(thread, move |context| step(context, &works, STEPS, tell))?;
+    harness.on(thread, move |context| step(context, &works, STEPS, tell))?;
     let mut fired = Vec::new();
-    lab.wait_until(&format!("{STEPS} timers, each due when the work before it is done"), || {
+    harness.wait_until(&format!("{STEPS} timers, each due when the work before it is done"), || {
         fired.extend(told.try_iter().map(|at| (at - began).as_secs() / 60));
         fired.len() > STEPS as usize
     })?;
     let expected: Vec<_> = (0..=u64::from(STEPS)).map(|step| 60 * step).collect();
     let what = format!("when the timers of {thread} fired, in minutes");
-    trial.check_eq(what, format!("{expected:?}"), format!("{fired:?}"), "core 4: no drift");
-    trial.all_hold()
+    test.check_eq(what, format!("{expected:?}"), format!("{fired:?}"), "core 4: no drift");
+    test.all_hold()
 }
 
 /// What has fired, on all threads: the thread's index, and when each timer was due and set.
 type Fired = Arc<Mutex<Vec<(usize, (Duration, usize))>>>;
 
 /// Timers at random times, and a clock that goes on in random steps.
-fn random(trial: &mut Trial, lab: &mut Lab, clock: &StillClock) -> Result<(), Failure> {
-    let mut random = Rng::with_seed(trial.seed);
+fn random(test: &mut TestContext, harness: &mut Harness, clock: &StillClock) -> Result<(), Failure> {
+    let mut random = Rng::with_seed(test.seed);
     let (began, fired) = (clock.passed(), Fired::default());
     let mut due = Vec::new();
-    for (index, thread) in lab.threads().into_iter().enumerate() {
+    for (index, thread) in harness.threads().into_iter().enumerate() {
         // Few different times: some are due at once, and fire in the order in which they were set.
         let delays: Vec<_> = (0..TIMERS).map(|_| MINUTE * 30 * random.u32(1..=48)).collect();
         let mut expected: Vec<_> = delays.iter().copied().zip(0..).collect();
         expected.sort_unstable();
         due.push(expected);
         let fired = Arc::clone(&fired);
-        lab.on(thread, move |context| {
+        harness.on(thread, move |context| {
             // What a timer holds need not be Send.
             let fired = Rc::new(fired);
             for (order, delay) in delays.into_iter().enumerate() {
@@ -123,7 +123,7 @@ fn random(trial: &mut Trial, lab: &mut Lab, clock: &StillClock) -> Result<(), Fa
     while clock.passed() - began <= HOUR * 24 {
         clock.advance(MINUTE * random.u32(1..200));
         // The threads sleep in real time. Two events each: before the second one the timers have been looked at.
-        lab.fence_all()?;
+        harness.fence_all()?;
         let now = clock.passed() - began;
         for (index, timers) in due.iter().enumerate() {
             let fired = unpoisoned(&fired).clone();
@@ -132,9 +132,9 @@ fn random(trial: &mut Trial, lab: &mut Lab, clock: &StillClock) -> Result<(), Fa
             let expected: Vec<_> = timers.iter().copied().filter(|(due, _)| *due <= now).collect();
             let what =
                 format!("timers of thread {index} that have fired after {} minutes", now.as_secs() / 60);
-            trial.check_eq(what, format!("{expected:?}"), format!("{observed:?}"), "L10, T02");
+            test.check_eq(what, format!("{expected:?}"), format!("{observed:?}"), "L10, T02");
         }
-        trial.all_hold()?;
+        test.all_hold()?;
     }
     Ok(())
 }

@@ -5,11 +5,11 @@ use metadata::{Axes, Layer, Mode, Transport};
 
 use super::{about, two_of_a_group};
 use crate::catalogue::Scenario;
-use crate::lab::Lab;
+use crate::harness::Harness;
 use crate::migration::Subject;
 use crate::recorder::Recorder;
 use crate::transport::pair;
-use crate::trial::{Failure, Trial};
+use crate::test_context::{Failure, TestContext};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/both-threads-owe-one-update",
@@ -20,21 +20,21 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     run,
 };
 
-fn run(trial: &mut Trial) -> Result<(), Failure> {
-    let mut lab = Lab::start(trial)?;
-    let [owner, other] = two_of_a_group(&lab)?;
+fn run(test: &mut TestContext) -> Result<(), Failure> {
+    let mut harness = Harness::start(test)?;
+    let [owner, other] = two_of_a_group(&harness)?;
     for mask in [owner.mask(), owner.mask().or(other.mask())] {
-        let ends = pair(trial.params.transport).map_err(Failure::broken)?;
+        let ends = pair(test.params.transport).map_err(Failure::broken)?;
         let recorder = Recorder::new();
-        let handle = lab.insert_shared(ends.near, recorder.clone(), owner, mask)?;
+        let handle = harness.insert_shared(ends.near, recorder.clone(), owner, mask)?;
         let mut subject = Subject { handle, owner: recorder.id(), recorder, far: ends.far };
         let allowed = mask.bits();
         about(&subject, format!("two threads want what {allowed:b} may use"), "L1, bug 8")
             .worker("owner", owner)
             .worker("other", other)
             .play(
-                trial,
-                &mut lab,
+                test,
+                &mut harness,
                 "
                 owner          | other
                                | wants at UpdateBitsSet
@@ -44,13 +44,13 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
                                 | ends = Ok(())
                 ",
             )?;
-        lab.wait_until("everybody who may polls it", || {
+        harness.wait_until("everybody who may polls it", || {
             // Without kernel state one of them notes it for all.
-            lab.core().entry(handle).is_ok_and(|entry| entry.polled_recv.bits() == allowed)
+            harness.core().entry(handle).is_ok_and(|entry| entry.polled_recv.bits() == allowed)
         })?;
         subject.write(b"x")?;
-        subject.wait_for_bytes(&lab, b"x")?;
-        subject.end(&lab)?;
+        subject.wait_for_bytes(&harness, b"x")?;
+        subject.end(&harness)?;
     }
-    lab.finish(trial, &[])
+    harness.finish(test, &[])
 }

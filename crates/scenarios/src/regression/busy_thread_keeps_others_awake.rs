@@ -4,8 +4,8 @@
 use metadata::{Axes, Layer, Mode, Transport};
 
 use crate::catalogue::Scenario;
-use crate::lab::Lab;
-use crate::trial::{Failure, Trial};
+use crate::harness::Harness;
+use crate::test_context::{Failure, TestContext};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/busy-thread-keeps-others-awake",
@@ -19,26 +19,26 @@ pub(crate) const SCENARIO: Scenario = Scenario {
 /// How often the others are woken meanwhile.
 const FENCES: u64 = 5;
 
-fn run(trial: &mut Trial) -> Result<(), Failure> {
-    let mut lab = Lab::start(trial)?;
-    let busy = lab.thread(0);
-    lab.fence_all()?;
-    let working = lab.hold(busy)?;
+fn run(test: &mut TestContext) -> Result<(), Failure> {
+    let mut harness = Harness::start(test)?;
+    let busy = harness.thread(0);
+    harness.fence_all()?;
+    let working = harness.hold(busy)?;
     let guard = working.guard();
     // This one waits until the thread is let go.
-    lab.core().post(busy, |_| ());
-    for thread in lab.threads().into_iter().filter(|thread| *thread != busy) {
-        let before = lab.activity(thread);
+    harness.core().post(busy, |_| ());
+    for thread in harness.threads().into_iter().filter(|thread| *thread != busy) {
+        let before = harness.activity(thread);
         for _ in 0..FENCES {
-            lab.fence(thread)?;
+            harness.fence(thread)?;
         }
-        let since = lab.activity(thread).since(&before);
+        let since = harness.activity(thread).since(&before);
         let at = |what: &str| format!("{what} of thread {thread}");
-        trial.check_eq(at("turns without a sleep"), 0, since.wake_tasks, "bug 7");
+        test.check_eq(at("turns without a sleep"), 0, since.wake_tasks, "bug 7");
         // A fence is two events, each in a turn of its own, and the first turn may have begun before.
         let most = 2 * FENCES + 1;
-        trial.cost(at("turns"), format!("at most {most}"), since.loops, "bug 7", since.loops <= most);
+        test.cost(at("turns"), format!("at most {most}"), since.loops, "bug 7", since.loops <= most);
     }
     drop(guard);
-    lab.finish(trial, &[])
+    harness.finish(test, &[])
 }

@@ -10,9 +10,9 @@ use metadata::{Axes, Layer, Mode, Transport};
 
 use crate::catalogue::Scenario;
 use crate::deletion::registration::unpoisoned;
-use crate::lab::Lab;
+use crate::harness::Harness;
 use crate::transport::pair;
-use crate::trial::{Failure, Trial};
+use crate::test_context::{Failure, TestContext};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/called-while-it-stops",
@@ -59,44 +59,44 @@ impl Drop for Parting {
     }
 }
 
-fn run(trial: &mut Trial) -> Result<(), Failure> {
-    let mut lab = Lab::start(trial)?;
+fn run(test: &mut TestContext) -> Result<(), Failure> {
+    let mut harness = Harness::start(test)?;
     let others: Arc<Mutex<Vec<FdHandle>>> = Arc::default();
     let refused = Arc::new(AtomicU64::new(0));
     let mut ends_kept = Vec::new();
-    let threads = lab.threads();
+    let threads = harness.threads();
     for thread in threads.iter().cycle().take(6) {
-        let (ends, spare) = (pair(trial.params.transport), pair(trial.params.transport));
+        let (ends, spare) = (pair(test.params.transport), pair(test.params.transport));
         let (ends, spare) = (ends.map_err(Failure::broken)?, spare.map_err(Failure::broken)?);
         let handler = Parting {
-            core: Arc::downgrade(lab.core()),
+            core: Arc::downgrade(harness.core()),
             others: Arc::clone(&others),
             spare: Mutex::new(Some(spare.near)),
             refused: Arc::clone(&refused),
         };
-        let handle = lab.insert(ends.near, Arc::new(handler), *thread)?;
+        let handle = harness.insert(ends.near, Arc::new(handler), *thread)?;
         unpoisoned(&others).push(handle);
         ends_kept.extend([ends.far, spare.far]);
     }
-    lab.fence_all()?;
+    harness.fence_all()?;
     // The threads have updates that they will not come to: private ones, and shared ones.
     let handles = unpoisoned(&others).clone();
-    let held = lab.hold(threads[0])?;
+    let held = harness.hold(threads[0])?;
     let updates = handles.clone();
-    lab.core().post(threads[0], move |context| {
+    harness.core().post(threads[0], move |context| {
         for handle in &updates {
             let _ = context.registration(*handle).want_recv();
         }
         context.core().request_stop();
     });
     for handle in &handles {
-        lab.core().registration(*handle).want_send().map_err(Failure::broken)?;
+        harness.core().registration(*handle).want_send().map_err(Failure::broken)?;
     }
     held.open();
     drop(ends_kept);
     let count = handles.len() as u64;
-    lab.finish(trial, &[])?;
-    trial.check_eq(
+    harness.finish(test, &[])?;
+    test.check_eq(
         "inserts that were refused, their descriptors closed",
         count,
         refused.load(Ordering::SeqCst),

@@ -11,9 +11,9 @@ use metadata::{Axes, Layer, Transport};
 use super::set_up::raise_limit;
 use crate::catalogue::Scenario;
 use crate::deletion::watch::Watch;
-use crate::lab::Lab;
+use crate::harness::Harness;
 use crate::transport::{Far, pair};
-use crate::trial::{Failure, Trial};
+use crate::test_context::{Failure, TestContext};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/changes-lost-in-one-pass",
@@ -47,30 +47,30 @@ struct Subject {
     far: Far,
 }
 
-fn run(trial: &mut Trial) -> Result<(), Failure> {
+fn run(test: &mut TestContext) -> Result<(), Failure> {
     raise_limit(2 * SUBJECTS as nix::libc::rlim_t + 64)?;
-    let mut lab = Lab::start(trial)?;
-    let thread = lab.thread(0);
+    let mut harness = Harness::start(test)?;
+    let thread = harness.thread(0);
     let mut subjects = Vec::new();
     for index in 0..SUBJECTS {
         let kind = [Kind::Gone, Kind::Fresh, Kind::Same, Kind::More][index % 4];
-        let ends = pair(trial.params.transport).map_err(Failure::broken)?;
+        let ends = pair(test.params.transport).map_err(Failure::broken)?;
         let watch = Watch::new(&ends.near);
         let recording = Arc::clone(&watch);
         let handler = watch.doing(move |ready| {
             let _ = ready.registration().stop_send();
             recording.recorder.record(ready);
         });
-        let handle = lab.insert(ends.near, handler, thread)?;
+        let handle = harness.insert(ends.near, handler, thread)?;
         if kind != Kind::Fresh {
-            lab.core().registration(handle).want_recv().map_err(Failure::broken)?;
+            harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
         }
         subjects.push(Subject { kind, handle, watch, far: ends.far });
     }
-    lab.fence(thread)?;
+    harness.fence(thread)?;
 
     let changes: Vec<_> = subjects.iter().map(|subject| (subject.kind, subject.handle)).collect();
-    let changed = lab.on(thread, move |context| {
+    let changed = harness.on(thread, move |context| {
         changes.into_iter().try_for_each(|(kind, handle)| {
             let fd = context.registration(handle);
             match kind {
@@ -83,28 +83,28 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
         })
     })?;
     changed.map_err(Failure::broken)?;
-    lab.fence(thread)?;
+    harness.fence(thread)?;
 
     for subject in &mut subjects {
-        let polled = lab.entry(subject.handle)?.polled_recv.contains(thread.mask());
+        let polled = harness.entry(subject.handle)?.polled_recv.contains(thread.mask());
         let expected = subject.kind != Kind::Gone;
         if polled != expected {
             let what = format!("number {} ({:?}) is polled", subject.watch.number(), subject.kind);
-            trial.check_eq(what, expected, polled, "S11");
+            test.check_eq(what, expected, polled, "S11");
         }
         subject.far.write_all(b"heard").map_err(Failure::broken)?;
     }
     for subject in subjects.iter().filter(|subject| subject.kind != Kind::Gone) {
         let what = format!("the data of number {} ({:?})", subject.watch.number(), subject.kind);
-        lab.wait_until(&what, || subject.watch.text() == "heard")?;
+        harness.wait_until(&what, || subject.watch.text() == "heard")?;
     }
-    lab.fence(thread)?;
+    harness.fence(thread)?;
     let calls = |kind| -> usize {
         subjects.iter().filter(|subject| subject.kind == kind).map(|subject| subject.watch.entered()).sum()
     };
-    trial.check_eq("calls for what is gone", 0, calls(Kind::Gone), "L6");
-    trial.check_eq("calls for what is fresh", SUBJECTS / 4, calls(Kind::Fresh), "bugs 19, 21 and 23");
-    trial.check_eq("calls for what stays", SUBJECTS / 4, calls(Kind::Same), "bug 23");
+    test.check_eq("calls for what is gone", 0, calls(Kind::Gone), "L6");
+    test.check_eq("calls for what is fresh", SUBJECTS / 4, calls(Kind::Fresh), "bugs 19, 21 and 23");
+    test.check_eq("calls for what stays", SUBJECTS / 4, calls(Kind::Same), "bug 23");
     drop(subjects);
-    lab.finish(trial, &[])
+    harness.finish(test, &[])
 }

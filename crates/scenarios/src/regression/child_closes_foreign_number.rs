@@ -18,9 +18,9 @@ use super::set_up::null;
 use crate::catalogue::Scenario;
 use crate::deletion::watch::Watch;
 use crate::descriptors;
-use crate::lab::Lab;
+use crate::harness::Harness;
 use crate::transport::{pair, set_nonblocking};
-use crate::trial::{Failure, Trial, patience};
+use crate::test_context::{Failure, TestContext, patience};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/child-closes-foreign-number",
@@ -58,21 +58,21 @@ impl Drop for Child {
     }
 }
 
-fn run(trial: &mut Trial) -> Result<(), Failure> {
-    let mut lab = Lab::start(trial)?;
-    let thread = lab.thread(0);
-    let mut ends = pair(trial.params.transport).map_err(Failure::broken)?;
+fn run(test: &mut TestContext) -> Result<(), Failure> {
+    let mut harness = Harness::start(test)?;
+    let thread = harness.thread(0);
+    let mut ends = pair(test.params.transport).map_err(Failure::broken)?;
     let watch = Watch::new(&ends.near);
-    let handle = lab.insert(ends.near, watch.recording(), thread)?;
-    lab.core().registration(handle).want_recv().map_err(Failure::broken)?;
-    lab.fence(thread)?;
+    let handle = harness.insert(ends.near, watch.recording(), thread)?;
+    harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
+    harness.fence(thread)?;
 
     let (answers, answer) = pipe().map_err(Failure::broken)?;
-    let before = lab.activity(thread);
+    let before = harness.activity(thread);
     let (waits, leash) = pipe().map_err(Failure::broken)?;
     let inherits =
         Inherits { waits: waits.as_raw_fd(), leash: leash.as_raw_fd(), answer: answer.as_raw_fd() };
-    let forked = lab.on(thread, move |context| {
+    let forked = harness.on(thread, move |context| {
         context.core().before_fork();
         // SAFETY: the thread that forks goes on alone in the child. Beyond what is async-signal-safe it uses the
         // allocator, whose lock nobody else holds: this runtime has one thread, and the scenario's own one waits for
@@ -94,21 +94,21 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
 
     // The child's poller has reported, and the child stays until it is killed.
     let intact = read_answer(&answers);
-    trial.check_eq("the child's poller works", true, intact.is_some(), "bug 5: the child is reported to");
+    test.check_eq("the child's poller works", true, intact.is_some(), "bug 5: the child is reported to");
     let intact = intact.map_or_else(|| "unknown".into(), |count| count.to_string());
-    trial.check_eq("files of the child that are still its own", FOREIGN.to_string(), intact, "bug 5");
-    trial.all_hold()?;
-    lab.fence(thread)?;
-    let since = lab.activity(thread).since(&before);
+    test.check_eq("files of the child that are still its own", FOREIGN.to_string(), intact, "bug 5");
+    test.all_hold()?;
+    harness.fence(thread)?;
+    let since = harness.activity(thread).since(&before);
     let nobodys = since.poll_drop + since.poll_skip;
-    trial.cost_eq("events of the child's registrations that its parent saw", 0, nobodys, "fb8983f21");
+    test.cost_eq("events of the child's registrations that its parent saw", 0, nobodys, "fb8983f21");
     ends.far.write_all(b"still heard").map_err(Failure::broken)?;
-    lab.wait_until("the parent's data", || watch.text() == "still heard")?;
-    trial.check_eq("calls of the parent's handler", 1, watch.entered(), "the child deleted its copy only");
+    harness.wait_until("the parent's data", || watch.text() == "still heard")?;
+    test.check_eq("calls of the parent's handler", 1, watch.entered(), "the child deleted its copy only");
     drop(child);
-    lab.core().registration(handle).delete().map_err(Failure::broken)?;
+    harness.core().registration(handle).delete().map_err(Failure::broken)?;
     drop((ends.far, answers));
-    lab.finish(trial, &[])
+    harness.finish(test, &[])
 }
 
 /// What the child does before it goes back to its loop: other files take the free numbers, what was inherited is

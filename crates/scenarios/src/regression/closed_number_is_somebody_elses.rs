@@ -10,10 +10,10 @@ use metadata::{Axes, Layer, Mode, Transport};
 use crate::catalogue::Scenario;
 use crate::deletion::registration::{identity, unpoisoned};
 use crate::hold::Checkpoints;
-use crate::lab::Lab;
+use crate::harness::Harness;
 use crate::migration::Subject;
 use crate::transport::{copy_at, pair};
-use crate::trial::{Failure, Trial};
+use crate::test_context::{Failure, TestContext};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/closed-number-is-somebody-elses",
@@ -24,7 +24,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     run,
 };
 
-fn run(trial: &mut Trial) -> Result<(), Failure> {
+fn run(test: &mut TestContext) -> Result<(), Failure> {
     let kept = pair(metadata::Transport::Pipe).map_err(Failure::broken)?;
     let file: Arc<OwnedFd> = Arc::new(kept.near);
     let theirs = identity(&*file);
@@ -39,35 +39,35 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
     });
     // Twice: the second runtime works around the strangers that the first one has made room for.
     for round in 0..2 {
-        let mut lab = Lab::start(trial)?;
-        let (first, second) = (lab.thread(0), lab.thread(1));
-        for deleter in lab.threads() {
-            let subject = Subject::start(trial, &mut lab, first)?;
+        let mut harness = Harness::start(test)?;
+        let (first, second) = (harness.thread(0), harness.thread(1));
+        for deleter in harness.threads() {
+            let subject = Subject::start(test, &mut harness, first)?;
             let handle = subject.handle;
-            let deleted = lab.on(deleter, move |context| context.registration(handle).delete())?;
-            trial.check_eq("delete", "Ok(())".into(), format!("{deleted:?}"), "L7");
+            let deleted = harness.on(deleter, move |context| context.registration(handle).delete())?;
+            test.check_eq("delete", "Ok(())".into(), format!("{deleted:?}"), "L7");
         }
         // This one is left to the stop, as the wake descriptors are.
-        let left = Subject::start(trial, &mut lab, second)?;
+        let left = Subject::start(test, &mut harness, second)?;
         let moved_in = unpoisoned(&strangers).len();
-        trial.check("strangers while the threads work", "one per close", moved_in, "bug 6", moved_in > round);
-        stop(trial, lab, left, &strangers)?;
+        test.check("strangers while the threads work", "one per close", moved_in, "bug 6", moved_in > round);
+        stop(test, harness, left, &strangers)?;
         let intact = settle(&strangers, theirs);
-        trial.check_eq("strangers whose number was closed or changed", 0, intact, "S4, bug 6");
-        trial.all_hold()?;
+        test.check_eq("strangers whose number was closed or changed", 0, intact, "S4, bug 6");
+        test.all_hold()?;
     }
     drop(checkpoints);
     Ok(())
 }
 
 /// Ends the trial's runtime; what moved in until then, and during the stop, is not a leak.
-fn stop(trial: &mut Trial, lab: Lab, left: Subject, strangers: &Mutex<Vec<OwnedFd>>) -> Result<(), Failure> {
+fn stop(test: &mut TestContext, harness: Harness, left: Subject, strangers: &Mutex<Vec<OwnedFd>>) -> Result<(), Failure> {
     let mut kept: Vec<RawFd> = unpoisoned(strangers).iter().map(AsRawFd::as_raw_fd).collect();
     // The numbers of what is still registered will be the strangers' by then.
-    kept.extend(lab.core().entries().0.iter().map(|entry| entry.handle.number()));
+    kept.extend(harness.core().entries().0.iter().map(|entry| entry.handle.number()));
     // Its number is left free: nobody of the core closes it.
     drop(left.far);
-    lab.finish(trial, &kept)
+    harness.finish(test, &kept)
 }
 
 /// How many strangers are not what they were. Lets go of the others.

@@ -12,7 +12,7 @@ use crate::deletion::watch::Watch;
 use crate::descriptors;
 use crate::persist::{from_the_system, persist, prepare};
 use crate::transport::pair;
-use crate::trial::{Failure, Trial};
+use crate::test_context::{Failure, TestContext};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/deinit-without-init",
@@ -23,16 +23,16 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     run,
 };
 
-fn run(trial: &mut Trial) -> Result<(), Failure> {
+fn run(test: &mut TestContext) -> Result<(), Failure> {
     let before = descriptors::open();
     let limits = Limits { capacity: 64, groups: 2, threads: 2 };
     let first = GroupId::new(1).and_then(|group| ThreadId::new(group, 0));
     let first = first.ok_or_else(|| Failure::Broken("no first thread".into()))?;
-    let make = trial.make;
+    let make = test.make;
     let backend = || make(&limits).map_err(Failure::broken);
 
     drop(backend()?);
-    unchanged(trial, &before, "a backend without a poller")?;
+    unchanged(test, &before, "a backend without a poller")?;
 
     let some = backend()?;
     let open =
@@ -40,18 +40,18 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
     let poller = open(&*some)?;
     // The backend first, its poller last.
     drop((some, poller));
-    unchanged(trial, &before, "a backend with some of its pollers")?;
+    unchanged(test, &before, "a backend with some of its pollers")?;
 
     let twice = backend()?;
     let poller = open(&*twice)?;
     let again = open(&*twice)?;
     drop((poller, again, twice));
-    unchanged(trial, &before, "a poller that was opened twice")?;
+    unchanged(test, &before, "a poller that was opened twice")?;
 
-    let ends = pair(trial.params.transport).map_err(Failure::broken)?;
+    let ends = pair(test.params.transport).map_err(Failure::broken)?;
     let watch = Watch::new(&ends.near);
     let builder = || Runtime::builder().group(2).group(1);
-    let prepared = prepare(builder, trial.make).map_err(Failure::from_start)?;
+    let prepared = prepare(builder, test.make).map_err(Failure::from_start)?;
     let options = InsertOptions::default();
     let inserted =
         prepared.core().insert(ends.near, watch.recording(), first.group(), ThreadMask::ALL, options);
@@ -60,17 +60,17 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
     drop(prepared);
     let ended = ends.far.ended();
     drop(ends.far);
-    unchanged(trial, &before, "a runtime that was never started")?;
-    trial.check_eq("what was inserted into that one is closed", true, ended, "S4");
-    trial.check_eq("handlers dropped", 1, watch.dropped(), "S4");
+    unchanged(test, &before, "a runtime that was never started")?;
+    test.check_eq("what was inserted into that one is closed", true, ended, "S4");
+    test.check_eq("handlers dropped", 1, watch.dropped(), "S4");
     Ok(())
 }
 
 /// Nothing is open that was not, and nothing is closed that was. If something is, whatever comes next would get its
 /// number.
-fn unchanged(trial: &mut Trial, before: &[RawFd], what: &str) -> Result<(), Failure> {
+fn unchanged(test: &mut TestContext, before: &[RawFd], what: &str) -> Result<(), Failure> {
     let after = descriptors::open();
     let what = format!("open descriptors after {what}");
-    trial.check_eq(what, format!("{before:?}"), format!("{after:?}"), "bug 24");
-    trial.all_hold()
+    test.check_eq(what, format!("{before:?}"), format!("{after:?}"), "bug 24");
+    test.all_hold()
 }

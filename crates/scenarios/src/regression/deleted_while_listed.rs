@@ -12,10 +12,10 @@ use metadata::{Axes, Layer, Mode, Transport};
 use super::one_of_each_group;
 use crate::catalogue::Scenario;
 use crate::gate::Gate;
-use crate::lab::Lab;
+use crate::harness::Harness;
 use crate::recorder::Recorder;
 use crate::transport::{Far, at_number, pair};
-use crate::trial::{Failure, Trial};
+use crate::test_context::{Failure, TestContext};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/deleted-while-listed",
@@ -31,36 +31,36 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     run,
 };
 
-fn run(trial: &mut Trial) -> Result<(), Failure> {
-    let mut lab = Lab::start(trial)?;
-    let [first, second] = one_of_each_group(&lab)?;
+fn run(test: &mut TestContext) -> Result<(), Failure> {
+    let mut harness = Harness::start(test)?;
+    let [first, second] = one_of_each_group(&harness)?;
     for (from, to) in [(first, second), (second, first)] {
-        let held = [lab.hold(from)?, lab.hold(to)?];
+        let held = [harness.hold(from)?, harness.hold(to)?];
         let guards = held.each_ref().map(Gate::guard);
-        let ends = || pair(trial.params.transport).map_err(Failure::broken);
+        let ends = || pair(test.params.transport).map_err(Failure::broken);
         let (before, doomed, after, next) = (ends()?, ends()?, ends()?, ends()?);
         let number = doomed.near.as_raw_fd();
         // In this order in the list of the group that one of them leaves.
-        let before = Listed::new(&lab, before.near, before.far, from)?;
-        let doomed = Listed::new(&lab, doomed.near, doomed.far, from)?;
-        let after = Listed::new(&lab, after.near, after.far, from)?;
-        lab.core().registration(doomed.handle).delete().map_err(Failure::broken)?;
+        let before = Listed::new(&harness, before.near, before.far, from)?;
+        let doomed = Listed::new(&harness, doomed.near, doomed.far, from)?;
+        let after = Listed::new(&harness, after.near, after.far, from)?;
+        harness.core().registration(doomed.handle).delete().map_err(Failure::broken)?;
         let near = at_number(next.near, number).map_err(Failure::broken)?;
-        let next = Listed::new(&lab, near, next.far, to)?;
+        let next = Listed::new(&harness, near, next.far, to)?;
         drop(guards);
         for mut listed in [before, next, after] {
             listed.far.write_all(b"x").map_err(Failure::broken)?;
-            lab.wait_until("it is reported", || listed.recorder.bytes() == b"x")?;
-            lab.fence_all()?;
-            let entry = lab.entry(listed.handle)?;
-            trial.check_eq("updates owed", 0, entry.update_mask.bits(), "L3");
-            trial.check_eq("polled by", listed.thread.mask().bits(), entry.polled_recv.bits(), "S11");
-            trial.check_eq("reports", 1, listed.recorder.reports_on(listed.thread), "L1");
-            trial.all_hold()?;
-            lab.core().registration(listed.handle).delete().map_err(Failure::broken)?;
+            harness.wait_until("it is reported", || listed.recorder.bytes() == b"x")?;
+            harness.fence_all()?;
+            let entry = harness.entry(listed.handle)?;
+            test.check_eq("updates owed", 0, entry.update_mask.bits(), "L3");
+            test.check_eq("polled by", listed.thread.mask().bits(), entry.polled_recv.bits(), "S11");
+            test.check_eq("reports", 1, listed.recorder.reports_on(listed.thread), "L1");
+            test.all_hold()?;
+            harness.core().registration(listed.handle).delete().map_err(Failure::broken)?;
         }
     }
-    lab.finish(trial, &[])
+    harness.finish(test, &[])
 }
 
 /// A registration whose first update is in its group's shared list.
@@ -72,11 +72,11 @@ struct Listed {
 }
 
 impl Listed {
-    fn new(lab: &Lab, near: OwnedFd, far: Far, thread: ThreadId) -> Result<Self, Failure> {
+    fn new(harness: &Harness, near: OwnedFd, far: Far, thread: ThreadId) -> Result<Self, Failure> {
         let recorder = Recorder::new();
-        let handle = lab.insert(near, recorder.clone(), thread)?;
+        let handle = harness.insert(near, recorder.clone(), thread)?;
         // By a thread of no group, so it is nobody's private update.
-        lab.core().registration(handle).want_recv().map_err(Failure::broken)?;
+        harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
         Ok(Self { handle, thread, recorder, far })
     }
 }

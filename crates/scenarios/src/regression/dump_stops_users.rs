@@ -7,11 +7,11 @@ use std::sync::mpsc::channel;
 use metadata::{Axes, Layer, Mode, Transport};
 
 use crate::catalogue::Scenario;
-use crate::lab::Lab;
+use crate::harness::Harness;
 use crate::recorder::Recorder;
 use crate::threads::spawn;
 use crate::transport::pair;
-use crate::trial::{Failure, Trial, patience};
+use crate::test_context::{Failure, TestContext, patience};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/dump-stops-users",
@@ -22,20 +22,20 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     run,
 };
 
-fn run(trial: &mut Trial) -> Result<(), Failure> {
-    let lab = Lab::start(trial)?;
-    let thread = lab.thread(0);
-    let mut ends = pair(trial.params.transport).map_err(Failure::broken)?;
+fn run(test: &mut TestContext) -> Result<(), Failure> {
+    let harness = Harness::start(test)?;
+    let thread = harness.thread(0);
+    let mut ends = pair(test.params.transport).map_err(Failure::broken)?;
     let recorder = Recorder::new();
-    let handle = lab.insert(ends.near, recorder.clone(), thread)?;
-    lab.core().registration(handle).want_recv().map_err(Failure::broken)?;
+    let handle = harness.insert(ends.near, recorder.clone(), thread)?;
+    harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
     let held = recorder.hold_next();
     ends.far.write_all(b"heard").map_err(Failure::broken)?;
     held.reached()?;
 
     // By somebody who may be kept waiting.
     let (tell, told) = channel();
-    let core = Arc::clone(lab.core());
+    let core = Arc::clone(harness.core());
     spawn(move || {
         let entries = core.entries();
         // Before the answer: the lab's end looks for what the core has open.
@@ -43,21 +43,21 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
         let _ = tell.send(entries.0);
     })?;
     let entries = told.recv_timeout(patience());
-    trial.check_eq("the dump is there while the handler runs", true, entries.is_ok(), "L7, bug 25");
-    trial.all_hold()?;
+    test.check_eq("the dump is there while the handler runs", true, entries.is_ok(), "L7, bug 25");
+    test.all_hold()?;
     let entries = entries.unwrap_or_default();
     let shown = entries.iter().find(|entry| entry.handle == handle);
     let running = shown.map(|entry| entry.running.bits());
-    trial.check_eq(
+    test.check_eq(
         "who runs it",
         format!("{:?}", Some(thread.mask().bits())),
         format!("{running:?}"),
         "show fd",
     );
-    let used = lab.core().table().used();
-    trial.check_eq("entries shown", used, entries.len() as u64, "show fd");
+    let used = harness.core().table().used();
+    test.check_eq("entries shown", used, entries.len() as u64, "show fd");
     held.release();
-    lab.wait_until("the data", || recorder.bytes() == b"heard")?;
+    harness.wait_until("the data", || recorder.bytes() == b"heard")?;
     drop(ends.far);
-    lab.finish(trial, &[])
+    harness.finish(test, &[])
 }

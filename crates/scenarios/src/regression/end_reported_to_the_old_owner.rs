@@ -8,9 +8,9 @@ use metadata::{Axes, Layer, Transport};
 
 use super::{about, two_of_a_group};
 use crate::catalogue::Scenario;
-use crate::lab::Lab;
+use crate::harness::Harness;
 use crate::migration::Subject;
-use crate::trial::{Failure, Trial};
+use crate::test_context::{Failure, TestContext};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/end-reported-to-the-old-owner",
@@ -21,11 +21,11 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     run,
 };
 
-fn run(trial: &mut Trial) -> Result<(), Failure> {
-    let mut lab = Lab::start(trial)?;
-    let [old, new] = two_of_a_group(&lab)?;
+fn run(test: &mut TestContext) -> Result<(), Failure> {
+    let mut harness = Harness::start(test)?;
+    let [old, new] = two_of_a_group(&harness)?;
     for window in ["ReportBeforeRunning", "AfterWait"] {
-        let subject = Subject::start(trial, &mut lab, old)?;
+        let subject = Subject::start(test, &mut harness, old)?;
         let script = about(&subject, format!("taken at {window}"), "S3, bug 49");
         let Subject { handle, owner, recorder, far } = subject;
         let counted = Arc::clone(&recorder);
@@ -33,11 +33,11 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
         script
             .worker("old", old)
             .worker("new", new)
-            .does("takes-and-wants", move |speaker| -> Result<(), MoveError> {
-                speaker
+            .does("takes-and-wants", move |participant| -> Result<(), MoveError> {
+                participant
                     .context()
                     .map_or(Err(MoveError::NoThread), |context| context.takeover(handle, owner))?;
-                Ok(speaker.registration(handle).want_recv()?)
+                Ok(participant.registration(handle).want_recv()?)
             })
             .we("closes", || {
                 far = None;
@@ -45,8 +45,8 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
             })
             .we("ends-seen", || Ok(counted.reports()))
             .play(
-                trial,
-                &mut lab,
+                test,
+                &mut harness,
                 &format!(
                     "
                     us            | old         | new
@@ -59,11 +59,11 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
                     "
                 ),
             )?;
-        lab.wait_until("the new owner reads the end", || recorder.reports() > 0)?;
-        lab.fence_all()?;
+        harness.wait_until("the new owner reads the end", || recorder.reports() > 0)?;
+        harness.fence_all()?;
         let seen: Vec<_> = recorder.seen().iter().map(|seen| (seen.thread, seen.end)).collect();
-        trial.check_eq("who read the end", format!("{:?}", [(new, true)]), format!("{seen:?}"), "S1, S3");
-        lab.core().registration(handle).delete().map_err(|error| Failure::Wrong(error.to_string()))?;
+        test.check_eq("who read the end", format!("{:?}", [(new, true)]), format!("{seen:?}"), "S1, S3");
+        harness.core().registration(handle).delete().map_err(|error| Failure::Wrong(error.to_string()))?;
     }
-    lab.finish(trial, &[])
+    harness.finish(test, &[])
 }

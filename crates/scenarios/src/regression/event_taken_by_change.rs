@@ -9,9 +9,9 @@ use metadata::{Axes, Layer};
 use crate::catalogue::Scenario;
 use crate::deletion::watch::Watch;
 use crate::descriptors;
-use crate::lab::Lab;
+use crate::harness::Harness;
 use crate::transport::pair;
-use crate::trial::{Failure, Trial};
+use crate::test_context::{Failure, TestContext};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/event-taken-by-change",
@@ -22,28 +22,28 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     run,
 };
 
-fn run(trial: &mut Trial) -> Result<(), Failure> {
-    let mut lab = Lab::start(trial)?;
-    let thread = lab.thread(0);
-    let mut ready = pair(trial.params.transport).map_err(Failure::broken)?;
-    let mut changed = pair(trial.params.transport).map_err(Failure::broken)?;
+fn run(test: &mut TestContext) -> Result<(), Failure> {
+    let mut harness = Harness::start(test)?;
+    let thread = harness.thread(0);
+    let mut ready = pair(test.params.transport).map_err(Failure::broken)?;
+    let mut changed = pair(test.params.transport).map_err(Failure::broken)?;
     let (waiting, newcomer) = (Watch::new(&ready.near), Watch::new(&changed.near));
-    let handle = lab.insert(ready.near, waiting.recording(), thread)?;
-    let next = lab.insert(changed.near, newcomer.recording(), thread)?;
-    lab.core().registration(handle).want_recv().map_err(Failure::broken)?;
-    lab.fence(thread)?;
+    let handle = harness.insert(ready.near, waiting.recording(), thread)?;
+    let next = harness.insert(changed.near, newcomer.recording(), thread)?;
+    harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
+    harness.fence(thread)?;
 
     // The thread is between two turns: it finds both the event and the change.
-    let turn = lab.hold(thread)?;
+    let turn = harness.hold(thread)?;
     ready.far.write_all(b"heard").map_err(Failure::broken)?;
-    lab.wait_until("the data", || descriptors::readable(waiting.number()))?;
-    lab.core().registration(next).want_recv().map_err(Failure::broken)?;
+    harness.wait_until("the data", || descriptors::readable(waiting.number()))?;
+    harness.core().registration(next).want_recv().map_err(Failure::broken)?;
     turn.open();
-    lab.fence(thread)?;
-    trial.check_eq("what was read", "heard".into(), waiting.text(), "L1: no event is lost");
-    trial.check_eq("reports", 1, waiting.entered(), "L1");
+    harness.fence(thread)?;
+    test.check_eq("what was read", "heard".into(), waiting.text(), "L1: no event is lost");
+    test.check_eq("reports", 1, waiting.entered(), "L1");
     changed.far.write_all(b"heard, too").map_err(Failure::broken)?;
-    lab.wait_until("the newcomer's data", || newcomer.text() == "heard, too")?;
+    harness.wait_until("the newcomer's data", || newcomer.text() == "heard, too")?;
     drop((ready.far, changed.far));
-    lab.finish(trial, &[])
+    harness.finish(test, &[])
 }

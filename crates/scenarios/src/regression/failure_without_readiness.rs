@@ -13,9 +13,9 @@ use nix::sys::socket::{AddressFamily, SockFlag, SockType, SockaddrIn, connect, g
 
 use super::set_up::{deserted, fill, is_quiet};
 use crate::catalogue::Scenario;
-use crate::lab::Lab;
+use crate::harness::Harness;
 use crate::transport::{no_such, pair, set_nonblocking};
-use crate::trial::{Failure, Trial};
+use crate::test_context::{Failure, TestContext};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/failure-without-readiness",
@@ -29,11 +29,11 @@ pub(crate) const SCENARIO: Scenario = Scenario {
 /// What makes sending impossible, once it is dropped.
 type Peer = Option<Box<dyn Send>>;
 
-fn run(trial: &mut Trial) -> Result<(), Failure> {
-    let mut lab = Lab::start(trial)?;
-    let thread = lab.thread(0);
-    let (subject, peer, expected) = match trial.params.transport {
-        Transport::Tcp => refused(trial, deserted()?)?,
+fn run(test: &mut TestContext) -> Result<(), Failure> {
+    let mut harness = Harness::start(test)?;
+    let thread = harness.thread(0);
+    let (subject, peer, expected) = match test.params.transport {
+        Transport::Tcp => refused(test, deserted()?)?,
         Transport::Unix => {
             let ends = pair(Transport::Unix).map_err(Failure::broken)?;
             // Linux remembers that the peer left what was sent unread.
@@ -59,27 +59,27 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
         }
     };
     let connecting = peer.is_none();
-    let handle = lab.insert(subject, Arc::new(handler), thread)?;
-    lab.core().registration(handle).cant_send().map_err(Failure::broken)?;
-    lab.core().registration(handle).want_send().map_err(Failure::broken)?;
-    lab.fence(thread)?;
+    let handle = harness.insert(subject, Arc::new(handler), thread)?;
+    harness.core().registration(handle).cant_send().map_err(Failure::broken)?;
+    harness.core().registration(handle).want_send().map_err(Failure::broken)?;
+    harness.fence(thread)?;
     let answers = || answers.lock().unwrap_or_else(PoisonError::into_inner).clone();
     if !connecting {
-        trial.check_eq("reports while it is full", 0, answers().len(), "S18");
+        test.check_eq("reports while it is full", 0, answers().len(), "S18");
     }
     drop(peer);
-    lab.wait_until("the report", || !answers().is_empty())?;
-    is_quiet(trial, &mut lab, thread, "after the report", "L6")?;
+    harness.wait_until("the report", || !answers().is_empty())?;
+    is_quiet(test, &mut harness, thread, "after the report", "L6")?;
     let answers = answers();
     let holds = answers.len() == 1 && expected.contains(&answers[0]);
     let expected = format!("one of {expected:?}, once");
-    trial.check("what the owner found", expected, format!("{answers:?}"), "bug 48", holds);
-    lab.core().registration(handle).delete().map_err(Failure::broken)?;
-    lab.finish(trial, &[])
+    test.check("what the owner found", expected, format!("{answers:?}"), "bug 48", holds);
+    harness.core().registration(handle).delete().map_err(Failure::broken)?;
+    harness.finish(test, &[])
 }
 
 /// A connect that nobody accepts, and the error that it will end with.
-fn refused(trial: &mut Trial, address: SocketAddrV4) -> Result<(OwnedFd, Peer, Vec<Errno>), Failure> {
+fn refused(test: &mut TestContext, address: SocketAddrV4) -> Result<(OwnedFd, Peer, Vec<Errno>), Failure> {
     let socket =
         socket(AddressFamily::Inet, SockType::Stream, SockFlag::empty(), None).map_err(Failure::broken)?;
     set_nonblocking(&socket).map_err(Failure::broken)?;
@@ -90,8 +90,8 @@ fn refused(trial: &mut Trial, address: SocketAddrV4) -> Result<(OwnedFd, Peer, V
         _ => vec![Errno::ECONNREFUSED],
     };
     let known = matches!(answer, Err(Errno::EINPROGRESS | Errno::ECONNREFUSED));
-    trial.check("connect", "EINPROGRESS or ECONNREFUSED", format!("{answer:?}"), "connect(2)", known);
-    trial.all_hold()?;
+    test.check("connect", "EINPROGRESS or ECONNREFUSED", format!("{answer:?}"), "connect(2)", known);
+    test.all_hold()?;
     Ok((socket, None, expected))
 }
 

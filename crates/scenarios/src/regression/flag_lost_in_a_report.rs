@@ -7,11 +7,11 @@ use metadata::{Axes, Layer, Transport};
 
 use super::about;
 use crate::catalogue::Scenario;
-use crate::lab::Lab;
+use crate::harness::Harness;
 use crate::migration::Subject;
 use crate::recorder::Recorder;
 use crate::transport::pair;
-use crate::trial::{Failure, Trial};
+use crate::test_context::{Failure, TestContext};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/flag-lost-in-a-report",
@@ -24,30 +24,30 @@ pub(crate) const SCENARIO: Scenario = Scenario {
 
 const FLAGS: u32 = CLONED | EXPORTED | LINGER_RISK;
 
-fn run(trial: &mut Trial) -> Result<(), Failure> {
-    let mut lab = Lab::start(trial)?;
-    set_during_a_report(trial, &mut lab)?;
-    deleted_during_a_report(trial, &mut lab)?;
-    kept_by_every_call(trial, &mut lab)?;
-    lab.finish(trial, &[])
+fn run(test: &mut TestContext) -> Result<(), Failure> {
+    let mut harness = Harness::start(test)?;
+    set_during_a_report(test, &mut harness)?;
+    deleted_during_a_report(test, &mut harness)?;
+    kept_by_every_call(test, &mut harness)?;
+    harness.finish(test, &[])
 }
 
-fn flags(lab: &Lab, handle: FdHandle) -> Result<u32, Failure> {
-    Ok(lab.entry(handle)?.state & FLAGS)
+fn flags(harness: &Harness, handle: FdHandle) -> Result<u32, Failure> {
+    Ok(harness.entry(handle)?.state & FLAGS)
 }
 
-fn set_during_a_report(trial: &mut Trial, lab: &mut Lab) -> Result<(), Failure> {
-    let runner = lab.thread(0);
-    let mut subject = Subject::start(trial, lab, runner)?;
+fn set_during_a_report(test: &mut TestContext, harness: &mut Harness) -> Result<(), Failure> {
+    let runner = harness.thread(0);
+    let mut subject = Subject::start(test, harness, runner)?;
     let handle = subject.handle;
     about(&subject, "marked as cloned during a report", "suspect 3")
         .worker("runner", runner)
         .outsider("marker")
-        .does("marks", move |speaker| speaker.registration(handle).mark_cloned())
+        .does("marks", move |participant| participant.registration(handle).mark_cloned())
         .we("writes", || subject.write(b"x"))
         .play(
-            trial,
-            lab,
+            test,
+            harness,
             "
             us     | runner           | marker
             writes |                  |
@@ -56,17 +56,17 @@ fn set_during_a_report(trial: &mut Trial, lab: &mut Lab) -> Result<(), Failure> 
                    | ends             |
             ",
         )?;
-    subject.wait_for_bytes(lab, b"x")?;
-    trial.check_eq("flags after the report", CLONED, flags(lab, handle)?, "suspect 3");
-    trial.all_hold()?;
-    subject.end(lab)
+    subject.wait_for_bytes(harness, b"x")?;
+    test.check_eq("flags after the report", CLONED, flags(harness, handle)?, "suspect 3");
+    test.all_hold()?;
+    subject.end(harness)
 }
 
 /// The token is a flag, too.
-fn deleted_during_a_report(trial: &mut Trial, lab: &mut Lab) -> Result<(), Failure> {
-    let runner = lab.thread(0);
-    let mut subject = Subject::start(trial, lab, runner)?;
-    let core = std::sync::Arc::clone(lab.core());
+fn deleted_during_a_report(test: &mut TestContext, harness: &mut Harness) -> Result<(), Failure> {
+    let runner = harness.thread(0);
+    let mut subject = Subject::start(test, harness, runner)?;
+    let core = std::sync::Arc::clone(harness.core());
     let before = core.registration_counts().closed;
     about(&subject, "deleted during a report", "S14, suspect 3")
         .worker("runner", runner)
@@ -74,8 +74,8 @@ fn deleted_during_a_report(trial: &mut Trial, lab: &mut Lab) -> Result<(), Failu
         .we("writes", || subject.write(b"x"))
         .we("closed", || Ok(core.registration_counts().closed - before))
         .play(
-            trial,
-            lab,
+            test,
+            harness,
             "
             us         | runner           | deleter
             writes     |                  |
@@ -87,15 +87,15 @@ fn deleted_during_a_report(trial: &mut Trial, lab: &mut Lab) -> Result<(), Failu
         )
 }
 
-fn kept_by_every_call(trial: &mut Trial, lab: &mut Lab) -> Result<(), Failure> {
-    let thread = lab.thread(0);
-    let ends = pair(trial.params.transport).map_err(Failure::broken)?;
-    let options = InsertOptions { cloned: true, exported: true, reset_on_close: true, ..lab.options() };
-    let handle = lab
+fn kept_by_every_call(test: &mut TestContext, harness: &mut Harness) -> Result<(), Failure> {
+    let thread = harness.thread(0);
+    let ends = pair(test.params.transport).map_err(Failure::broken)?;
+    let options = InsertOptions { cloned: true, exported: true, reset_on_close: true, ..harness.options() };
+    let handle = harness
         .core()
         .insert(ends.near, Recorder::new(), thread.group(), thread.mask(), options)
         .map_err(Failure::broken)?;
-    let states = lab.on(thread, move |context| {
+    let states = harness.on(thread, move |context| {
         let fd = context.registration(handle);
         let calls: [(_, Result<(), _>); 8] = [
             ("want_recv", fd.want_recv()),
@@ -109,8 +109,8 @@ fn kept_by_every_call(trial: &mut Trial, lab: &mut Lab) -> Result<(), Failure> {
         ];
         calls.map(|(name, _)| name).join(", ")
     })?;
-    let entry = lab.entry(handle)?;
-    trial.check_eq(format!("flags after {states}"), FLAGS, entry.state & FLAGS, "bug 47");
-    trial.check_eq("active after them", 0, entry.state & ACTIVE, "protocol 10.2");
-    lab.core().registration(handle).delete().map_err(|error| Failure::Wrong(error.to_string()))
+    let entry = harness.entry(handle)?;
+    test.check_eq(format!("flags after {states}"), FLAGS, entry.state & FLAGS, "bug 47");
+    test.check_eq("active after them", 0, entry.state & ACTIVE, "protocol 10.2");
+    harness.core().registration(handle).delete().map_err(|error| Failure::Wrong(error.to_string()))
 }

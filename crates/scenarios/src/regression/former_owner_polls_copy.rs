@@ -8,10 +8,10 @@ use metadata::{Axes, Layer, Transport};
 
 use crate::catalogue::Scenario;
 use crate::descriptors;
-use crate::lab::Lab;
+use crate::harness::Harness;
 use crate::recorder::Recorder;
 use crate::transport::{pair, read_all};
-use crate::trial::{Failure, Trial};
+use crate::test_context::{Failure, TestContext};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/former-owner-polls-copy",
@@ -22,53 +22,53 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     run,
 };
 
-fn run(trial: &mut Trial) -> Result<(), Failure> {
-    let mut lab = Lab::start(trial)?;
-    let (old, new) = (lab.thread(0), lab.thread(1));
-    let kernel_state = lab.core().backend().capabilities().kernel_state;
-    let mut ends = pair(trial.params.transport).map_err(Failure::broken)?;
+fn run(test: &mut TestContext) -> Result<(), Failure> {
+    let mut harness = Harness::start(test)?;
+    let (old, new) = (harness.thread(0), harness.thread(1));
+    let kernel_state = harness.core().backend().capabilities().kernel_state;
+    let mut ends = pair(test.params.transport).map_err(Failure::broken)?;
     let recorder = Recorder::new();
     let owner = recorder.id();
-    let handle = lab.insert(ends.near, recorder.clone(), old)?;
-    lab.core().registration(handle).want_recv().map_err(Failure::broken)?;
-    lab.fence(old)?;
+    let handle = harness.insert(ends.near, recorder.clone(), old)?;
+    harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
+    harness.fence(old)?;
 
     // The old owner does not come to look at its poller before all is over.
-    let turn = lab.hold(old)?;
-    let taken = lab.on(new, move |context| context.takeover(handle, owner))?;
-    trial.check_eq("takeover", "Ok(())".into(), format!("{taken:?}"), "L9");
-    lab.on(new, move |context| context.registration(handle).want_recv())?.map_err(Failure::broken)?;
-    lab.fence(new)?;
-    let entry = lab.entry(handle)?;
-    trial.check_eq("the new owner polls it", true, entry.polled_recv.contains(new.mask()), "L1");
-    let copy = lab.core().registration(handle).duplicate().map_err(Failure::broken)?;
+    let turn = harness.hold(old)?;
+    let taken = harness.on(new, move |context| context.takeover(handle, owner))?;
+    test.check_eq("takeover", "Ok(())".into(), format!("{taken:?}"), "L9");
+    harness.on(new, move |context| context.registration(handle).want_recv())?.map_err(Failure::broken)?;
+    harness.fence(new)?;
+    let entry = harness.entry(handle)?;
+    test.check_eq("the new owner polls it", true, entry.polled_recv.contains(new.mask()), "L1");
+    let copy = harness.core().registration(handle).duplicate().map_err(Failure::broken)?;
     let copy = OwnedFd::from(copy);
-    let before = [old, new].map(|thread| lab.activity(thread));
-    lab.core().registration(handle).delete().map_err(Failure::broken)?;
+    let before = [old, new].map(|thread| harness.activity(thread));
+    harness.core().registration(handle).delete().map_err(Failure::broken)?;
     ends.far.write_all(b"for the copy").map_err(Failure::broken)?;
-    lab.wait_until("the copy's data", || descriptors::readable(copy.as_raw_fd()))?;
+    harness.wait_until("the copy's data", || descriptors::readable(copy.as_raw_fd()))?;
     turn.open();
-    lab.fence_all()?;
+    harness.fence_all()?;
     let reported = [old, new].into_iter().zip(&before).map(|(thread, before)| {
-        let since = lab.activity(thread).since(before);
+        let since = harness.activity(thread).since(before);
         since.poll_drop + since.poll_skip
     });
     let reported: u64 = reported.sum();
     if kernel_state {
-        trial.check_eq("events for nobody", 0, reported, "S11, L5, bug 13");
+        test.check_eq("events for nobody", 0, reported, "S11, L5, bug 13");
     } else {
         // Without kernel state, the array that a thread sleeps on may be from before the delete, which is told once.
-        trial.check("events for nobody", "at most 1", reported, "L5", reported <= 1);
+        test.check("events for nobody", "at most 1", reported, "L5", reported <= 1);
     }
-    trial.check_eq("handler calls", 0, recorder.reports(), "S6");
+    test.check_eq("handler calls", 0, recorder.reports(), "S6");
     let mut bytes = Vec::new();
     read_all(&copy, &mut bytes).map_err(Failure::broken)?;
-    trial.check_eq(
+    test.check_eq(
         "bytes for the copy",
         "for the copy".into(),
         String::from_utf8_lossy(&bytes).into_owned(),
         "S4",
     );
     drop((copy, ends.far));
-    lab.finish(trial, &[])
+    harness.finish(test, &[])
 }

@@ -11,9 +11,9 @@ use nix::sys::socket::{Shutdown, shutdown};
 
 use crate::catalogue::Scenario;
 use crate::descriptors;
-use crate::lab::Lab;
+use crate::harness::Harness;
 use crate::transport::{pair, read_all};
-use crate::trial::{Failure, Trial};
+use crate::test_context::{Failure, TestContext};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/hangup-after-own-shutdown",
@@ -33,10 +33,10 @@ struct Answer {
     reports: usize,
 }
 
-fn run(trial: &mut Trial) -> Result<(), Failure> {
-    let mut lab = Lab::start(trial)?;
-    let thread = lab.thread(0);
-    let mut ends = pair(trial.params.transport).map_err(Failure::broken)?;
+fn run(test: &mut TestContext) -> Result<(), Failure> {
+    let mut harness = Harness::start(test)?;
+    let thread = harness.thread(0);
+    let mut ends = pair(test.params.transport).map_err(Failure::broken)?;
     let number = ends.near.as_raw_fd();
     shutdown(number, Shutdown::Write).map_err(Failure::broken)?;
     let answer = Arc::new(Mutex::new(Answer::default()));
@@ -55,21 +55,21 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
             let _ = if answer.ended { ready.registration().stop_recv() } else { ready.registration().cant_recv() };
         }
     };
-    let handle = lab.insert(ends.near, Arc::new(handler), thread)?;
+    let handle = harness.insert(ends.near, Arc::new(handler), thread)?;
     // Data and end are there before the first wait, if the transport is fast enough.
-    let turn = lab.hold(thread)?;
-    lab.core().registration(handle).want_recv().map_err(Failure::broken)?;
+    let turn = harness.hold(thread)?;
+    harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
     ends.far.write_all(b"the answer").map_err(Failure::broken)?;
     drop(ends.far);
-    lab.wait_until("the data", || descriptors::readable(number))?;
+    harness.wait_until("the data", || descriptors::readable(number))?;
     turn.open();
-    lab.wait_until("the end", || answer.lock().unwrap_or_else(PoisonError::into_inner).ended)?;
-    lab.fence(thread)?;
+    harness.wait_until("the end", || answer.lock().unwrap_or_else(PoisonError::into_inner).ended)?;
+    harness.fence(thread)?;
     let answer = std::mem::take(&mut *answer.lock().unwrap_or_else(PoisonError::into_inner));
-    trial.check_eq("reports of an error", 0, answer.errors, "bug 36");
+    test.check_eq("reports of an error", 0, answer.errors, "bug 36");
     let text = String::from_utf8_lossy(&answer.bytes).into_owned();
-    trial.check_eq("what was read", "the answer".into(), text, "bug 36: not truncated");
-    trial.count("reports", answer.reports as u64);
-    lab.core().registration(handle).delete().map_err(Failure::broken)?;
-    lab.finish(trial, &[])
+    test.check_eq("what was read", "the answer".into(), text, "bug 36: not truncated");
+    test.count("reports", answer.reports as u64);
+    harness.core().registration(handle).delete().map_err(Failure::broken)?;
+    harness.finish(test, &[])
 }

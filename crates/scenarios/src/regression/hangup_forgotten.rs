@@ -11,9 +11,9 @@ use metadata::{Axes, Layer, Transport};
 use super::set_up::stop_sending;
 use crate::catalogue::Scenario;
 use crate::descriptors;
-use crate::lab::Lab;
+use crate::harness::Harness;
 use crate::transport::pair;
-use crate::trial::{Failure, Trial, is_stray};
+use crate::test_context::{Failure, TestContext, is_stray};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/hangup-forgotten",
@@ -64,27 +64,27 @@ impl Handler for Reader {
     }
 }
 
-fn run(trial: &mut Trial) -> Result<(), Failure> {
-    let lab = Lab::start(trial)?;
-    let thread = lab.thread(0);
-    let knows_end = lab.core().backend().capabilities().read_shutdown;
-    let mut ends = pair(trial.params.transport).map_err(Failure::broken)?;
+fn run(test: &mut TestContext) -> Result<(), Failure> {
+    let harness = Harness::start(test)?;
+    let thread = harness.thread(0);
+    let knows_end = harness.core().backend().capabilities().read_shutdown;
+    let mut ends = pair(test.params.transport).map_err(Failure::broken)?;
     let number = std::os::fd::AsRawFd::as_raw_fd(&ends.near);
     let reader = Arc::new(Reader { knows_end, seen: Mutex::default() });
-    let handle = lab.insert(ends.near, reader.clone(), thread)?;
+    let handle = harness.insert(ends.near, reader.clone(), thread)?;
     // Both before the first wait.
-    let turn = lab.hold(thread)?;
-    lab.core().registration(handle).want_recv().map_err(Failure::broken)?;
+    let turn = harness.hold(thread)?;
+    harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
     ends.far.write_all(DATA).map_err(Failure::broken)?;
     stop_sending(&ends.far)?;
-    lab.wait_until("the data", || descriptors::readable(number))?;
+    harness.wait_until("the data", || descriptors::readable(number))?;
     turn.open();
     let seen = || reader.seen.lock().unwrap_or_else(PoisonError::into_inner).clone();
-    lab.wait_until("three reports", || seen().len() >= 3)?;
+    harness.wait_until("three reports", || seen().len() >= 3)?;
     let seen = seen();
 
     let [first, second, third] = [seen[0], seen[1], seen[2]];
-    trial.check_eq(
+    test.check_eq(
         "bytes read at the first report",
         format!("{:?}", Some(DATA.len())),
         format!("{:?}", first.read),
@@ -92,20 +92,20 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
     );
     let hangup = |seen: &Seen| seen.state & state::POLL_HUP != 0;
     if knows_end {
-        trial.check_eq("the end is known at the first report", true, hangup(&first), "S15");
+        test.check_eq("the end is known at the first report", true, hangup(&first), "S15");
     }
-    trial.check_eq(
+    test.check_eq(
         "the second report",
         "READY_W".into(),
         format!("{:?}", second.events),
         "only sending is wanted",
     );
     if knows_end {
-        trial.check_eq("the end is known at the second report", true, hangup(&second), "S15, bug 4");
+        test.check_eq("the end is known at the second report", true, hangup(&second), "S15, bug 4");
         let again = third.events.intersects(Events::SHUT_R);
-        trial.check_eq("the end is reported again once receiving is wanted", true, again, "bug 4");
+        test.check_eq("the end is reported again once receiving is wanted", true, again, "bug 4");
     }
-    trial.check_eq("bytes read at the third report", "Some(0)".into(), format!("{:?}", third.read), "bug 4");
+    test.check_eq("bytes read at the third report", "Some(0)".into(), format!("{:?}", third.read), "bug 4");
     drop(ends.far);
-    lab.finish(trial, &[])
+    harness.finish(test, &[])
 }

@@ -10,9 +10,9 @@ use super::set_up::is_quiet;
 use crate::catalogue::Scenario;
 use crate::deletion::watch::Watch;
 use crate::descriptors;
-use crate::lab::Lab;
+use crate::harness::Harness;
 use crate::transport::pair;
-use crate::trial::{Failure, Trial};
+use crate::test_context::{Failure, TestContext};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/hangup-without-wants-spins",
@@ -23,10 +23,10 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     run,
 };
 
-fn run(trial: &mut Trial) -> Result<(), Failure> {
-    let mut lab = Lab::start(trial)?;
-    let thread = lab.thread(0);
-    let mut ends = pair(trial.params.transport).map_err(Failure::broken)?;
+fn run(test: &mut TestContext) -> Result<(), Failure> {
+    let mut harness = Harness::start(test)?;
+    let thread = harness.thread(0);
+    let mut ends = pair(test.params.transport).map_err(Failure::broken)?;
     let watch = Watch::new(&ends.near);
     let handler = {
         let watch = std::sync::Arc::clone(&watch);
@@ -35,33 +35,33 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
             let _ = ready.registration().stop_both();
         })
     };
-    let handle = lab.insert(ends.near, handler, thread)?;
+    let handle = harness.insert(ends.near, handler, thread)?;
 
     // Both directions are ready when the thread first looks.
-    let turn = lab.hold(thread)?;
+    let turn = harness.hold(thread)?;
     ends.far.write_all(b"heard").map_err(Failure::broken)?;
-    lab.wait_until("the data", || descriptors::readable(watch.number()))?;
-    lab.core().registration(handle).want_recv().map_err(Failure::broken)?;
-    lab.core().registration(handle).want_send().map_err(Failure::broken)?;
+    harness.wait_until("the data", || descriptors::readable(watch.number()))?;
+    harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
+    harness.core().registration(handle).want_send().map_err(Failure::broken)?;
     turn.open();
-    lab.wait_until("the report", || watch.entered() > 0)?;
-    lab.fence(thread)?;
-    trial.check_eq("handler calls for both directions", 1, watch.entered(), "bug 85");
+    harness.wait_until("the report", || watch.entered() > 0)?;
+    harness.fence(thread)?;
+    test.check_eq("handler calls for both directions", 1, watch.entered(), "bug 85");
 
     // It stays registered for receiving while nobody wants anything.
-    lab.core().registration(handle).want_recv().map_err(Failure::broken)?;
-    lab.fence(thread)?;
-    lab.core().registration(handle).stop_recv().map_err(Failure::broken)?;
-    let polled = lab.entry(handle)?.polled_recv.contains(thread.mask());
-    trial.check_eq("polled, though no longer wanted", true, polled, "protocol 10.2: stopping is lazy");
+    harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
+    harness.fence(thread)?;
+    harness.core().registration(handle).stop_recv().map_err(Failure::broken)?;
+    let polled = harness.entry(handle)?.polled_recv.contains(thread.mask());
+    test.check_eq("polled, though no longer wanted", true, polled, "protocol 10.2: stopping is lazy");
     let calls = watch.entered();
     drop(ends.far);
-    lab.wait_until("the end", || descriptors::readable(watch.number()))?;
-    lab.fence(thread)?;
-    is_quiet(trial, &mut lab, thread, "after a hang-up that nobody wants", "L6, bugs 61 and 85")?;
-    trial.check_eq("handler calls for it", 0, watch.entered() - calls, "S18");
-    let entry = lab.entry(handle)?;
-    trial.check_eq("polled by", 0, entry.polled_recv.or(entry.polled_send).bits(), "L6");
-    lab.core().registration(handle).delete().map_err(Failure::broken)?;
-    lab.finish(trial, &[])
+    harness.wait_until("the end", || descriptors::readable(watch.number()))?;
+    harness.fence(thread)?;
+    is_quiet(test, &mut harness, thread, "after a hang-up that nobody wants", "L6, bugs 61 and 85")?;
+    test.check_eq("handler calls for it", 0, watch.entered() - calls, "S18");
+    let entry = harness.entry(handle)?;
+    test.check_eq("polled by", 0, entry.polled_recv.or(entry.polled_send).bits(), "L6");
+    harness.core().registration(handle).delete().map_err(Failure::broken)?;
+    harness.finish(test, &[])
 }

@@ -16,9 +16,9 @@ use super::set_up::{null, raise_limit};
 use crate::catalogue::Scenario;
 use crate::deletion::watch::Watch;
 use crate::hold::Checkpoints;
-use crate::lab::Lab;
+use crate::harness::Harness;
 use crate::transport::{at_number, pair};
-use crate::trial::{Failure, Trial, patience};
+use crate::test_context::{Failure, TestContext, patience};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/highest-number-unpolled",
@@ -33,8 +33,8 @@ pub(crate) const SCENARIO: Scenario = Scenario {
 const ABOVE: RawFd = 200;
 const CAPACITY: usize = 1024;
 
-fn run(trial: &mut Trial) -> Result<(), Failure> {
-    let probe = (trial.make)(&Limits { capacity: 64, groups: 1, threads: 1 }).map_err(Failure::broken)?;
+fn run(test: &mut TestContext) -> Result<(), Failure> {
+    let probe = (test.make)(&Limits { capacity: 64, groups: 1, threads: 1 }).map_err(Failure::broken)?;
     let capacity = probe.capabilities().max_descriptors.map_or(CAPACITY, |most| most.min(CAPACITY));
     drop(probe);
     raise_limit(capacity as nix::libc::rlim_t)?;
@@ -47,8 +47,8 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
         }
         Ok::<_, std::io::Error>(taken)
     };
-    let mut lab = Lab::start_with(
-        trial,
+    let mut harness = Harness::start_with(
+        test,
         |builder| {
             // Those of the last try would be in the way.
             fillers.replace(Ok(Vec::new())).ok();
@@ -57,43 +57,43 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
         },
         |_| fillers.replace(Ok(Vec::new())).map(drop).map_err(Failure::broken),
     )?;
-    for thread in lab.threads() {
-        woken(trial, &mut lab, thread)?;
+    for thread in harness.threads() {
+        woken(test, &mut harness, thread)?;
     }
 
     // Each is the highest number at the time when it is registered, from the wake descriptors up.
     let borders = [511, 512, 513, capacity - 1].map(|number| number as RawFd);
     let mut subjects = Vec::new();
     for number in borders.into_iter().filter(|number| (*number as usize) < capacity) {
-        let mut ends = pair(trial.params.transport).map_err(Failure::broken)?;
+        let mut ends = pair(test.params.transport).map_err(Failure::broken)?;
         let near = at_number(ends.near, number).map_err(Failure::broken)?;
         let watch = Watch::new(&near);
-        let thread = lab.thread(0);
-        let handle = lab.insert(near, watch.recording(), thread)?;
-        lab.core().registration(handle).want_recv().map_err(Failure::broken)?;
+        let thread = harness.thread(0);
+        let handle = harness.insert(near, watch.recording(), thread)?;
+        harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
         ends.far.write_all(b"heard").map_err(Failure::broken)?;
-        lab.wait_until(&format!("the data of number {number}"), || watch.text() == "heard")?;
-        trial.check_eq(format!("reports of number {number}"), 1, watch.entered(), "L1, bugs 12 and 14");
+        harness.wait_until(&format!("the data of number {number}"), || watch.text() == "heard")?;
+        test.check_eq(format!("reports of number {number}"), 1, watch.entered(), "L1, bugs 12 and 14");
         subjects.push(ends.far);
     }
     drop(subjects);
-    lab.finish(trial, &[])
+    harness.finish(test, &[])
 }
 
 /// A thread that is just going to sleep hears of a task.
-fn woken(trial: &mut Trial, lab: &mut Lab, thread: ThreadId) -> Result<(), Failure> {
-    lab.fence(thread)?;
+fn woken(test: &mut TestContext, harness: &mut Harness, thread: ThreadId) -> Result<(), Failure> {
+    harness.fence(thread)?;
     let checkpoints = Checkpoints::watch();
     let held = checkpoints.hold(thread, Point::BeforeWait, -1);
     // It comes there when it goes round its loop once more.
     let (tell, told) = channel();
-    lab.core().post(thread, |_| {});
+    harness.core().post(thread, |_| {});
     held.reached()?;
-    lab.core().post(thread, move |_| {
+    harness.core().post(thread, move |_| {
         let _ = tell.send(());
     });
     held.release();
     let woken = told.recv_timeout(patience()).is_ok();
-    trial.check_eq(format!("thread {thread} is woken"), true, woken, "L2, bugs 12 and 81");
-    trial.all_hold()
+    test.check_eq(format!("thread {thread} is woken"), true, woken, "L2, bugs 12 and 81");
+    test.all_hold()
 }

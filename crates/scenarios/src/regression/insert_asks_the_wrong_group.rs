@@ -7,10 +7,10 @@ use fd_core::ids::{GroupId, ThreadId, ThreadMask};
 use metadata::{Axes, Layer, Mode, Transport};
 
 use crate::catalogue::Scenario;
-use crate::lab::Lab;
+use crate::harness::Harness;
 use crate::recorder::Recorder;
 use crate::transport::pair;
-use crate::trial::{Failure, Trial};
+use crate::test_context::{Failure, TestContext};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/insert-asks-the-wrong-group",
@@ -21,48 +21,48 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     run,
 };
 
-fn run(trial: &mut Trial) -> Result<(), Failure> {
-    let mut lab = Lab::start_with(trial, |builder| builder.group(3), |_| Ok(()))?;
-    let target = lab.threads().into_iter().max().map_or(lab.thread(0).group(), ThreadId::group);
-    let has = lab.core().table().threads(target);
-    for caller in [None, Some(lab.thread(0))] {
+fn run(test: &mut TestContext) -> Result<(), Failure> {
+    let mut harness = Harness::start_with(test, |builder| builder.group(3), |_| Ok(()))?;
+    let target = harness.threads().into_iter().max().map_or(harness.thread(0).group(), ThreadId::group);
+    let has = harness.core().table().threads(target);
+    for caller in [None, Some(harness.thread(0))] {
         for (asked, kept) in
             [(has, has), (ThreadMask::ALL, has), (ThreadMask::from_bits(0b100), ThreadMask::from_bits(0b100))]
         {
-            insert(trial, &mut lab, caller, target, asked, kept)?;
+            insert(test, &mut harness, caller, target, asked, kept)?;
         }
     }
-    lab.finish(trial, &[])
+    harness.finish(test, &[])
 }
 
 fn insert(
-    trial: &mut Trial,
-    lab: &mut Lab,
+    test: &mut TestContext,
+    harness: &mut Harness,
     caller: Option<ThreadId>,
     target: GroupId,
     asked: ThreadMask,
     kept: ThreadMask,
 ) -> Result<(), Failure> {
-    let mut ends = pair(trial.params.transport).map_err(Failure::broken)?;
+    let mut ends = pair(test.params.transport).map_err(Failure::broken)?;
     let recorder = Recorder::new();
-    let (handler, options, near) = (recorder.clone(), lab.options(), ends.near);
+    let (handler, options, near) = (recorder.clone(), harness.options(), ends.near);
     let inserted = match caller {
         Some(caller) => {
-            lab.on(caller, move |context| context.core().insert(near, handler, target, asked, options))?
+            harness.on(caller, move |context| context.core().insert(near, handler, target, asked, options))?
         }
-        None => lab.core().insert(near, handler, target, asked, options),
+        None => harness.core().insert(near, handler, target, asked, options),
     };
     let what = format!("insert of {asked:?} for {target} by {caller:?}");
     let handle = match inserted {
         Ok(handle) => handle,
         Err(error) => {
-            trial.check(what, "accepted", error.reason, "S19, bug 78", false);
-            return trial.all_hold();
+            test.check(what, "accepted", error.reason, "S19, bug 78", false);
+            return test.all_hold();
         }
     };
-    trial.check_eq(what, kept.bits(), lab.entry(handle)?.thread_mask.bits(), "S19, bug 78");
-    lab.core().registration(handle).want_recv().map_err(Failure::broken)?;
+    test.check_eq(what, kept.bits(), harness.entry(handle)?.thread_mask.bits(), "S19, bug 78");
+    harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
     ends.far.write_all(b"x").map_err(Failure::broken)?;
-    lab.wait_until("its report", || recorder.bytes() == b"x")?;
-    lab.core().registration(handle).delete().map_err(Failure::broken)
+    harness.wait_until("its report", || recorder.bytes() == b"x")?;
+    harness.core().registration(handle).delete().map_err(Failure::broken)
 }

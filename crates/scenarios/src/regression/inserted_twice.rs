@@ -9,9 +9,9 @@ use metadata::{Axes, Layer, Mode, Transport};
 
 use crate::catalogue::Scenario;
 use crate::deletion::watch::Watch;
-use crate::lab::Lab;
+use crate::harness::Harness;
 use crate::transport::pair;
-use crate::trial::{Failure, Trial};
+use crate::test_context::{Failure, TestContext};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/inserted-twice",
@@ -22,45 +22,45 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     run,
 };
 
-fn run(trial: &mut Trial) -> Result<(), Failure> {
-    let mut lab = Lab::start(trial)?;
-    let (thread, other) = (lab.thread(0), lab.thread(1));
-    let mut ends = pair(trial.params.transport).map_err(Failure::broken)?;
+fn run(test: &mut TestContext) -> Result<(), Failure> {
+    let mut harness = Harness::start(test)?;
+    let (thread, other) = (harness.thread(0), harness.thread(1));
+    let mut ends = pair(test.params.transport).map_err(Failure::broken)?;
     let number = ends.near.as_raw_fd();
     let (watch, second) = (Watch::new(&ends.near), Watch::new(&ends.near));
-    let handle = lab.insert(ends.near, watch.recording(), thread)?;
-    lab.core().registration(handle).want_recv().map_err(Failure::broken)?;
-    lab.fence(thread)?;
+    let handle = harness.insert(ends.near, watch.recording(), thread)?;
+    harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
+    harness.fence(thread)?;
 
     // SAFETY: not sound in general, which is the mistake: the table owns the number. It is given up below.
     let again = unsafe { OwnedFd::from_raw_fd(number) };
-    let inserted = lab.core().insert(again, second.recording(), other.group(), other.mask(), lab.options());
+    let inserted = harness.core().insert(again, second.recording(), other.group(), other.mask(), harness.options());
     match inserted {
-        Ok(_) => trial.check_eq("the second insertion", "refused", "accepted", "S10, bug 69"),
+        Ok(_) => test.check_eq("the second insertion", "refused", "accepted", "S10, bug 69"),
         Err(refused) => {
             let _ = refused.fd.into_raw_fd();
             let expected = InsertRefused::InUse { fd: number };
             let holds = refused.reason == expected;
-            trial.check("the second insertion", expected.to_string(), refused.reason, "S10, bug 69", holds);
+            test.check("the second insertion", expected.to_string(), refused.reason, "S10, bug 69", holds);
         }
     }
-    trial.all_hold()?;
-    trial.check_eq("handlers of it that are dropped", 1, second.dropped(), "InsertError");
+    test.all_hold()?;
+    test.check_eq("handlers of it that are dropped", 1, second.dropped(), "InsertError");
     ends.far.write_all(b"first").map_err(Failure::broken)?;
-    lab.wait_until("the first one's data", || watch.text() == "first")?;
+    harness.wait_until("the first one's data", || watch.text() == "first")?;
 
-    let copy = lab.core().registration(handle).duplicate().map_err(Failure::broken)?;
+    let copy = harness.core().registration(handle).duplicate().map_err(Failure::broken)?;
     let third = Watch::at(std::os::fd::AsFd::as_fd(&copy).as_raw_fd());
-    let copied = lab.core().insert(copy, third.recording(), other.group(), other.mask(), lab.options());
+    let copied = harness.core().insert(copy, third.recording(), other.group(), other.mask(), harness.options());
     let copied = copied.map_err(Failure::broken)?;
-    lab.core().registration(handle).delete().map_err(Failure::broken)?;
-    lab.core().registration(copied).want_recv().map_err(Failure::broken)?;
+    harness.core().registration(handle).delete().map_err(Failure::broken)?;
+    harness.core().registration(copied).want_recv().map_err(Failure::broken)?;
     ends.far.write_all(b"copy").map_err(Failure::broken)?;
-    lab.wait_until("the duplicate's data", || third.text() == "copy")?;
-    lab.fence_all()?;
-    trial.check_eq("calls of the first one's handler", 1, watch.entered(), "S6");
-    trial.check_eq("calls of the refused handler", 0, second.entered(), "S10");
-    lab.core().registration(copied).delete().map_err(Failure::broken)?;
+    harness.wait_until("the duplicate's data", || third.text() == "copy")?;
+    harness.fence_all()?;
+    test.check_eq("calls of the first one's handler", 1, watch.entered(), "S6");
+    test.check_eq("calls of the refused handler", 0, second.entered(), "S10");
+    harness.core().registration(copied).delete().map_err(Failure::broken)?;
     drop(ends.far);
-    lab.finish(trial, &[])
+    harness.finish(test, &[])
 }

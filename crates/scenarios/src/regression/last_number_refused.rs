@@ -12,9 +12,9 @@ use nix::sys::resource::{Resource, setrlimit};
 use super::set_up::null;
 use crate::catalogue::Scenario;
 use crate::deletion::watch::Watch;
-use crate::lab::Lab;
+use crate::harness::Harness;
 use crate::transport::{at_number, pair};
-use crate::trial::{Failure, Trial};
+use crate::test_context::{Failure, TestContext};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/last-number-refused",
@@ -28,28 +28,28 @@ pub(crate) const SCENARIO: Scenario = Scenario {
 /// As many descriptors as the process may have: fewer than any backend has room for.
 const LIMIT: RawFd = 160;
 
-fn run(trial: &mut Trial) -> Result<(), Failure> {
+fn run(test: &mut TestContext) -> Result<(), Failure> {
     setrlimit(Resource::RLIMIT_NOFILE, LIMIT as _, LIMIT as _).map_err(Failure::broken)?;
-    let mut lab = Lab::start(trial)?;
-    let thread = lab.thread(0);
-    let mut ends = pair(trial.params.transport).map_err(Failure::broken)?;
+    let mut harness = Harness::start(test)?;
+    let thread = harness.thread(0);
+    let mut ends = pair(test.params.transport).map_err(Failure::broken)?;
     let near = at_number(ends.near, LIMIT - 1).map_err(Failure::broken)?;
     let watch = Watch::new(&near);
     let (group, mask, options) = (thread.group(), thread.mask(), InsertOptions::default());
-    let inserted = lab.core().insert(near, watch.recording(), group, mask, options);
+    let inserted = harness.core().insert(near, watch.recording(), group, mask, options);
     let answer = inserted.as_ref().map(drop).map_err(|refused| refused.reason.to_string());
-    trial.check_eq("insertion of the last number", "Ok(())".into(), format!("{answer:?}"), "bug 28");
-    trial.all_hold()?;
+    test.check_eq("insertion of the last number", "Ok(())".into(), format!("{answer:?}"), "bug 28");
+    test.all_hold()?;
     let handle = inserted.map_err(Failure::broken)?;
-    lab.core().registration(handle).want_recv().map_err(Failure::broken)?;
+    harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
     ends.far.write_all(b"heard").map_err(Failure::broken)?;
-    lab.wait_until("the last number's data", || watch.text() == "heard")?;
+    harness.wait_until("the last number's data", || watch.text() == "heard")?;
 
     // And all the others, up to the point where the system gives no more.
     let (mut handles, mut refused) = (vec![handle], Vec::new());
     while let Ok(fd) = null() {
         let number = fd.as_raw_fd();
-        match lab.core().insert(fd, Arc::new(|_: &ReadyGuard<'_>| {}), group, mask, options) {
+        match harness.core().insert(fd, Arc::new(|_: &ReadyGuard<'_>| {}), group, mask, options) {
             Ok(handle) => handles.push(handle),
             Err(error) => refused.push((number, error.reason)),
         }
@@ -57,12 +57,12 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
             break;
         }
     }
-    trial.check_eq("numbers refused", "[]".into(), format!("{refused:?}"), "bug 28");
-    trial.count("descriptors inserted", handles.len() as u64);
+    test.check_eq("numbers refused", "[]".into(), format!("{refused:?}"), "bug 28");
+    test.count("descriptors inserted", handles.len() as u64);
     for handle in handles {
-        lab.core().registration(handle).delete().map_err(Failure::broken)?;
+        harness.core().registration(handle).delete().map_err(Failure::broken)?;
     }
-    lab.fence_all()?;
+    harness.fence_all()?;
     drop(ends.far);
-    lab.finish(trial, &[])
+    harness.finish(test, &[])
 }

@@ -7,9 +7,9 @@ use metadata::{Axes, Layer, Transport};
 
 use super::about;
 use crate::catalogue::Scenario;
-use crate::lab::Lab;
+use crate::harness::Harness;
 use crate::migration::Subject;
-use crate::trial::{Failure, Trial};
+use crate::test_context::{Failure, TestContext};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/last-user-does-not-know",
@@ -20,14 +20,14 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     run,
 };
 
-fn run(trial: &mut Trial) -> Result<(), Failure> {
-    let mut lab = Lab::start(trial)?;
-    let runner = lab.thread(0);
+fn run(test: &mut TestContext) -> Result<(), Failure> {
+    let mut harness = Harness::start(test)?;
+    let runner = harness.thread(0);
     // A worker thread of the same or another group, and a thread of none.
-    for deleter in [Some(lab.thread(1)), None] {
-        let mut subject = Subject::start(trial, &mut lab, runner)?;
+    for deleter in [Some(harness.thread(1)), None] {
+        let mut subject = Subject::start(test, &mut harness, runner)?;
         let recorder = Arc::clone(&subject.recorder);
-        let core = Arc::clone(lab.core());
+        let core = Arc::clone(harness.core());
         let before = core.registration_counts().closed;
         about(&subject, "leaving", "L4, suspect 1")
             .worker("runner", runner)
@@ -36,8 +36,8 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
             .we("runs", || Ok(recorder.reports()))
             .we("closed", || Ok(core.registration_counts().closed - before))
             .play(
-                trial,
-                &mut lab,
+                test,
+                &mut harness,
                 "
                 us         | runner        | deleter
                 writes     |               |
@@ -50,5 +50,5 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
                 ",
             )?;
     }
-    lab.finish(trial, &[])
+    harness.finish(test, &[])
 }

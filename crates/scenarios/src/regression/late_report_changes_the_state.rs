@@ -8,9 +8,9 @@ use metadata::{Axes, Layer, Transport};
 
 use super::{about, two_of_a_group};
 use crate::catalogue::Scenario;
-use crate::lab::Lab;
+use crate::harness::Harness;
 use crate::migration::Subject;
-use crate::trial::{Failure, Trial};
+use crate::test_context::{Failure, TestContext};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/late-report-changes-the-state",
@@ -21,13 +21,13 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     run,
 };
 
-fn run(trial: &mut Trial) -> Result<(), Failure> {
-    let mut lab = Lab::start(trial)?;
-    let [old, new] = two_of_a_group(&lab)?;
+fn run(test: &mut TestContext) -> Result<(), Failure> {
+    let mut harness = Harness::start(test)?;
+    let [old, new] = two_of_a_group(&harness)?;
     for window in ["ReportBeforeRunning", "ReportRunningSet"] {
-        let mut subject = Subject::start(trial, &mut lab, old)?;
+        let mut subject = Subject::start(test, &mut harness, old)?;
         let handle = subject.handle;
-        let core = Arc::clone(lab.core());
+        let core = Arc::clone(harness.core());
         // While the report is running already, the takeover waits for nothing: it is refused, and the drawing is another.
         let (answer, ready) = match window {
             "ReportBeforeRunning" => ("Ok(())", 0),
@@ -41,11 +41,11 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
                 subject.recorder.leave_unread(true);
                 subject.write(b"x")
             })
-            .does("drained", move |speaker| speaker.registration(handle).cant_recv())
+            .does("drained", move |participant| participant.registration(handle).cant_recv())
             .we("ready", || bits().map_err(|stale| Failure::Wrong(stale.to_string())))
             .play(
-                trial,
-                &mut lab,
+                test,
+                &mut harness,
                 &format!(
                     "
                     us              | old         | new
@@ -59,7 +59,7 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
                     "
                 ),
             )?;
-        subject.end(&lab)?;
+        subject.end(&harness)?;
     }
-    lab.finish(trial, &[])
+    harness.finish(test, &[])
 }

@@ -50,23 +50,24 @@ use fd_core::FdCore;
 use fd_core::error::{DeleteError, MoveError, Stale};
 use fd_core::ids::ThreadId;
 
-use crate::lab::Lab;
+use crate::harness::Harness;
+use crate::interleaving::{Interleaving, Participant};
 use crate::migration::Subject;
-use crate::script::{Script, Speaker};
-use crate::trial::Failure;
+use crate::test_context::Failure;
 
 /// Two threads of one group, or the reason why there are none.
-fn two_of_a_group(lab: &Lab) -> Result<[ThreadId; 2], Failure> {
-    let first = lab.thread(0);
-    let second = lab.threads().into_iter().find(|other| *other != first && other.group() == first.group());
+fn two_of_a_group(harness: &Harness) -> Result<[ThreadId; 2], Failure> {
+    let first = harness.thread(0);
+    let second =
+        harness.threads().into_iter().find(|other| *other != first && other.group() == first.group());
     let second = second.ok_or_else(|| Failure::Unsupported("needs two threads in one group".into()))?;
     Ok([first, second])
 }
 
 /// The first threads of two groups, or the reason why there are none. They have the same bit in their groups' masks.
-fn one_of_each_group(lab: &Lab) -> Result<[ThreadId; 2], Failure> {
-    let first = lab.thread(0);
-    let second = lab.threads().into_iter().find(|other| other.group() != first.group());
+fn one_of_each_group(harness: &Harness) -> Result<[ThreadId; 2], Failure> {
+    let first = harness.thread(0);
+    let second = harness.threads().into_iter().find(|other| other.group() != first.group());
     let second = second.ok_or_else(|| Failure::Unsupported("needs two groups".into()))?;
     Ok([first, second])
 }
@@ -78,15 +79,21 @@ fn wake(core: &FdCore, threads: &[ThreadId]) -> Result<(), Failure> {
 }
 
 /// A script about `subject`, in which every thread knows these words: takes, deletes, wants, stops.
-fn about<'s>(subject: &Subject, title: impl Into<String>, source: &'static str) -> Script<'s> {
+fn about<'s>(subject: &Subject, title: impl Into<String>, source: &'static str) -> Interleaving<'s> {
     let (handle, owner) = (subject.handle, subject.owner);
-    let takes = move |speaker: &Speaker<'_>| -> Result<(), MoveError> {
+    let takes = move |participant: &Participant<'_>| -> Result<(), MoveError> {
         // A thread of no group cannot own anything.
-        speaker.context().map_or(Err(MoveError::NoThread), |context| context.takeover(handle, owner))
+        participant.context().map_or(Err(MoveError::NoThread), |context| context.takeover(handle, owner))
     };
-    Script::about(handle, title, source)
+    Interleaving::about(handle, title, source)
         .does("takes", takes)
-        .does("deletes", move |speaker| -> Result<(), DeleteError> { speaker.registration(handle).delete() })
-        .does("wants", move |speaker| -> Result<(), Stale> { speaker.registration(handle).want_recv() })
-        .does("stops", move |speaker| -> Result<(), Stale> { speaker.registration(handle).stop_recv() })
+        .does("deletes", move |participant| -> Result<(), DeleteError> {
+            participant.registration(handle).delete()
+        })
+        .does("wants", move |participant| -> Result<(), Stale> {
+            participant.registration(handle).want_recv()
+        })
+        .does("stops", move |participant| -> Result<(), Stale> {
+            participant.registration(handle).stop_recv()
+        })
 }

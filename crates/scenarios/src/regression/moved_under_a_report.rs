@@ -10,10 +10,10 @@ use metadata::{Axes, Layer, Transport};
 
 use super::{about, one_of_each_group};
 use crate::catalogue::Scenario;
-use crate::lab::Lab;
+use crate::harness::Harness;
 use crate::migration::Subject;
-use crate::script::Speaker;
-use crate::trial::{Failure, Trial};
+use crate::interleaving::Participant;
+use crate::test_context::{Failure, TestContext};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/moved-under-a-report",
@@ -24,25 +24,25 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     run,
 };
 
-fn run(trial: &mut Trial) -> Result<(), Failure> {
-    let mut lab = Lab::start(trial)?;
-    report_during_a_refused_move(trial, &mut lab)?;
+fn run(test: &mut TestContext) -> Result<(), Failure> {
+    let mut harness = Harness::start(test)?;
+    report_during_a_refused_move(test, &mut harness)?;
     for window in ["MoveLocked", "MoveDone"] {
-        want_during_a_move(trial, &mut lab, window)?;
+        want_during_a_move(test, &mut harness, window)?;
     }
-    lab.finish(trial, &[])
+    harness.finish(test, &[])
 }
 
 /// Suspect 8. An edge is reported once: dropped, it is lost.
-fn report_during_a_refused_move(trial: &mut Trial, lab: &mut Lab) -> Result<(), Failure> {
-    let [old, new] = one_of_each_group(lab)?;
-    let mut subject = Subject::start(trial, lab, old)?;
+fn report_during_a_refused_move(test: &mut TestContext, harness: &mut Harness) -> Result<(), Failure> {
+    let [old, new] = one_of_each_group(harness)?;
+    let mut subject = Subject::start(test, harness, old)?;
     let handle = subject.handle;
     // Kept: an identity is an address, and lasts as long as what it identifies.
     let kept: Arc<dyn Handler> = Arc::new(|_: &fd_core::ReadyGuard<'_>| {});
     let stranger = OwnerId::of(&kept);
-    let steals = move |speaker: &Speaker<'_>| {
-        speaker.context().map_or(Err(MoveError::NoThread), |context| context.takeover(handle, stranger))
+    let steals = move |participant: &Participant<'_>| {
+        participant.context().map_or(Err(MoveError::NoThread), |context| context.takeover(handle, stranger))
     };
     about(&subject, "report during a refused move", "L1, suspect 8")
         .worker("old", old)
@@ -50,8 +50,8 @@ fn report_during_a_refused_move(trial: &mut Trial, lab: &mut Lab) -> Result<(), 
         .does("steals", steals)
         .we("writes", || subject.write(b"one"))
         .play(
-            trial,
-            lab,
+            test,
+            harness,
             "
             us     | old          | new
             writes |              |
@@ -62,22 +62,22 @@ fn report_during_a_refused_move(trial: &mut Trial, lab: &mut Lab) -> Result<(), 
                    | ends         |
             ",
         )?;
-    subject.wait_for_bytes(lab, b"one")?;
-    subject.end(lab)
+    subject.wait_for_bytes(harness, b"one")?;
+    subject.end(harness)
 }
 
 /// Suspect 7. Both threads have the same bit in their groups' masks.
-fn want_during_a_move(trial: &mut Trial, lab: &mut Lab, window: &str) -> Result<(), Failure> {
-    let [old, new] = one_of_each_group(lab)?;
-    let mut subject = Subject::start(trial, lab, old)?;
+fn want_during_a_move(test: &mut TestContext, harness: &mut Harness, window: &str) -> Result<(), Failure> {
+    let [old, new] = one_of_each_group(harness)?;
+    let mut subject = Subject::start(test, harness, old)?;
     let handle: FdHandle = subject.handle;
     about(&subject, format!("want at {window}"), "L1, suspect 7")
         .worker("new", new)
         .outsider("mover")
-        .does("pushes", move |speaker| speaker.registration(handle).migrate_on(new))
+        .does("pushes", move |participant| participant.registration(handle).migrate_on(new))
         .play(
-            trial,
-            lab,
+            test,
+            harness,
             &format!(
                 "
                 mover              | new
@@ -88,17 +88,17 @@ fn want_during_a_move(trial: &mut Trial, lab: &mut Lab, window: &str) -> Result<
                 "
             ),
         )?;
-    lab.fence_all()?;
-    let entry = lab.entry(handle)?;
-    trial.check_eq("group", new.group().to_string(), entry.group.to_string(), "S9");
-    trial.check_eq("polled by", new.mask().bits(), entry.polled_recv.bits(), "S11");
-    let before = lab.activity(old);
+    harness.fence_all()?;
+    let entry = harness.entry(handle)?;
+    test.check_eq("group", new.group().to_string(), entry.group.to_string(), "S9");
+    test.check_eq("polled by", new.mask().bits(), entry.polled_recv.bits(), "S11");
+    let before = harness.activity(old);
     subject.write(b"two")?;
-    subject.wait_for_bytes(lab, b"two")?;
-    lab.fence_all()?;
+    subject.wait_for_bytes(harness, b"two")?;
+    harness.fence_all()?;
     let strangers = subject.recorder.reports() - subject.recorder.reports_on(new);
-    trial.check_eq("reports on other threads", 0, strangers, "S3");
-    let since = lab.activity(old).since(&before);
-    trial.cost_eq("drops and skips of the old thread", 0, since.poll_drop + since.poll_skip, "L5, suspect 7");
-    subject.end(lab)
+    test.check_eq("reports on other threads", 0, strangers, "S3");
+    let since = harness.activity(old).since(&before);
+    test.cost_eq("drops and skips of the old thread", 0, since.poll_drop + since.poll_skip, "L5, suspect 7");
+    subject.end(harness)
 }

@@ -6,10 +6,10 @@ use std::io::Write;
 use metadata::{Axes, Layer, Mode, Transport};
 
 use crate::catalogue::Scenario;
-use crate::lab::Lab;
+use crate::harness::Harness;
 use crate::recorder::Recorder;
 use crate::transport::pair;
-use crate::trial::{Failure, Trial};
+use crate::test_context::{Failure, TestContext};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/neighbours-counted",
@@ -23,25 +23,25 @@ pub(crate) const SCENARIO: Scenario = Scenario {
 /// More than a word of select's sets has bits.
 const NEIGHBOURS: usize = 70;
 
-fn run(trial: &mut Trial) -> Result<(), Failure> {
-    let mut lab = Lab::start(trial)?;
-    let threads = lab.threads();
+fn run(test: &mut TestContext) -> Result<(), Failure> {
+    let mut harness = Harness::start(test)?;
+    let threads = harness.threads();
     let mut all = Vec::new();
     for index in 0..NEIGHBOURS {
         let thread = threads[index % threads.len()];
-        let ends = pair(trial.params.transport).map_err(Failure::broken)?;
+        let ends = pair(test.params.transport).map_err(Failure::broken)?;
         let recorder = Recorder::new();
-        let handle = lab.insert(ends.near, recorder.clone(), thread)?;
-        lab.core().registration(handle).want_recv().map_err(Failure::broken)?;
+        let handle = harness.insert(ends.near, recorder.clone(), thread)?;
+        harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
         all.push((handle, recorder, ends.far, thread));
     }
-    lab.fence_all()?;
+    harness.fence_all()?;
     // Every third is gone: its number is nobody's.
     for (handle, ..) in all.iter().step_by(3) {
-        lab.core().registration(*handle).delete().map_err(Failure::broken)?;
+        harness.core().registration(*handle).delete().map_err(Failure::broken)?;
     }
-    lab.fence_all()?;
-    let before: Vec<_> = threads.iter().map(|thread| lab.activity(*thread)).collect();
+    harness.fence_all()?;
+    let before: Vec<_> = threads.iter().map(|thread| harness.activity(*thread)).collect();
     let mut written = vec![0; threads.len()];
     let mut elsewhere = 0;
     for (index, (_, recorder, far, thread)) in all.iter_mut().enumerate() {
@@ -49,21 +49,21 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
             continue;
         }
         far.write_all(b"x").map_err(Failure::broken)?;
-        lab.wait_until("its report", || recorder.reports() == 1)?;
+        harness.wait_until("its report", || recorder.reports() == 1)?;
         written[index % threads.len()] += 1;
         elsewhere += recorder.reports() - recorder.reports_on(*thread);
     }
-    trial.check_eq("reports on another thread", 0, elsewhere, "S3");
+    test.check_eq("reports on another thread", 0, elsewhere, "S3");
     for ((thread, before), written) in threads.iter().zip(before).zip(written) {
-        let since = lab.activity(*thread).since(&before);
+        let since = harness.activity(*thread).since(&before);
         let at = |what: &str| format!("{what} of thread {thread}");
-        trial.check_eq(at("handlers run"), written, since.fd_run, "S18");
-        trial.cost_eq(at("skips"), 0, since.poll_skip, "bug 51");
-        trial.cost_eq(at("drops"), 0, since.poll_drop, "bug 51");
+        test.check_eq(at("handlers run"), written, since.fd_run, "S18");
+        test.cost_eq(at("skips"), 0, since.poll_skip, "bug 51");
+        test.cost_eq(at("drops"), 0, since.poll_drop, "bug 51");
     }
     for (handle, ..) in all.iter().enumerate().filter(|(index, _)| index % 3 != 0).map(|(_, one)| one) {
-        lab.core().registration(*handle).delete().map_err(Failure::broken)?;
+        harness.core().registration(*handle).delete().map_err(Failure::broken)?;
     }
     drop(all);
-    lab.finish(trial, &[])
+    harness.finish(test, &[])
 }

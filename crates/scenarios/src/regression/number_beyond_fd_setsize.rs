@@ -12,9 +12,9 @@ use nix::libc;
 use super::set_up::raise_limit;
 use crate::catalogue::Scenario;
 use crate::deletion::watch::Watch;
-use crate::lab::Lab;
+use crate::harness::Harness;
 use crate::transport::{Pair, at_number, pair};
-use crate::trial::{Failure, Trial};
+use crate::test_context::{Failure, TestContext};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/number-beyond-fd-setsize",
@@ -25,66 +25,66 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     run,
 };
 
-fn run(trial: &mut Trial) -> Result<(), Failure> {
+fn run(test: &mut TestContext) -> Result<(), Failure> {
     let limits = |capacity| Limits { capacity, groups: 1, threads: 1 };
-    let bound = (trial.make)(&limits(64)).map_err(Failure::broken)?.capabilities().max_descriptors;
+    let bound = (test.make)(&limits(64)).map_err(Failure::broken)?.capabilities().max_descriptors;
     raise_limit(libc::FD_SETSIZE as libc::rlim_t + 64)?;
     // A number that some backend might have no room for.
     let number = bound.unwrap_or(libc::FD_SETSIZE);
 
     if let Some(bound) = bound {
-        let fits = (trial.make)(&limits(bound)).is_ok();
-        trial.check_eq("a table of as many numbers as there is room for", true, fits, "select(2)");
-        let answer = (trial.make)(&limits(bound + 1)).map(drop);
+        let fits = (test.make)(&limits(bound)).is_ok();
+        test.check_eq("a table of as many numbers as there is room for", true, fits, "select(2)");
+        let answer = (test.make)(&limits(bound + 1)).map(drop);
         let refused = matches!(answer, Err(BackendError::Capacity { limit, .. }) if limit == bound);
-        trial.check_eq("a table of one more is refused", true, refused, "select(2), bug 2");
-        let started = Runtime::builder().group(1).capacity(bound + 1).prepare(trial.make).map(drop);
+        test.check_eq("a table of one more is refused", true, refused, "select(2), bug 2");
+        let started = Runtime::builder().group(1).capacity(bound + 1).prepare(test.make).map(drop);
         let refused = matches!(started, Err(StartError::Backend(BackendError::Capacity { .. })));
-        trial.check_eq("a runtime with such a table is refused", true, refused, "select(2), bug 2");
-        trial.all_hold()?;
+        test.check_eq("a runtime with such a table is refused", true, refused, "select(2), bug 2");
+        test.all_hold()?;
     }
 
     // Not asked for a size, the runtime takes one that fits.
-    let mut lab = Lab::start(trial)?;
-    let capacity = lab.core().table().capacity();
+    let mut harness = Harness::start(test)?;
+    let capacity = harness.core().table().capacity();
     let fits = bound.is_none_or(|bound| capacity <= bound);
-    trial.check("the size of the table by itself", format!("{bound:?} at most"), capacity, "bug 2", fits);
+    test.check("the size of the table by itself", format!("{bound:?} at most"), capacity, "bug 2", fits);
 
-    let ends = pair(trial.params.transport).map_err(Failure::broken)?;
+    let ends = pair(test.params.transport).map_err(Failure::broken)?;
     let near = at_number(ends.near, number as i32).map_err(Failure::broken)?;
     let watch = Watch::new(&near);
-    let thread = lab.thread(0);
+    let thread = harness.thread(0);
     if bound.is_some() {
         let (group, mask) = (thread.group(), thread.mask());
-        let refused = lab.core().insert(near, watch.recording(), group, mask, InsertOptions::default());
+        let refused = harness.core().insert(near, watch.recording(), group, mask, InsertOptions::default());
         let reason = refused.as_ref().map_err(|refused| refused.reason).map(drop);
         let expected = InsertRefused::Capacity { fd: number as i32, capacity };
-        trial.check(
+        test.check(
             "the number",
             expected.to_string(),
             format!("{reason:?}"),
             "bug 2",
             reason == Err(expected),
         );
-        trial.all_hold()?;
+        test.all_hold()?;
         drop((refused, ends.far));
     } else {
-        is_polled(trial, &mut lab, Pair { near, far: ends.far })?;
+        is_polled(test, &mut harness, Pair { near, far: ends.far })?;
     }
-    let ends = pair(trial.params.transport).map_err(Failure::broken)?;
+    let ends = pair(test.params.transport).map_err(Failure::broken)?;
     let near = at_number(ends.near, number as i32 - 1).map_err(Failure::broken)?;
-    is_polled(trial, &mut lab, Pair { near, far: ends.far })?;
-    lab.finish(trial, &[])
+    is_polled(test, &mut harness, Pair { near, far: ends.far })?;
+    harness.finish(test, &[])
 }
 
-fn is_polled(trial: &mut Trial, lab: &mut Lab, mut ends: Pair) -> Result<(), Failure> {
+fn is_polled(test: &mut TestContext, harness: &mut Harness, mut ends: Pair) -> Result<(), Failure> {
     let watch = Watch::new(&ends.near);
-    let thread = lab.thread(0);
-    let handle = lab.insert(ends.near, watch.recording(), thread)?;
-    lab.core().registration(handle).want_recv().map_err(Failure::broken)?;
+    let thread = harness.thread(0);
+    let handle = harness.insert(ends.near, watch.recording(), thread)?;
+    harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
     ends.far.write_all(b"heard").map_err(Failure::broken)?;
-    lab.wait_until(&format!("the data of number {}", watch.number()), || watch.text() == "heard")?;
-    lab.fence(thread)?;
-    trial.check_eq(format!("reports of number {}", watch.number()), 1, watch.entered(), "L1");
-    lab.core().registration(handle).delete().map_err(Failure::broken)
+    harness.wait_until(&format!("the data of number {}", watch.number()), || watch.text() == "heard")?;
+    harness.fence(thread)?;
+    test.check_eq(format!("reports of number {}", watch.number()), 1, watch.entered(), "L1");
+    harness.core().registration(handle).delete().map_err(Failure::broken)
 }

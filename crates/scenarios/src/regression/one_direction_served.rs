@@ -11,9 +11,9 @@ use metadata::{Axes, Layer, Transport};
 
 use crate::catalogue::Scenario;
 use crate::descriptors;
-use crate::lab::Lab;
+use crate::harness::Harness;
 use crate::transport::pair;
-use crate::trial::{Failure, Trial};
+use crate::test_context::{Failure, TestContext};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/one-direction-served",
@@ -24,10 +24,10 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     run,
 };
 
-fn run(trial: &mut Trial) -> Result<(), Failure> {
-    let mut lab = Lab::start(trial)?;
-    let thread = lab.thread(0);
-    let mut ends = pair(trial.params.transport).map_err(Failure::broken)?;
+fn run(test: &mut TestContext) -> Result<(), Failure> {
+    let mut harness = Harness::start(test)?;
+    let thread = harness.thread(0);
+    let mut ends = pair(test.params.transport).map_err(Failure::broken)?;
     let number = ends.near.as_raw_fd();
     let told: Arc<Mutex<Vec<Events>>> = Arc::default();
     let tell = Arc::clone(&told);
@@ -36,22 +36,22 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
         // Unread: it could be read again and again.
         let _ = ready.registration().stop_both();
     };
-    let handle = lab.insert(ends.near, Arc::new(handler), thread)?;
+    let handle = harness.insert(ends.near, Arc::new(handler), thread)?;
     // Both are wanted, and possible, before the thread polls.
-    let held = lab.hold(thread)?;
+    let held = harness.hold(thread)?;
     ends.far.write_all(b"x").map_err(Failure::broken)?;
-    lab.wait_until("the data", || descriptors::readable(number))?;
+    harness.wait_until("the data", || descriptors::readable(number))?;
     for want in [fd_core::RegistrationRef::want_recv, fd_core::RegistrationRef::want_send] {
-        want(&lab.core().registration(handle)).map_err(Failure::broken)?;
+        want(&harness.core().registration(handle)).map_err(Failure::broken)?;
     }
     held.open();
-    lab.wait_until("a report", || !told.lock().unwrap_or_else(PoisonError::into_inner).is_empty())?;
-    lab.fence(thread)?;
+    harness.wait_until("a report", || !told.lock().unwrap_or_else(PoisonError::into_inner).is_empty())?;
+    harness.fence(thread)?;
     let told = told.lock().unwrap_or_else(PoisonError::into_inner).clone();
     let both = told[0].intersects(Events::READY_R) && told[0].intersects(Events::READY_W);
-    trial.check("the first report", "readable and writable", format!("{told:?}"), "bug 39", both);
-    trial.check_eq("reports", 1, told.len(), "L6");
-    lab.core().registration(handle).delete().map_err(Failure::broken)?;
+    test.check("the first report", "readable and writable", format!("{told:?}"), "bug 39", both);
+    test.check_eq("reports", 1, told.len(), "L6");
+    harness.core().registration(handle).delete().map_err(Failure::broken)?;
     drop(ends.far);
-    lab.finish(trial, &[])
+    harness.finish(test, &[])
 }

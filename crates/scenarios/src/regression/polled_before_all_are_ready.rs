@@ -8,8 +8,8 @@ use metadata::{Axes, Layer, Mode, Transport};
 
 use crate::catalogue::Scenario;
 use crate::hold::Checkpoints;
-use crate::lab::Lab;
-use crate::trial::{Failure, Trial};
+use crate::harness::Harness;
+use crate::test_context::{Failure, TestContext};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/polled-before-all-are-ready",
@@ -23,8 +23,8 @@ pub(crate) const SCENARIO: Scenario = Scenario {
 /// How often a slow thread gives way to the others, unless it has seen one of them poll.
 const SLOW: u32 = 2000;
 
-fn run(trial: &mut Trial) -> Result<(), Failure> {
-    let count = trial.params.threads as u64;
+fn run(test: &mut TestContext) -> Result<(), Failure> {
+    let count = test.params.threads as u64;
     // Each place in the order of arrival is the slow one's once. By chance only: nothing says that nobody will poll.
     for slow in 0..count {
         let (arrived, ready, early) =
@@ -47,14 +47,14 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
             }
             _ => {}
         });
-        let mut lab = Lab::start(trial)?;
-        lab.fence_all()?;
-        trial.check_eq("threads that were ready", count, ready.load(Ordering::SeqCst), "bug 31");
+        let mut harness = Harness::start(test)?;
+        harness.fence_all()?;
+        test.check_eq("threads that were ready", count, ready.load(Ordering::SeqCst), "bug 31");
         let what = format!("waits before that, the thread in place {slow} being slow");
-        trial.check_eq(what, 0, early.load(Ordering::SeqCst), "bug 31");
-        trial.all_hold()?;
+        test.check_eq(what, 0, early.load(Ordering::SeqCst), "bug 31");
+        test.all_hold()?;
         drop(checkpoints);
-        lab.finish(trial, &[])?;
+        harness.finish(test, &[])?;
     }
     Ok(())
 }

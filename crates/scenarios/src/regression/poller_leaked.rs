@@ -4,8 +4,8 @@ use metadata::{Axes, Layer, Mode, Transport};
 
 use crate::catalogue::Scenario;
 use crate::descriptors;
-use crate::lab::Lab;
-use crate::trial::{Failure, Trial};
+use crate::harness::Harness;
+use crate::test_context::{Failure, TestContext};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/poller-leaked",
@@ -23,16 +23,16 @@ pub(crate) const SCENARIO: Scenario = Scenario {
 
 const ROUNDS: usize = 8;
 
-fn run(trial: &mut Trial) -> Result<(), Failure> {
+fn run(test: &mut TestContext) -> Result<(), Failure> {
     let before = descriptors::open();
     for _ in 0..ROUNDS {
-        let mut lab = Lab::start(trial)?;
-        lab.fence_all()?;
-        lab.finish(trial, &[])?;
-        trial.all_hold()?;
+        let mut harness = Harness::start(test)?;
+        harness.fence_all()?;
+        harness.finish(test, &[])?;
+        test.all_hold()?;
     }
     let after = descriptors::open();
     let what = format!("open descriptors after {ROUNDS} runtimes");
-    trial.check_eq(what, format!("{before:?}"), format!("{after:?}"), "bug 11");
+    test.check_eq(what, format!("{before:?}"), format!("{after:?}"), "bug 11");
     Ok(())
 }

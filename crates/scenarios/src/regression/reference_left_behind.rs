@@ -7,9 +7,9 @@ use metadata::{Axes, Layer, Transport};
 
 use super::{about, two_of_a_group};
 use crate::catalogue::Scenario;
-use crate::lab::Lab;
+use crate::harness::Harness;
 use crate::migration::Subject;
-use crate::trial::{Failure, Trial};
+use crate::test_context::{Failure, TestContext};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/reference-left-behind",
@@ -20,19 +20,19 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     run,
 };
 
-fn run(trial: &mut Trial) -> Result<(), Failure> {
-    let mut lab = Lab::start(trial)?;
-    let [old, new] = two_of_a_group(&lab)?;
+fn run(test: &mut TestContext) -> Result<(), Failure> {
+    let mut harness = Harness::start(test)?;
+    let [old, new] = two_of_a_group(&harness)?;
     // Refused before it says that it is running, and after.
     for window in ["AfterWait", "ReportBeforeRunning"] {
-        let mut subject = Subject::start(trial, &mut lab, old)?;
+        let mut subject = Subject::start(test, &mut harness, old)?;
         let handle = subject.handle;
-        let core = Arc::clone(lab.core());
+        let core = Arc::clone(harness.core());
         let before = core.registration_counts().closed;
         about(&subject, format!("refused at {window}"), "S12, bug 57")
             .worker("old", old)
             .worker("new", new)
-            .does("pushes", move |speaker| speaker.registration(handle).migrate_on(old))
+            .does("pushes", move |participant| participant.registration(handle).migrate_on(old))
             .we("writes", || subject.write(b"x"))
             .we("references", || {
                 core.entry(handle)
@@ -41,8 +41,8 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
             })
             .we("closed", || Ok(core.registration_counts().closed - before))
             .play(
-                trial,
-                &mut lab,
+                test,
+                &mut harness,
                 &format!(
                     "
                     us             | old         | new
@@ -59,5 +59,5 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
                 ),
             )?;
     }
-    lab.finish(trial, &[])
+    harness.finish(test, &[])
 }

@@ -8,10 +8,10 @@ use fd_core::state::CLONED;
 use metadata::{Axes, Layer, Mode, Transport};
 
 use crate::catalogue::Scenario;
-use crate::lab::Lab;
+use crate::harness::Harness;
 use crate::recorder::Recorder;
 use crate::transport::{at_number, pair};
-use crate::trial::{Failure, Trial};
+use crate::test_context::{Failure, TestContext};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/scan-ends-too-early",
@@ -22,23 +22,23 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     run,
 };
 
-fn run(trial: &mut Trial) -> Result<(), Failure> {
-    let lab = Lab::start(trial)?;
-    let thread = lab.thread(0);
-    let mut ends = pair(trial.params.transport).map_err(Failure::broken)?;
+fn run(test: &mut TestContext) -> Result<(), Failure> {
+    let harness = Harness::start(test)?;
+    let thread = harness.thread(0);
+    let mut ends = pair(test.params.transport).map_err(Failure::broken)?;
     // Far above the others, and select can have it.
     let near = at_number(ends.near, 600).map_err(Failure::broken)?;
     let number = near.as_raw_fd();
     let recorder = Recorder::new();
-    let handle = lab.insert(near, recorder.clone(), thread)?;
-    lab.core().registration(handle).want_recv().map_err(Failure::broken)?;
-    lab.core().before_fork();
-    trial.check_eq("flags before a fork", CLONED, lab.entry(handle)?.state & CLONED, "suspect 14");
-    let listed = lab.core().entries().0.iter().any(|entry| entry.handle.number() == number);
-    trial.check_eq("it is in the dump", true, listed, "suspect 14");
+    let handle = harness.insert(near, recorder.clone(), thread)?;
+    harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
+    harness.core().before_fork();
+    test.check_eq("flags before a fork", CLONED, harness.entry(handle)?.state & CLONED, "suspect 14");
+    let listed = harness.core().entries().0.iter().any(|entry| entry.handle.number() == number);
+    test.check_eq("it is in the dump", true, listed, "suspect 14");
     ends.far.write_all(b"x").map_err(Failure::broken)?;
-    lab.wait_until("its report", || recorder.bytes() == b"x")?;
+    harness.wait_until("its report", || recorder.bytes() == b"x")?;
     drop(ends.far);
     // Not deleted: the stop finds it, and everything that it does not find is told of.
-    lab.finish(trial, &[])
+    harness.finish(test, &[])
 }

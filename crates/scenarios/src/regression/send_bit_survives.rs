@@ -5,9 +5,9 @@ use metadata::{Axes, Layer, Transport};
 
 use crate::catalogue::Scenario;
 use crate::deletion::watch::Watch;
-use crate::lab::Lab;
+use crate::harness::Harness;
 use crate::transport::pair;
-use crate::trial::{Failure, Trial};
+use crate::test_context::{Failure, TestContext};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/send-bit-survives",
@@ -18,38 +18,38 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     run,
 };
 
-fn run(trial: &mut Trial) -> Result<(), Failure> {
-    let mut lab = Lab::start(trial)?;
-    let thread = lab.thread(0);
-    let ends = pair(trial.params.transport).map_err(Failure::broken)?;
+fn run(test: &mut TestContext) -> Result<(), Failure> {
+    let mut harness = Harness::start(test)?;
+    let thread = harness.thread(0);
+    let ends = pair(test.params.transport).map_err(Failure::broken)?;
     let watch = Watch::new(&ends.near);
     let handler = watch.doing(|ready| {
         let _ = ready.registration().stop_both();
     });
-    let handle = lab.insert(ends.near, handler, thread)?;
+    let handle = harness.insert(ends.near, handler, thread)?;
     let want_both = move |context: &fd_core::Context| {
         context.registration(handle).want_recv().and_then(|()| context.registration(handle).want_send())
     };
-    lab.on(thread, want_both)?.map_err(Failure::broken)?;
-    lab.wait_until("the first report", || watch.entered() == 1)?;
+    harness.on(thread, want_both)?.map_err(Failure::broken)?;
+    harness.wait_until("the first report", || watch.entered() == 1)?;
 
     // An update is asked for, which finds nothing wanted.
-    let stopped = lab.on(thread, move |context| {
+    let stopped = harness.on(thread, move |context| {
         context.registration(handle).want_recv().and_then(|()| context.registration(handle).stop_both())
     })?;
     stopped.map_err(Failure::broken)?;
-    lab.fence(thread)?;
-    let entry = lab.entry(handle)?;
-    trial.check_eq("polled for receiving", 0, entry.polled_recv.bits(), "S11");
-    trial.check_eq("polled for sending", 0, entry.polled_send.bits(), "S11, bug 35");
+    harness.fence(thread)?;
+    let entry = harness.entry(handle)?;
+    test.check_eq("polled for receiving", 0, entry.polled_recv.bits(), "S11");
+    test.check_eq("polled for sending", 0, entry.polled_send.bits(), "S11, bug 35");
     let calls = watch.entered();
-    trial.check_eq("handler calls", 1, calls, "S18");
+    test.check_eq("handler calls", 1, calls, "S18");
 
-    lab.on(thread, move |context| context.registration(handle).want_send())?.map_err(Failure::broken)?;
-    lab.fence(thread)?;
-    trial.check_eq("handler calls once sending is wanted again", 2, watch.entered(), "L1, bug 35");
-    trial.all_hold()?;
-    lab.core().registration(handle).delete().map_err(Failure::broken)?;
+    harness.on(thread, move |context| context.registration(handle).want_send())?.map_err(Failure::broken)?;
+    harness.fence(thread)?;
+    test.check_eq("handler calls once sending is wanted again", 2, watch.entered(), "L1, bug 35");
+    test.all_hold()?;
+    harness.core().registration(handle).delete().map_err(Failure::broken)?;
     drop(ends.far);
-    lab.finish(trial, &[])
+    harness.finish(test, &[])
 }

@@ -11,9 +11,9 @@ use nix::errno::Errno;
 use nix::libc;
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 
-use crate::lab::Lab;
+use crate::harness::Harness;
+use crate::test_context::{Failure, TestContext};
 use crate::transport::Far;
-use crate::trial::{Failure, Trial};
 
 /// Turns that one fence may take: two events, each with a wake-up of its own and one to spare.
 const TURNS_PER_FENCE: u64 = 6;
@@ -22,28 +22,28 @@ const FENCES: u64 = 20;
 /// Proves that `thread` sleeps when there is nothing to do: a number of fences takes it a number of turns.
 ///
 /// # Errors
-/// As for [`Lab::fence`].
+/// As for [`Harness::fence`].
 pub(crate) fn is_quiet(
-    trial: &mut Trial,
-    lab: &mut Lab,
+    test: &mut TestContext,
+    harness: &mut Harness,
     thread: ThreadId,
     when: &str,
     source: &str,
 ) -> Result<(), Failure> {
-    let before = lab.activity(thread);
+    let before = harness.activity(thread);
     for _ in 0..FENCES {
-        lab.fence(thread)?;
+        harness.fence(thread)?;
     }
-    let turns = lab.activity(thread).since(&before).loops;
+    let turns = harness.activity(thread).since(&before).loops;
     let bound = FENCES * TURNS_PER_FENCE;
-    trial.cost(
+    test.cost(
         format!("turns of the loop, {when}"),
         format!("at most {bound}"),
         turns,
         source,
         turns <= bound,
     );
-    trial.all_hold()
+    test.all_hold()
 }
 
 /// Lets this process have descriptors of numbers below `count`.

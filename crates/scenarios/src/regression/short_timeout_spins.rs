@@ -9,9 +9,9 @@ use fd_core::{Context, FdCore, Runtime};
 use metadata::{Axes, Layer, Mode, Transport};
 
 use crate::catalogue::Scenario;
-use crate::lab::Lab;
+use crate::harness::Harness;
 use crate::persist;
-use crate::trial::{Failure, Trial, patience};
+use crate::test_context::{Failure, TestContext, patience};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/short-timeout-spins",
@@ -28,22 +28,22 @@ const DELAYS: [Duration; 2] = [Duration::from_micros(900), Duration::from_micros
 /// One that waits, and two to spare.
 const TURNS_PER_TIMER: u64 = 3;
 
-fn run(trial: &mut Trial) -> Result<(), Failure> {
+fn run(test: &mut TestContext) -> Result<(), Failure> {
     // Nothing is registered but what the runtime itself needs.
     let prepared =
-        persist::prepare(|| Runtime::builder().group(1), trial.make).map_err(Failure::from_start)?;
+        persist::prepare(|| Runtime::builder().group(1), test.make).map_err(Failure::from_start)?;
     let bare = prepared.start().map_err(Failure::from_start)?;
     let turns = turns_of(bare.core())?;
-    check(trial, "with nothing registered", turns);
+    check(test, "with nothing registered", turns);
     bare.stop().map_err(|death| Failure::Wrong(death.to_string()))?;
-    trial.all_hold()?;
+    test.all_hold()?;
 
-    let mut lab = Lab::start(trial)?;
-    let thread = lab.thread(0);
-    lab.fence(thread)?;
-    let turns = turns_of(lab.core())?;
-    check(trial, "with descriptors that are not ready", turns);
-    lab.finish(trial, &[])
+    let mut harness = Harness::start(test)?;
+    let thread = harness.thread(0);
+    harness.fence(thread)?;
+    let turns = turns_of(harness.core())?;
+    check(test, "with descriptors that are not ready", turns);
+    harness.finish(test, &[])
 }
 
 /// How often the first thread goes round its loop for all the timers, one after the other.
@@ -57,9 +57,9 @@ fn turns_of(core: &Arc<FdCore>) -> Result<u64, Failure> {
     Ok(loops() - before)
 }
 
-fn check(trial: &mut Trial, when: &str, turns: u64) {
+fn check(test: &mut TestContext, when: &str, turns: u64) {
     let bound = TIMERS * TURNS_PER_TIMER;
-    trial.cost(
+    test.cost(
         format!("turns of the loop for {TIMERS} timers, {when}"),
         format!("at most {bound}"),
         turns,

@@ -11,9 +11,9 @@ use nix::unistd::Pid;
 
 use super::{about, wake};
 use crate::catalogue::Scenario;
-use crate::lab::Lab;
+use crate::harness::Harness;
 use crate::migration::Subject;
-use crate::trial::{Failure, Trial};
+use crate::test_context::{Failure, TestContext};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/signal-before-the-wait",
@@ -24,7 +24,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     run,
 };
 
-fn run(trial: &mut Trial) -> Result<(), Failure> {
+fn run(test: &mut TestContext) -> Result<(), Failure> {
     let handled = Arc::new(AtomicU64::new(0));
     let count = Arc::clone(&handled);
     let configure = |builder: Builder| {
@@ -33,13 +33,13 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
             count.fetch_add(1, Ordering::SeqCst);
         })
     };
-    let mut lab = Lab::start_with(trial, configure, |_| Ok(()))?;
+    let mut harness = Harness::start_with(test, configure, |_| Ok(()))?;
     // Signals are the first thread's.
-    let (sleeper, other) = (lab.thread(0), lab.thread(1));
+    let (sleeper, other) = (harness.thread(0), harness.thread(1));
     for step in ["TurnDone", "SleepAnnounced", "BeforeWait"] {
-        let subject = Subject::start(trial, &mut lab, sleeper)?;
-        let core = Arc::clone(lab.core());
-        let (before, others) = (handled.load(Ordering::SeqCst), lab.activity(other));
+        let subject = Subject::start(test, &mut harness, sleeper)?;
+        let core = Arc::clone(harness.core());
+        let (before, others) = (handled.load(Ordering::SeqCst), harness.activity(other));
         let raises = || kill(Pid::this(), Signal::SIGUSR1).map_err(Failure::broken);
         about(&subject, format!("signal at {step}"), "L2, bug 62")
             .worker("sleeper", sleeper)
@@ -47,8 +47,8 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
             .we("wakes", || wake(&core, &[sleeper]))
             .we("raises", raises)
             .play(
-                trial,
-                &mut lab,
+                test,
+                &mut harness,
                 &format!(
                     "
                     us     | sleeper   | other
@@ -60,20 +60,20 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
                     "
                 ),
             )?;
-        lab.wait_until(&format!("the signal that was raised at {step}"), || {
+        harness.wait_until(&format!("the signal that was raised at {step}"), || {
             handled.load(Ordering::SeqCst) > before
         })?;
-        let since = lab.activity(other).since(&others);
-        trial.check_eq(
+        let since = harness.activity(other).since(&others);
+        test.check_eq(
             format!("sleeps that it spoiled for {other}"),
             0,
             since.wake_tasks + since.wake_signal,
             "bug 62",
         );
-        trial.all_hold()?;
-        subject.end(&lab)?;
+        test.all_hold()?;
+        subject.end(&harness)?;
     }
     // With a signal pending, every thread leaves all the same.
     kill(Pid::this(), Signal::SIGUSR1).map_err(Failure::broken)?;
-    lab.finish(trial, &[])
+    harness.finish(test, &[])
 }

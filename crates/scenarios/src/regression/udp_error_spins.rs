@@ -12,9 +12,9 @@ use nix::sys::socket::{MsgFlags, recv, send};
 
 use super::set_up::is_quiet;
 use crate::catalogue::Scenario;
-use crate::lab::Lab;
+use crate::harness::Harness;
 use crate::transport::set_nonblocking;
-use crate::trial::{Failure, Trial};
+use crate::test_context::{Failure, TestContext};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/udp-error-spins",
@@ -38,9 +38,9 @@ struct Seen {
     empty: usize,
 }
 
-fn run(trial: &mut Trial) -> Result<(), Failure> {
-    let mut lab = Lab::start(trial)?;
-    let thread = lab.thread(0);
+fn run(test: &mut TestContext) -> Result<(), Failure> {
+    let mut harness = Harness::start(test)?;
+    let thread = harness.thread(0);
     let local = || UdpSocket::bind(("127.0.0.1", 0)).map_err(Failure::broken);
     let deserted = local()?.local_addr().map_err(Failure::broken)?;
     let client = local()?;
@@ -67,26 +67,26 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
             let _ = ready.registration().cant_recv();
         }
     };
-    let handle = lab.insert(OwnedFd::from(client), Arc::new(handler), thread)?;
+    let handle = harness.insert(OwnedFd::from(client), Arc::new(handler), thread)?;
     // From here on only a report says that there is something to read.
-    lab.core().registration(handle).cant_recv().map_err(Failure::broken)?;
-    lab.core().registration(handle).want_recv().map_err(Failure::broken)?;
-    lab.fence(thread)?;
-    let sent = lab.on(thread, move |context| {
+    harness.core().registration(handle).cant_recv().map_err(Failure::broken)?;
+    harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
+    harness.fence(thread)?;
+    let sent = harness.on(thread, move |context| {
         context.enter(handle, |ready| send(ready.as_fd().as_raw_fd(), b"x", MsgFlags::empty()))
     })?;
     let sent = sent.map_err(|error| Failure::Wrong(error.to_string()))?;
-    trial.check_eq("send", "Ok(1)".into(), format!("{sent:?}"), "udp(4), udp(7)");
-    trial.all_hold()?;
+    test.check_eq("send", "Ok(1)".into(), format!("{sent:?}"), "udp(4), udp(7)");
+    test.all_hold()?;
     let done = || {
         let seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
         !seen.errors.is_empty() || seen.empty >= MOST
     };
-    lab.wait_until("the refusal", done)?;
-    is_quiet(trial, &mut lab, thread, "after the refusal", "L6, bug 37")?;
+    harness.wait_until("the refusal", done)?;
+    is_quiet(test, &mut harness, thread, "after the refusal", "L6, bug 37")?;
     let seen = std::mem::take(&mut *seen.lock().unwrap_or_else(PoisonError::into_inner));
-    trial.check_eq("reports of nothing to read", 0, seen.empty, "bug 37");
-    trial.check_eq("what was read", "[ECONNREFUSED]".into(), format!("{:?}", seen.errors), "V23");
-    lab.core().registration(handle).delete().map_err(Failure::broken)?;
-    lab.finish(trial, &[])
+    test.check_eq("reports of nothing to read", 0, seen.empty, "bug 37");
+    test.check_eq("what was read", "[ECONNREFUSED]".into(), format!("{:?}", seen.errors), "V23");
+    harness.core().registration(handle).delete().map_err(Failure::broken)?;
+    harness.finish(test, &[])
 }

@@ -10,11 +10,11 @@ use metadata::{Axes, Layer, Transport};
 use super::about;
 use crate::catalogue::Scenario;
 use crate::descriptors;
-use crate::lab::Lab;
+use crate::harness::Harness;
 use crate::migration::Subject;
 use crate::recorder::Recorder;
 use crate::transport::{at_number, pair};
-use crate::trial::{Failure, Trial};
+use crate::test_context::{Failure, TestContext};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/update-after-the-close",
@@ -28,31 +28,31 @@ pub(crate) const SCENARIO: Scenario = Scenario {
 /// How often the deleter gets a chance to do what it must not.
 const GIVE_WAY: u32 = 500;
 
-fn run(trial: &mut Trial) -> Result<(), Failure> {
-    let mut lab = Lab::start(trial)?;
-    let updater = lab.thread(0);
-    let ends = pair(trial.params.transport).map_err(Failure::broken)?;
-    let mut next = pair(trial.params.transport).map_err(Failure::broken)?;
+fn run(test: &mut TestContext) -> Result<(), Failure> {
+    let mut harness = Harness::start(test)?;
+    let updater = harness.thread(0);
+    let ends = pair(test.params.transport).map_err(Failure::broken)?;
+    let mut next = pair(test.params.transport).map_err(Failure::broken)?;
     let number = ends.near.as_raw_fd();
     let recorder = Recorder::new();
-    let handle = lab.insert(ends.near, recorder.clone(), updater)?;
+    let handle = harness.insert(ends.near, recorder.clone(), updater)?;
     let subject = Subject { handle, owner: recorder.id(), recorder, far: ends.far };
-    let core = Arc::clone(lab.core());
+    let core = Arc::clone(harness.core());
     let before = core.registration_counts().closed;
     about(&subject, "deleted during an update", "S5")
         .worker("updater", updater)
         .outsider("deleter")
         // The life is over; nobody says when the deleter would close, if it did not wait.
         .we("gives-way", || {
-            Lab::wait(&core, "the life is over", || core.entry(handle).is_err())?;
+            Harness::wait(&core, "the life is over", || core.entry(handle).is_err())?;
             (0..GIVE_WAY).for_each(|_| std::thread::yield_now());
             Ok(())
         })
         .we("open", || Ok(descriptors::is_open(number)))
         .we("closed", || Ok(core.registration_counts().closed - before))
         .play(
-            trial,
-            &mut lab,
+            test,
+            &mut harness,
             "
             us          | updater             | deleter
                         | wants at ApplyBegun |
@@ -71,19 +71,19 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
     drop(core);
     // The number lives again, unwanted and readable: a registration that is left over would report it.
     let near = at_number(next.near, number).map_err(Failure::broken)?;
-    let before = lab.activity(updater);
+    let before = harness.activity(updater);
     std::io::Write::write_all(&mut next.far, b"x").map_err(Failure::broken)?;
-    let handle = lab.insert(near, subject.recorder.clone(), lab.thread(1))?;
-    lab.fence_all()?;
-    let since = lab.activity(updater).since(&before);
+    let handle = harness.insert(near, subject.recorder.clone(), harness.thread(1))?;
+    harness.fence_all()?;
+    let since = harness.activity(updater).since(&before);
     let strays = since.poll_drop + since.poll_skip + since.poll_inval;
-    trial.cost_eq("reports of the number to the old thread", 0, strays, "S8, S11");
-    trial.check_eq("reports to anybody", 0, subject.recorder.reports(), "S18");
-    trial.check_eq("polled before it is wanted", 0, lab.entry(handle)?.polled_recv.bits(), "S10");
-    lab.core().registration(handle).want_recv().map_err(Failure::broken)?;
-    lab.wait_until("the new life's report", || subject.recorder.bytes() == b"x")?;
-    trial.check_eq("its thread", 1, subject.recorder.reports_on(lab.thread(1)), "L1");
-    lab.core().registration(handle).delete().map_err(Failure::broken)?;
+    test.cost_eq("reports of the number to the old thread", 0, strays, "S8, S11");
+    test.check_eq("reports to anybody", 0, subject.recorder.reports(), "S18");
+    test.check_eq("polled before it is wanted", 0, harness.entry(handle)?.polled_recv.bits(), "S10");
+    harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
+    harness.wait_until("the new life's report", || subject.recorder.bytes() == b"x")?;
+    test.check_eq("its thread", 1, subject.recorder.reports_on(harness.thread(1)), "L1");
+    harness.core().registration(handle).delete().map_err(Failure::broken)?;
     drop((subject, next.far));
-    lab.finish(trial, &[])
+    harness.finish(test, &[])
 }

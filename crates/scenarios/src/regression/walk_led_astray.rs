@@ -8,11 +8,11 @@ use metadata::{Axes, Layer, Mode, Transport};
 
 use super::{about, two_of_a_group, wake};
 use crate::catalogue::Scenario;
-use crate::lab::Lab;
+use crate::harness::Harness;
 use crate::migration::Subject;
 use crate::recorder::Recorder;
 use crate::transport::pair;
-use crate::trial::{Failure, Trial};
+use crate::test_context::{Failure, TestContext};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/walk-led-astray",
@@ -23,20 +23,20 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     run,
 };
 
-fn run(trial: &mut Trial) -> Result<(), Failure> {
-    let mut lab = Lab::start(trial)?;
-    let [walker, other] = two_of_a_group(&lab)?;
+fn run(test: &mut TestContext) -> Result<(), Failure> {
+    let mut harness = Harness::start(test)?;
+    let [walker, other] = two_of_a_group(&harness)?;
     // In this order in the list.
     let mut listed = Vec::new();
     for thread in [walker, other, walker] {
-        let ends = pair(trial.params.transport).map_err(Failure::broken)?;
+        let ends = pair(test.params.transport).map_err(Failure::broken)?;
         let recorder = Recorder::new();
-        let handle = lab.insert(ends.near, recorder.clone(), thread)?;
+        let handle = harness.insert(ends.near, recorder.clone(), thread)?;
         listed.push(Subject { handle, owner: recorder.id(), recorder, far: ends.far });
     }
-    lab.fence_all()?;
+    harness.fence_all()?;
     let handles: Vec<_> = listed.iter().map(|subject| subject.handle).collect();
-    let core = Arc::clone(lab.core());
+    let core = Arc::clone(harness.core());
     let want = |which: &[usize]| {
         which.iter().try_for_each(|index| core.registration(handles[*index]).want_recv()).map_err(Failure::broken)
     };
@@ -48,8 +48,8 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
         .we("lists-all", || want(&[0, 1, 2]))
         .we("lists-the-second-again", || want(&[1]))
         .play(
-            trial,
-            &mut lab,
+            test,
+            &mut harness,
             "
             us                     | walker        | other
             wakes                  |               |
@@ -69,10 +69,10 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
     // No fence: it would make the walker walk again.
     for subject in listed.iter_mut().rev() {
         subject.far.write_all(b"x").map_err(Failure::broken)?;
-        subject.wait_for_bytes(&lab, b"x")?;
+        subject.wait_for_bytes(&harness, b"x")?;
     }
     for subject in listed {
-        subject.end(&lab)?;
+        subject.end(&harness)?;
     }
-    lab.finish(trial, &[])
+    harness.finish(test, &[])
 }

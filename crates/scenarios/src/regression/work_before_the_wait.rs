@@ -8,9 +8,9 @@ use metadata::{Axes, Layer, Transport};
 
 use super::{about, wake};
 use crate::catalogue::Scenario;
-use crate::lab::Lab;
+use crate::harness::Harness;
 use crate::migration::Subject;
-use crate::trial::{Failure, Trial};
+use crate::test_context::{Failure, TestContext};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/work-before-the-wait",
@@ -21,27 +21,27 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     run,
 };
 
-fn run(trial: &mut Trial) -> Result<(), Failure> {
-    let mut lab = Lab::start(trial)?;
-    let sleeper = lab.thread(0);
+fn run(test: &mut TestContext) -> Result<(), Failure> {
+    let mut harness = Harness::start(test)?;
+    let sleeper = harness.thread(0);
     for step in ["TurnDone", "SleepAnnounced", "BeforeWait"] {
-        task(trial, &mut lab, step)?;
-        let mut subject = Subject::start(trial, &mut lab, sleeper)?;
+        task(test, &mut harness, step)?;
+        let mut subject = Subject::start(test, &mut harness, sleeper)?;
         let handle = subject.handle;
-        lab.core().registration(handle).stop_recv().map_err(Failure::broken)?;
+        harness.core().registration(handle).stop_recv().map_err(Failure::broken)?;
         // Reported once and removed, so that its next want is a change for the poller.
         subject.write(b"one")?;
-        lab.fence(sleeper)?;
-        let core = Arc::clone(lab.core());
+        harness.fence(sleeper)?;
+        let core = Arc::clone(harness.core());
         about(&subject, format!("update at {step}"), "L1")
             .worker("sleeper", sleeper)
             .outsider("other")
             .we("wakes", || wake(&core, &[sleeper]))
-            .play(trial, &mut lab, &drawing(step, "wants = Ok(())"))?;
-        subject.wait_for_bytes(&lab, b"one")?;
-        subject.end(&lab)?;
+            .play(test, &mut harness, &drawing(step, "wants = Ok(())"))?;
+        subject.wait_for_bytes(&harness, b"one")?;
+        subject.end(&harness)?;
     }
-    lab.finish(trial, &[])
+    harness.finish(test, &[])
 }
 
 fn drawing(step: &str, work: &str) -> String {
@@ -56,10 +56,10 @@ fn drawing(step: &str, work: &str) -> String {
     )
 }
 
-fn task(trial: &mut Trial, lab: &mut Lab, step: &str) -> Result<(), Failure> {
-    let sleeper = lab.thread(0);
-    let subject = Subject::start(trial, lab, sleeper)?;
-    let core = Arc::clone(lab.core());
+fn task(test: &mut TestContext, harness: &mut Harness, step: &str) -> Result<(), Failure> {
+    let sleeper = harness.thread(0);
+    let subject = Subject::start(test, harness, sleeper)?;
+    let core = Arc::clone(harness.core());
     let done = Arc::new(AtomicU64::new(0));
     let count = Arc::clone(&done);
     let posts = Arc::clone(&core);
@@ -75,13 +75,13 @@ fn task(trial: &mut Trial, lab: &mut Lab, step: &str) -> Result<(), Failure> {
         .outsider("other")
         .does("posts", move |_| post())
         .we("wakes", || wake(&core, &[sleeper]))
-        .play(trial, lab, &drawing(step, "posts = true"))?;
-    lab.wait_until(&format!("the task that was posted at {step}"), || done.load(Ordering::SeqCst) == 1)?;
+        .play(test, harness, &drawing(step, "posts = true"))?;
+    harness.wait_until(&format!("the task that was posted at {step}"), || done.load(Ordering::SeqCst) == 1)?;
     // What is left of the first wake-up must not pass for the second.
     again();
-    lab.wait_until(&format!("the task after the one that was posted at {step}"), || {
+    harness.wait_until(&format!("the task after the one that was posted at {step}"), || {
         done.load(Ordering::SeqCst) == 2
     })?;
     drop(again);
-    subject.end(lab)
+    subject.end(harness)
 }

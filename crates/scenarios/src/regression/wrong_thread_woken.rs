@@ -7,10 +7,10 @@ use fd_core::ids::ThreadMask;
 use metadata::{Axes, Layer, Mode, Transport};
 
 use crate::catalogue::Scenario;
-use crate::lab::Lab;
+use crate::harness::Harness;
 use crate::recorder::Recorder;
 use crate::transport::pair;
-use crate::trial::{Failure, Trial};
+use crate::test_context::{Failure, TestContext};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/wrong-thread-woken",
@@ -21,37 +21,37 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     run,
 };
 
-fn run(trial: &mut Trial) -> Result<(), Failure> {
+fn run(test: &mut TestContext) -> Result<(), Failure> {
     // The last group has threads that no other has.
-    let mut lab = Lab::start_with(trial, |builder| builder.group(3), |_| Ok(()))?;
-    let callers = [None, Some(lab.thread(0))];
-    for thread in lab.threads() {
+    let mut harness = Harness::start_with(test, |builder| builder.group(3), |_| Ok(()))?;
+    let callers = [None, Some(harness.thread(0))];
+    for thread in harness.threads() {
         // It alone; and with all others of its group but one.
-        let others = lab.core().table().threads(thread.group()).without(thread.mask());
+        let others = harness.core().table().threads(thread.group()).without(thread.mask());
         let one = others.nth(0).map_or(ThreadMask::NONE, |index| ThreadMask::from_bits(1 << index));
         for mask in [thread.mask(), thread.mask().or(others.without(one))] {
             for caller in callers {
-                let mut ends = pair(trial.params.transport).map_err(Failure::broken)?;
+                let mut ends = pair(test.params.transport).map_err(Failure::broken)?;
                 let recorder = Recorder::new();
-                let handle = lab.insert_shared(ends.near, recorder.clone(), thread, mask)?;
+                let handle = harness.insert_shared(ends.near, recorder.clone(), thread, mask)?;
                 // Asleep, and knowing nothing of it.
-                lab.fence_all()?;
+                harness.fence_all()?;
                 match caller {
-                    Some(caller) => lab.on(caller, move |context| context.registration(handle).want_recv())?,
-                    None => lab.core().registration(handle).want_recv(),
+                    Some(caller) => harness.on(caller, move |context| context.registration(handle).want_recv())?,
+                    None => harness.core().registration(handle).want_recv(),
                 }
                 .map_err(Failure::broken)?;
                 ends.far.write_all(b"x").map_err(Failure::broken)?;
-                lab.wait_until(
+                harness.wait_until(
                     &format!("a thread of {mask:?} of {} is woken by {caller:?}", thread.group()),
                     || recorder.reports() > 0,
                 )?;
                 let by = recorder.seen()[0].thread;
                 let allowed = by.group() == thread.group() && mask.contains(by.mask());
-                trial.check("who handles it", format!("{mask:?} of {}", thread.group()), by, "S19", allowed);
-                lab.core().registration(handle).delete().map_err(Failure::broken)?;
+                test.check("who handles it", format!("{mask:?} of {}", thread.group()), by, "S19", allowed);
+                harness.core().registration(handle).delete().map_err(Failure::broken)?;
             }
         }
     }
-    lab.finish(trial, &[])
+    harness.finish(test, &[])
 }

@@ -16,10 +16,10 @@ use nix::errno::Errno;
 
 use super::acceptor::{accept_some, greet, lock};
 use super::calls::{greeting, numbers};
-use super::field::{Action, Caller, Field};
+use super::fixture::{Action, Caller, ListenerFixture};
 use crate::catalogue::Scenario;
 use crate::scarcity::Scarcity;
-use crate::trial::{Failure, Trial};
+use crate::test_context::{Failure, TestContext};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "shared-listener/accept-emfile",
@@ -104,45 +104,45 @@ impl Handler for Server {
     }
 }
 
-fn run(trial: &mut Trial) -> Result<(), Failure> {
-    let server = Server::new(trial.trigger);
-    let mut field = Field::shared(trial, server.clone())?;
-    let clients: Result<Vec<_>, _> = (0..CLIENTS).map(|_| field.address.connect()).collect();
+fn run(test: &mut TestContext) -> Result<(), Failure> {
+    let server = Server::new(test.trigger);
+    let mut fixture = ListenerFixture::shared(test, server.clone())?;
+    let clients: Result<Vec<_>, _> = (0..CLIENTS).map(|_| fixture.address.connect()).collect();
     let clients = clients.map_err(Failure::broken)?;
-    let sharers = field.sharers.len() as u64;
+    let sharers = fixture.sharers.len() as u64;
     let scarcity = Scarcity::new(ROOM).map_err(Failure::broken)?;
 
-    field.call(Caller::Outside, Action::Start)?;
-    field.lab.wait_until("accept answers EMFILE", || Server::get(&server.refused) > 0)?;
-    if trial.trigger == Trigger::Level {
-        field.wait_until_dropped("stopped at the limit")?;
+    fixture.call(Caller::Outside, Action::Start)?;
+    fixture.harness.wait_until("accept answers EMFILE", || Server::get(&server.refused) > 0)?;
+    if test.trigger == Trigger::Level {
+        fixture.wait_until_dropped("stopped at the limit")?;
     }
-    field.lab.fence_all()?;
-    let threads = field.lab.threads();
-    field.check_quiet(trial, &threads, "stopped at the limit")?;
-    trial.check_eq("accepted at the limit", ROOM as u64, Server::get(&server.greeted), "accept(2), EMFILE");
+    fixture.harness.fence_all()?;
+    let threads = fixture.harness.threads();
+    fixture.check_quiet(test, &threads, "stopped at the limit")?;
+    test.check_eq("accepted at the limit", ROOM as u64, Server::get(&server.greeted), "accept(2), EMFILE");
     let refused = Server::get(&server.refused);
     let expected = format!("1 to {sharers}: at most once on each thread");
-    trial.check("EMFILE answers", expected, refused, "S18", (1..=sharers).contains(&refused));
+    test.check("EMFILE answers", expected, refused, "S18", (1..=sharers).contains(&refused));
 
     server.may_restart.store(true, Ordering::SeqCst);
     server.restarts_due.fetch_add(1, Ordering::SeqCst);
-    let (again, handle) = (Arc::clone(&server), field.handle);
-    field.lab.on(field.sharers[0], move |context| again.restart(context, handle))?;
-    field.lab.wait_until("every waiting client is accepted in the end", || {
+    let (again, handle) = (Arc::clone(&server), fixture.handle);
+    fixture.harness.on(fixture.sharers[0], move |context| again.restart(context, handle))?;
+    fixture.harness.wait_until("every waiting client is accepted in the end", || {
         Server::get(&server.greeted) == CLIENTS as u64
             && Server::get(&server.restarts) == Server::get(&server.restarts_due)
     })?;
     scarcity.end().map_err(Failure::broken)?;
-    field.check_converged(trial, "in the end")?;
+    fixture.check_converged(test, "in the end")?;
     let answers: Result<Vec<_>, _> = clients.into_iter().map(greeting).collect();
     let expected: Vec<_> = (0..CLIENTS as u64).collect();
-    trial.check_eq("greetings", format!("{expected:?}"), format!("{:?}", numbers(&answers?)), "L1");
+    test.check_eq("greetings", format!("{expected:?}"), format!("{:?}", numbers(&answers?)), "L1");
     let (refused, restarts) = (Server::get(&server.refused), Server::get(&server.restarts));
     let most = (restarts + 1) * sharers;
-    trial.check("EMFILE answers in all", format!("at most {most}"), refused, "S18", refused <= most);
-    trial.count("emfile", refused);
-    trial.count("restarts", restarts);
+    test.check("EMFILE answers in all", format!("at most {most}"), refused, "S18", refused <= most);
+    test.count("emfile", refused);
+    test.count("restarts", restarts);
     lock(&server.connections).clear();
-    field.lab.finish(trial, &[])
+    fixture.harness.finish(test, &[])
 }

@@ -13,10 +13,10 @@ use metadata::{Axes, Layer, Transport};
 
 use super::acceptor::{accept_some, lock};
 use crate::catalogue::Scenario;
-use crate::lab::Lab;
+use crate::harness::Harness;
 use crate::threads::spawn_in;
 use crate::transport::{self, Address, Listener};
-use crate::trial::{Failure, Trial};
+use crate::test_context::{Failure, TestContext};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "shared-listener/accept-once",
@@ -82,27 +82,27 @@ impl Handler for Talk {
     }
 }
 
-fn run(trial: &mut Trial) -> Result<(), Failure> {
-    let lab = Lab::start(trial)?;
+fn run(test: &mut TestContext) -> Result<(), Failure> {
+    let harness = Harness::start(test)?;
     let directory = tempfile::tempdir().map_err(Failure::broken)?;
-    let listener = Listener::new(trial.params.transport, directory.path()).map_err(Failure::broken)?;
+    let listener = Listener::new(test.params.transport, directory.path()).map_err(Failure::broken)?;
     let (book, accepted) = (Arc::<Book>::default(), Arc::<Mutex<u64>>::default());
 
     // A mask belongs to one group: each group has a descriptor of its own.
     let mut descriptor = Some(listener.fd);
     let mut handles = Vec::new();
-    for group in lab.core().table().groups() {
+    for group in harness.core().table().groups() {
         let fd = match descriptor.take() {
             Some(fd) => Descriptor::from(fd),
-            None => lab.core().registration(handles[0]).duplicate().map_err(Failure::broken)?.into(),
+            None => harness.core().registration(handles[0]).duplicate().map_err(Failure::broken)?.into(),
         };
         let (book, accepted) = (Arc::clone(&book), Arc::clone(&accepted));
-        let acceptor = Arc::new(Acceptor { options: lab.options(), book, accepted });
-        let handle = lab
+        let acceptor = Arc::new(Acceptor { options: harness.options(), book, accepted });
+        let handle = harness
             .core()
-            .insert(fd, acceptor, group, ThreadMask::ALL, lab.options())
+            .insert(fd, acceptor, group, ThreadMask::ALL, harness.options())
             .map_err(Failure::broken)?;
-        lab.core().registration(handle).want_recv().map_err(Failure::broken)?;
+        harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
         handles.push(handle);
     }
 
@@ -118,24 +118,24 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
     let answered = calls?.into_iter().flatten().filter(|echo| *echo).count() as u64;
 
     // Whoever saw the end of its connection saw the close counted.
-    trial.check_eq("connections closed", CLIENTS * CALLS, lab.core().registration_counts().closed, "S4, L4");
+    test.check_eq("connections closed", CLIENTS * CALLS, harness.core().registration_counts().closed, "S4, L4");
     let mut told = lock(&book).clone();
     told.sort_unstable();
     let identities: Vec<_> = told.iter().map(|(identity, _)| *identity).collect();
     let all: Vec<_> = (0..CLIENTS * CALLS).collect();
-    trial.check_eq(
+    test.check_eq(
         "connections accepted",
         CLIENTS * CALLS,
         *lock(&accepted),
         "accept(2): a connection leaves the queue",
     );
-    trial.check_eq("identities heard", format!("{all:?}"), format!("{identities:?}"), "S4, S7");
-    trial.check_eq("clients that heard their own identity", CLIENTS * CALLS, answered, "S7");
-    for thread in lab.threads() {
+    test.check_eq("identities heard", format!("{all:?}"), format!("{identities:?}"), "S4, S7");
+    test.check_eq("clients that heard their own identity", CLIENTS * CALLS, answered, "S7");
+    for thread in harness.threads() {
         let served = told.iter().filter(|(_, by)| *by == thread).count();
-        trial.count(format!("accepted {thread}"), served as u64);
+        test.count(format!("accepted {thread}"), served as u64);
     }
-    lab.finish(trial, &[])
+    harness.finish(test, &[])
 }
 
 /// Says an identity. Returns whether it came back.

@@ -10,10 +10,10 @@ use metadata::{Axes, Layer, Transport};
 
 use super::acceptor::Acceptor;
 use super::calls::{Answer, call, greeting};
-use super::field::{Action, Caller, Field};
+use super::fixture::{Action, Caller, ListenerFixture};
 use crate::catalogue::Scenario;
-use crate::lab::Lab;
-use crate::trial::{Failure, Trial};
+use crate::harness::Harness;
+use crate::test_context::{Failure, TestContext};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "shared-listener/bound-to-one-thread",
@@ -31,31 +31,31 @@ pub(crate) const SCENARIO: Scenario = Scenario {
 
 const CALLS: u64 = 60;
 
-fn run(trial: &mut Trial) -> Result<(), Failure> {
-    let lab = Lab::start(trial)?;
-    let bound = lab.thread(trial.seed as usize % trial.params.threads);
+fn run(test: &mut TestContext) -> Result<(), Failure> {
+    let harness = Harness::start(test)?;
+    let bound = harness.thread(test.seed as usize % test.params.threads);
     let acceptor = Acceptor::new();
-    let mut field = Field::with(trial, lab, acceptor.clone(), |thread| thread == bound)?;
-    field.call(Caller::Outside, Action::Start)?;
-    field.lab.fence_all()?;
-    let before = field.lab.core().activity();
+    let mut fixture = ListenerFixture::with(test, harness, acceptor.clone(), |thread| thread == bound)?;
+    fixture.call(Caller::Outside, Action::Start)?;
+    fixture.harness.fence_all()?;
+    let before = fixture.harness.core().activity();
 
     for _ in 0..CALLS {
-        let answer = call(&field.address)?;
-        trial.check("call", "Greeted", format!("{answer:?}"), "L1", matches!(answer, Answer::Greeted(_)));
+        let answer = call(&fixture.address)?;
+        test.check("call", "Greeted", format!("{answer:?}"), "L1", matches!(answer, Answer::Greeted(_)));
     }
     // The worst case of the commit: the bound thread is busy, and a connection waits for it. The last call is over:
     // edge-triggered, its run would accept this one, too.
-    field.lab.fence(bound)?;
+    fixture.harness.fence(bound)?;
     let (gate, busy) = acceptor.hold();
-    let waiting = field.address.connect().map_err(Failure::broken)?;
-    field.lab.wait_until("the bound thread begins to accept", || gate.arrived() == 1)?;
-    for thread in field.strangers.clone() {
-        field.lab.fence(thread)?;
+    let waiting = fixture.address.connect().map_err(Failure::broken)?;
+    fixture.harness.wait_until("the bound thread begins to accept", || gate.arrived() == 1)?;
+    for thread in fixture.strangers.clone() {
+        fixture.harness.fence(thread)?;
     }
     drop(busy);
     let answer = greeting(waiting)?;
-    trial.check(
+    test.check(
         "the call that waited",
         "Greeted",
         format!("{answer:?}"),
@@ -63,10 +63,10 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
         matches!(answer, Answer::Greeted(_)),
     );
 
-    let after = field.lab.core().activity();
+    let after = fixture.harness.core().activity();
     let moved: Vec<_> =
         after.0.iter().zip(&before.0).map(|((id, now), (_, then))| (*id, now.since(then))).collect();
-    trial.note(format!(
+    test.note(format!(
         "show activity, {} calls on a listener of thread {bound}, and 2 fences' events on each other thread\n{}",
         CALLS + 1,
         ActivityTable(moved.clone())
@@ -75,15 +75,15 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
         for (name, value) in
             [("loops", moved.loops), ("poll_io", moved.poll_io), ("poll_skip", moved.poll_skip)]
         {
-            trial.count(format!("{name} {thread}"), value);
+            test.count(format!("{name} {thread}"), value);
         }
         if thread != bound {
-            field.check_moved(trial, thread, &moved, 2, "during all calls");
+            fixture.check_moved(test, thread, &moved, 2, "during all calls");
         }
     }
     let served = acceptor.tallies().into_iter().filter(|(_, tally)| tally.accepted > 0);
     let expected = format!("[({bound}, {})]", CALLS + 1);
     let observed: Vec<_> = served.map(|(thread, tally)| format!("({thread}, {})", tally.accepted)).collect();
-    trial.check_eq("who accepted", expected, format!("[{}]", observed.join(", ")), "S3");
-    field.lab.finish(trial, &[])
+    test.check_eq("who accepted", expected, format!("[{}]", observed.join(", ")), "S3");
+    fixture.harness.finish(test, &[])
 }

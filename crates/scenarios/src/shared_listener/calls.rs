@@ -4,8 +4,8 @@ use std::io::{self, ErrorKind, Read, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use crate::test_context::{Failure, patience};
 use crate::transport::{Address, Far};
-use crate::trial::{Failure, patience};
 
 /// How a call ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

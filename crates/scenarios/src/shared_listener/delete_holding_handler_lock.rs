@@ -15,12 +15,12 @@ use metadata::{Axes, Layer, Transport};
 
 use super::acceptor::{Acceptor, lock};
 use super::calls::{call, greeting};
-use super::field::{Action, Caller, Field};
+use super::fixture::{Action, Caller, ListenerFixture};
 use crate::catalogue::Scenario;
 use crate::gate::Gate;
-use crate::lab::Lab;
+use crate::harness::Harness;
 use crate::threads::spawn;
-use crate::trial::{Failure, Trial};
+use crate::test_context::{Failure, TestContext};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "shared-listener/delete-holding-handler-lock",
@@ -60,22 +60,22 @@ impl Handler for Locking {
     }
 }
 
-fn run(trial: &mut Trial) -> Result<(), Failure> {
-    let mut lab = Lab::start(trial)?;
+fn run(test: &mut TestContext) -> Result<(), Failure> {
+    let mut harness = Harness::start(test)?;
     // A sharer, a thread of another group if there is one, and an outsider.
-    let last = lab.thread(trial.params.threads - 1);
-    for deleter in [Caller::Worker(lab.thread(1)), Caller::Worker(last), Caller::Outside] {
+    let last = harness.thread(test.params.threads - 1);
+    for deleter in [Caller::Worker(harness.thread(1)), Caller::Worker(last), Caller::Outside] {
         let prompt;
-        (lab, prompt) = once(trial, lab, deleter)?;
+        (harness, prompt) = once(test, harness, deleter)?;
         if !prompt {
             break;
         }
     }
-    lab.finish(trial, &[])
+    harness.finish(test, &[])
 }
 
 /// One delete under the lock. Says whether it was prompt.
-fn once(trial: &mut Trial, lab: Lab, deleter: Caller) -> Result<(Lab, bool), Failure> {
+fn once(test: &mut TestContext, harness: Harness, deleter: Caller) -> Result<(Harness, bool), Failure> {
     let who = format!("deleted by {deleter:?}");
     let (acceptor, inside, enough) = (Acceptor::new(), Gate::new(), Arc::<AtomicBool>::default());
     inside.open();
@@ -86,72 +86,72 @@ fn once(trial: &mut Trial, lab: Lab, deleter: Caller) -> Result<(Lab, bool), Fai
         acceptor: Arc::clone(&acceptor),
     };
     let the_lock = Arc::clone(&handler.lock);
-    let group = lab.thread(0).group();
-    let mut field = Field::with(trial, lab, Arc::new(handler), |thread| thread.group() == group)?;
-    field.call(Caller::Outside, Action::Start)?;
+    let group = harness.thread(0).group();
+    let mut fixture = ListenerFixture::with(test, harness, Arc::new(handler), |thread| thread.group() == group)?;
+    fixture.call(Caller::Outside, Action::Start)?;
     // Not only the deleter's poller has it.
-    field.check_converged(trial, &who)?;
-    let closed = field.lab.core().registration_counts().closed;
+    fixture.check_converged(test, &who)?;
+    let closed = fixture.harness.core().registration_counts().closed;
 
     let (locked, release) = (Gate::new(), Gate::new());
     let guard = release.guard();
     locked.open();
-    let deleted = delete_locked(&field, deleter, the_lock, [locked.clone(), inside.clone(), release])?;
+    let deleted = delete_locked(&fixture, deleter, the_lock, [locked.clone(), inside.clone(), release])?;
     if !locked.wait_for(1) {
         return Err(Failure::Wrong(format!("{who}: the deleter did not get the lock")));
     }
-    let client = field.address.connect().map_err(Failure::broken)?;
+    let client = fixture.address.connect().map_err(Failure::broken)?;
     let Ok(answer) = deleted.recv_timeout(PROMPT) else {
         let observed = format!("still in it after {PROMPT:?}, with a handler waiting for the deleter's lock");
-        trial.check(format!("{who}: delete"), "returns at once", observed, "L7, bug 45", false);
+        test.check(format!("{who}: delete"), "returns at once", observed, "L7, bug 45", false);
         enough.store(true, Ordering::SeqCst);
         drop(guard);
         // The handler goes, and the delete returns: nothing hangs for ever.
         let _ = deleted.recv_timeout(PROMPT);
-        return Ok((field.lab, false));
+        return Ok((fixture.harness, false));
     };
-    trial.check_eq(format!("{who}: delete"), "Ok(())".into(), format!("{answer:?}"), "L7, bug 45");
+    test.check_eq(format!("{who}: delete"), "Ok(())".into(), format!("{answer:?}"), "L7, bug 45");
 
     // Still in the handler: nothing is closed under it.
-    let entry = field.entry()?;
-    trial.check_eq(format!("{who}: thread mask"), 0, entry.thread_mask.bits(), "S6");
-    trial.check(format!("{who}: running"), "some", entry.running.bits(), "S5", !entry.running.is_empty());
-    trial.check_eq(format!("{who}: closed under the handler"), closed, field.lab.core().registration_counts().closed, "S5");
+    let entry = fixture.entry()?;
+    test.check_eq(format!("{who}: thread mask"), 0, entry.thread_mask.bits(), "S6");
+    test.check(format!("{who}: running"), "some", entry.running.bits(), "S5", !entry.running.is_empty());
+    test.check_eq(format!("{who}: closed under the handler"), closed, fixture.harness.core().registration_counts().closed, "S5");
     drop(guard);
     let answer = greeting(client)?;
-    trial.check_eq(
+    test.check_eq(
         format!("{who}: the client that called before"),
         "Greeted(0)".into(),
         format!("{answer:?}"),
         "S5",
     );
-    field.lab.fence_all()?;
-    trial.check_eq(
+    fixture.harness.fence_all()?;
+    test.check_eq(
         format!("{who}: closes when its last user leaves"),
         closed + 1,
-        field.lab.core().registration_counts().closed,
+        fixture.harness.core().registration_counts().closed,
         "L4",
     );
-    let answer = call(&field.address)?;
-    trial.check_eq(
+    let answer = call(&fixture.address)?;
+    test.check_eq(
         format!("{who}: a later call"),
         "Refused".into(),
         format!("{answer:?}"),
         "close(2), connect(2)",
     );
-    Ok((field.lab, true))
+    Ok((fixture.harness, true))
 }
 
 /// Lets `deleter` take the lock, say so at the first gate, wait at the second until a handler is inside, delete, and
 /// hold the lock until the third is open. What delete answers is received when it does.
 fn delete_locked(
-    field: &Field,
+    fixture: &ListenerFixture,
     deleter: Caller,
     the_lock: Arc<Mutex<()>>,
     gates: [Gate; 3],
 ) -> Result<Receiver<Result<(), DeleteError>>, Failure> {
     let (answer, answered) = channel();
-    let handle = field.handle;
+    let handle = fixture.handle;
     let act = move |fd: &RegistrationRef<'_>| {
         let [locked, inside, release] = gates;
         let held = lock(&the_lock);
@@ -164,10 +164,10 @@ fn delete_locked(
     };
     match deleter {
         Caller::Worker(thread) => {
-            field.lab.core().post(thread, move |context| act(&context.registration(handle)));
+            fixture.harness.core().post(thread, move |context| act(&context.registration(handle)));
         }
         Caller::Outside => {
-            let core = Arc::clone(field.lab.core());
+            let core = Arc::clone(fixture.harness.core());
             spawn(move || act(&core.registration(handle)))?;
         }
     }

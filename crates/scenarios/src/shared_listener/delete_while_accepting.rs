@@ -11,11 +11,11 @@ use metadata::{Axes, Layer, Transport};
 
 use super::acceptor::Acceptor;
 use super::calls::{Answer, Prospect, call, call_until, numbers};
-use super::field::{Action, Caller, Field};
+use super::fixture::{Action, Caller, ListenerFixture};
 use crate::catalogue::Scenario;
-use crate::lab::Lab;
+use crate::harness::Harness;
 use crate::threads::spawn_in;
-use crate::trial::{Failure, Trial};
+use crate::test_context::{Failure, TestContext};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "shared-listener/delete-while-accepting",
@@ -35,12 +35,12 @@ const CLIENTS: usize = 4;
 /// Calls after the end.
 const LATE_CALLS: usize = 3;
 
-fn run(trial: &mut Trial) -> Result<(), Failure> {
-    let mut random = fastrand::Rng::with_seed(trial.seed);
-    let mut lab = Lab::start(trial)?;
+fn run(test: &mut TestContext) -> Result<(), Failure> {
+    let mut random = fastrand::Rng::with_seed(test.seed);
+    let mut harness = Harness::start(test)?;
     // Deleted by a worker inside the mask, another one, one of another group if there is one, and an outsider: at some
     // moment, and then while a handler is known to run.
-    let deleters: Vec<_> = [lab.thread(0), lab.thread(1), lab.thread(trial.params.threads - 1)]
+    let deleters: Vec<_> = [harness.thread(0), harness.thread(1), harness.thread(test.params.threads - 1)]
         .into_iter()
         .map(Caller::Worker)
         .chain([Caller::Outside])
@@ -48,22 +48,22 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
     for (deleter, inside) in
         deleters.iter().map(|who| (who, false)).chain(deleters.iter().map(|who| (who, true)))
     {
-        lab = once(trial, lab, *deleter, inside, random.u64(5..40))?;
+        harness = once(test, harness, *deleter, inside, random.u64(5..40))?;
     }
-    lab.finish(trial, &[])
+    harness.finish(test, &[])
 }
 
 /// One life of a listener, deleted after about `calls` calls; `inside` says whether a handler must be running then, on
 /// another thread than the deleter.
-fn once(trial: &mut Trial, lab: Lab, deleter: Caller, inside: bool, calls: u64) -> Result<Lab, Failure> {
+fn once(test: &mut TestContext, harness: Harness, deleter: Caller, inside: bool, calls: u64) -> Result<Harness, Failure> {
     let acceptor = Acceptor::new();
-    let group = lab.thread(0).group();
-    let mut field = Field::with(trial, lab, acceptor.clone(), |thread| thread.group() == group)?;
-    let closed = field.lab.core().registration_counts().closed;
-    field.call(Caller::Outside, Action::Start)?;
-    field.check_converged(trial, "before the calls")?;
+    let group = harness.thread(0).group();
+    let mut fixture = ListenerFixture::with(test, harness, acceptor.clone(), |thread| thread.group() == group)?;
+    let closed = fixture.harness.core().registration_counts().closed;
+    fixture.call(Caller::Outside, Action::Start)?;
+    fixture.check_converged(test, "before the calls")?;
 
-    let address = field.address.clone();
+    let address = fixture.address.clone();
     let prospect = Prospect::default();
     let answers = scope(|scope| {
         let client = || -> Result<_, Failure> {
@@ -75,8 +75,8 @@ fn once(trial: &mut Trial, lab: Lab, deleter: Caller, inside: bool, calls: u64) 
         };
         let clients = (0..CLIENTS).map(|_| spawn_in(scope, client)).collect::<Result<Vec<_>, _>>();
         let clients = clients.inspect_err(|_| prospect.hopeless.store(true, Ordering::SeqCst))?;
-        let ended = delete_after(&mut field, &acceptor, deleter, inside, calls);
-        let closed = field.lab.core().registration_counts().closed - closed;
+        let ended = delete_after(&mut fixture, &acceptor, deleter, inside, calls);
+        let closed = fixture.harness.core().registration_counts().closed - closed;
         prospect.gone.store(true, Ordering::SeqCst);
         // Nobody will be refused by a listener that nobody closes.
         prospect.hopeless.store(ended.is_err() || closed == 0, Ordering::SeqCst);
@@ -86,7 +86,7 @@ fn once(trial: &mut Trial, lab: Lab, deleter: Caller, inside: bool, calls: u64) 
     });
     let (closed, answers) = answers?;
     let who = format!("deleted by {deleter:?}");
-    trial.check_eq(format!("{who}: closes, as soon as nobody uses it"), 1, closed, "S4, L4");
+    test.check_eq(format!("{who}: closes, as soon as nobody uses it"), 1, closed, "S4, L4");
     if closed == 0 {
         return Err(Failure::Wrong(format!("{who}: nobody has closed it, and nobody uses it (L4)")));
     }
@@ -94,23 +94,23 @@ fn once(trial: &mut Trial, lab: Lab, deleter: Caller, inside: bool, calls: u64) 
     let answers = answers?.concat();
     let numbers = numbers(&answers);
     let expected: Vec<_> = (0..acceptor.greeted()).collect();
-    trial.check_eq(
+    test.check_eq(
         format!("{who}: greetings heard"),
         format!("{expected:?}"),
         format!("{numbers:?}"),
         "S6: accepted is served",
     );
     for _ in 0..LATE_CALLS {
-        let answer = call(&field.address)?;
-        trial.check_eq(
+        let answer = call(&fixture.address)?;
+        test.check_eq(
             format!("{who}: a later call"),
             "Refused".into(),
             format!("{answer:?}"),
             "close(2), connect(2)",
         );
     }
-    let again = field.lab.core().registration(field.handle).delete();
-    trial.check(
+    let again = fixture.harness.core().registration(fixture.handle).delete();
+    test.check(
         format!("{who}: another delete"),
         "Err(Stale)",
         format!("{again:?}"),
@@ -118,41 +118,41 @@ fn once(trial: &mut Trial, lab: Lab, deleter: Caller, inside: bool, calls: u64) 
         again.is_err(),
     );
     let count = |wanted| answers.iter().filter(|answer| **answer == wanted).count() as u64;
-    trial.count(format!("dropped, {who}"), count(Answer::Dropped));
-    trial.count(format!("forgotten, {who}"), count(Answer::Forgotten));
-    Ok(field.lab)
+    test.count(format!("dropped, {who}"), count(Answer::Dropped));
+    test.count(format!("forgotten, {who}"), count(Answer::Forgotten));
+    Ok(fixture.harness)
 }
 
 /// Deletes after `calls` calls, and lets the running handlers end.
 fn delete_after(
-    field: &mut Field,
+    fixture: &mut ListenerFixture,
     acceptor: &Acceptor,
     deleter: Caller,
     inside: bool,
     calls: u64,
 ) -> Result<(), Failure> {
-    field.lab.wait_until("clients are greeted", || acceptor.greeted() >= calls)?;
+    fixture.harness.wait_until("clients are greeted", || acceptor.greeted() >= calls)?;
     let me = match deleter {
         Caller::Worker(thread) => Some(thread),
         Caller::Outside => None,
     };
     let (gate, held) = acceptor.hold_all_but(me);
-    let inside = inside && field.sharers.iter().any(|thread| Some(*thread) != me);
+    let inside = inside && fixture.sharers.iter().any(|thread| Some(*thread) != me);
     if inside {
-        field.lab.wait_until("a thread is in the handler", || gate.arrived() > 0)?;
+        fixture.harness.wait_until("a thread is in the handler", || gate.arrived() > 0)?;
     } else {
         gate.open();
     }
-    let handle = field.handle;
+    let handle = fixture.handle;
     let deleted = match deleter {
-        Caller::Outside => field.lab.core().registration(handle).delete(),
-        Caller::Worker(thread) => field.lab.on(thread, move |context| context.registration(handle).delete())?,
+        Caller::Outside => fixture.harness.core().registration(handle).delete(),
+        Caller::Worker(thread) => fixture.harness.on(thread, move |context| context.registration(handle).delete())?,
     };
     deleted.map_err(|error| Failure::Wrong(format!("delete by {deleter:?}: {error}")))?;
-    if inside && field.entry().is_err() {
+    if inside && fixture.entry().is_err() {
         return Err(Failure::Wrong("the listener is closed under a running handler (S5)".into()));
     }
     drop(held);
     // A handler that was running is over then; if it was the last user, it has closed.
-    field.lab.fence_all()
+    fixture.harness.fence_all()
 }

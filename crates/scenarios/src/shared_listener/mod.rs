@@ -2,7 +2,7 @@
 
 mod acceptor;
 mod calls;
-mod field;
+mod fixture;
 
 crate::catalogue::family! {
     accept_emfile,

@@ -14,11 +14,11 @@ use metadata::{Axes, Layer, Transport};
 
 use super::acceptor::Acceptor;
 use super::calls::{Answer, call, greeting, numbers};
-use super::field::{Action, Caller, Field};
+use super::fixture::{Action, Caller, ListenerFixture};
 use crate::catalogue::Scenario;
 use crate::hold::Checkpoints;
 use crate::threads::spawn_in;
-use crate::trial::{Failure, Trial};
+use crate::test_context::{Failure, TestContext};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "shared-listener/pause-resume-flap",
@@ -42,13 +42,13 @@ const CLIENTS: usize = 3;
 /// are over (TIME_WAIT, connection tracking) until it drops a SYN, which takes seconds to repeat.
 const CALLS: usize = 12;
 
-fn run(trial: &mut Trial) -> Result<(), Failure> {
+fn run(test: &mut TestContext) -> Result<(), Failure> {
     let acceptor = Acceptor::new();
-    let mut field = Field::shared(trial, acceptor.clone())?;
-    let mut answers = vec![report_in_the_pause(trial, &mut field)?];
+    let mut fixture = ListenerFixture::shared(test, acceptor.clone())?;
+    let mut answers = vec![report_in_the_pause(test, &mut fixture)?];
 
     let (rounds, enough) = (AtomicUsize::new(0), AtomicBool::new(false));
-    let address = field.address.clone();
+    let address = fixture.address.clone();
     let stormed = scope(|scope| {
         let client = || -> Result<_, Failure> {
             let mut answers = Vec::new();
@@ -66,16 +66,16 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
         let clients = clients.inspect_err(|_| enough.store(true, Ordering::SeqCst))?;
         let ended = (0..ROUNDS).try_for_each(|round| {
             rounds.fetch_add(1, Ordering::SeqCst);
-            flap(trial, &field, round)?;
+            flap(test, &fixture, round)?;
             if round % 2 == 0 {
-                stays_paused(trial, &mut field, &acceptor)
+                stays_paused(test, &mut fixture, &acceptor)
             } else {
-                resumes(trial, &mut field)
+                resumes(test, &mut fixture)
             }
         });
         enough.store(true, Ordering::SeqCst);
         // Whoever waits for a greeting is entitled to it.
-        let _ = field.call(Caller::Outside, Action::Start);
+        let _ = fixture.call(Caller::Outside, Action::Start);
         let answers: Vec<_> =
             clients.into_iter().map(|client| client.join().expect("a client never panics")).collect();
         ended.map(|()| answers)
@@ -85,53 +85,53 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
     }
     // The clients of the rounds were accepted, too, and hung up long ago.
     let calls = answers.len() as u64 + ROUNDS;
-    field.lab.wait_until("every client is accepted", || acceptor.greeted() >= calls)?;
-    field.lab.fence_all()?;
+    fixture.harness.wait_until("every client is accepted", || acceptor.greeted() >= calls)?;
+    fixture.harness.fence_all()?;
     let mut numbers = numbers(&answers);
-    trial.check_eq("clients greeted", answers.len(), numbers.len(), "L1: nobody is lost");
+    test.check_eq("clients greeted", answers.len(), numbers.len(), "L1: nobody is lost");
     numbers.dedup();
-    trial.check_eq("different greetings", answers.len(), numbers.len(), "accept(2): each connection once");
-    trial.check_eq("connections accepted", calls, acceptor.greeted(), "accept(2): each connection once");
-    trial.count("clients", calls);
-    field.lab.finish(trial, &[])
+    test.check_eq("different greetings", answers.len(), numbers.len(), "accept(2): each connection once");
+    test.check_eq("connections accepted", calls, acceptor.greeted(), "accept(2): each connection once");
+    test.count("clients", calls);
+    fixture.harness.finish(test, &[])
 }
 
 /// A connection is reported while the listener is paused, and the listener is resumed before those who dropped the
 /// report get to drop the listener, too. Edge-triggered, the kernel will not report the connection again by itself.
-fn report_in_the_pause(trial: &mut Trial, field: &mut Field) -> Result<Answer, Failure> {
-    field.call(Caller::Outside, Action::Start)?;
-    field.check_converged(trial, "at first")?;
-    field.call(Caller::Outside, Action::Stop)?;
+fn report_in_the_pause(test: &mut TestContext, fixture: &mut ListenerFixture) -> Result<Answer, Failure> {
+    fixture.call(Caller::Outside, Action::Start)?;
+    fixture.check_converged(test, "at first")?;
+    fixture.call(Caller::Outside, Action::Stop)?;
     let checkpoints = Checkpoints::watch();
-    let dropping = checkpoints.gate(Point::ReportHandlerDone, field.handle.number());
+    let dropping = checkpoints.gate(Point::ReportHandlerDone, fixture.handle.number());
     let guard = dropping.guard();
-    let client = field.address.connect().map_err(Failure::broken)?;
-    field.lab.wait_until("every sharer drops the report of the paused listener", || {
-        dropping.arrived() == field.sharers.len()
+    let client = fixture.address.connect().map_err(Failure::broken)?;
+    fixture.harness.wait_until("every sharer drops the report of the paused listener", || {
+        dropping.arrived() == fixture.sharers.len()
     })?;
-    field.call(Caller::Outside, Action::Start)?;
+    fixture.call(Caller::Outside, Action::Start)?;
     drop(checkpoints);
     drop(guard);
     let answer = greeting(client)?;
     let served = matches!(answer, Answer::Greeted(_));
-    trial.check(
+    test.check(
         "the client that called in the pause",
         "Greeted",
         format!("{answer:?}"),
         "L1, suspect 10",
         served,
     );
-    field.check_converged(trial, "resumed before the listener was dropped")?;
+    fixture.check_converged(test, "resumed before the listener was dropped")?;
     Ok(answer)
 }
 
 /// Pauses and resumes at random: two threads from outside, and every kind of worker in tasks.
-fn flap(trial: &Trial, field: &Field, round: u64) -> Result<(), Failure> {
-    let (core, handle) = (field.lab.core(), field.handle);
+fn flap(test: &TestContext, fixture: &ListenerFixture, round: u64) -> Result<(), Failure> {
+    let (core, handle) = (fixture.harness.core(), fixture.handle);
     let (done, finished) = std::sync::mpsc::channel();
-    let seed = |flapper: u64| trial.seed.wrapping_add(round << 32 | flapper);
+    let seed = |flapper: u64| test.seed.wrapping_add(round << 32 | flapper);
     let mut flappers = 0;
-    for caller in field.callers() {
+    for caller in fixture.callers() {
         let Caller::Worker(thread) = caller else { continue };
         flappers += 1;
         let (seed, done) = (seed(flappers), done.clone());
@@ -147,7 +147,7 @@ fn flap(trial: &Trial, field: &Field, round: u64) -> Result<(), Failure> {
         Ok(())
     })?;
     for _ in 0..flappers + 2 {
-        let flapped = finished.recv_timeout(crate::trial::patience());
+        let flapped = finished.recv_timeout(crate::test_context::patience());
         let flapped = flapped.map_err(|_| Failure::Wrong("a thread hangs in a pause or a resume".into()))?;
         flapped.map_err(|stale| Failure::Wrong(stale.to_string()))?;
     }
@@ -170,24 +170,24 @@ fn flaps(fd: &RegistrationRef<'_>, seed: u64) -> Result<(), fd_core::error::Stal
 }
 
 /// The last word is a pause: the pollers drop the listener, and nobody accepts.
-fn stays_paused(trial: &mut Trial, field: &mut Field, acceptor: &Acceptor) -> Result<(), Failure> {
-    field.call(Caller::Outside, Action::Stop)?;
+fn stays_paused(test: &mut TestContext, fixture: &mut ListenerFixture, acceptor: &Acceptor) -> Result<(), Failure> {
+    fixture.call(Caller::Outside, Action::Stop)?;
     // A handler that was running goes on accepting: what it took, no poller would report.
-    field.lab.fence_all()?;
+    fixture.harness.fence_all()?;
     // There is something to report, so that a poller that still has it says so.
-    drop(field.address.connect().map_err(Failure::broken)?);
-    field.wait_until_dropped("paused in the end")?;
-    field.lab.fence_all()?;
+    drop(fixture.address.connect().map_err(Failure::broken)?);
+    fixture.wait_until_dropped("paused in the end")?;
+    fixture.harness.fence_all()?;
     let runs = acceptor.runs();
-    let threads = field.lab.threads();
-    field.check_quiet(trial, &threads, "paused in the end")?;
-    trial.check_eq("handler runs while paused", runs, acceptor.runs(), "S18, bug 38");
-    field.call(Caller::Outside, Action::Start)
+    let threads = fixture.harness.threads();
+    fixture.check_quiet(test, &threads, "paused in the end")?;
+    test.check_eq("handler runs while paused", runs, acceptor.runs(), "S18, bug 38");
+    fixture.call(Caller::Outside, Action::Start)
 }
 
 /// The last word is a resume: the pollers have the listener, and a client is served.
-fn resumes(trial: &mut Trial, field: &mut Field) -> Result<(), Failure> {
-    field.call(Caller::Outside, Action::Start)?;
-    drop(field.address.connect().map_err(Failure::broken)?);
-    field.check_converged(trial, "resumed in the end")
+fn resumes(test: &mut TestContext, fixture: &mut ListenerFixture) -> Result<(), Failure> {
+    fixture.call(Caller::Outside, Action::Start)?;
+    drop(fixture.address.connect().map_err(Failure::broken)?);
+    fixture.check_converged(test, "resumed in the end")
 }

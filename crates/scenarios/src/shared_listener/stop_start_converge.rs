@@ -8,9 +8,9 @@ use metadata::{Axes, Layer, Transport};
 
 use super::acceptor::Acceptor;
 use super::calls::{Answer, greeting};
-use super::field::{Action, Field};
+use super::fixture::{Action, ListenerFixture};
 use crate::catalogue::Scenario;
-use crate::trial::{Failure, Trial};
+use crate::test_context::{Failure, TestContext};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "shared-listener/stop-start-converge",
@@ -26,44 +26,44 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     run,
 };
 
-fn run(trial: &mut Trial) -> Result<(), Failure> {
+fn run(test: &mut TestContext) -> Result<(), Failure> {
     let acceptor = Acceptor::new();
-    let mut field = Field::shared(trial, acceptor.clone())?;
-    let callers = field.callers();
-    let mut client = field.address.connect().map_err(Failure::broken)?;
+    let mut fixture = ListenerFixture::shared(test, acceptor.clone())?;
+    let callers = fixture.callers();
+    let mut client = fixture.address.connect().map_err(Failure::broken)?;
     for (index, caller) in callers.iter().enumerate() {
         let when = format!("started by {caller:?}");
         let (gate, hold) = acceptor.hold();
-        field.call(*caller, Action::Start)?;
+        fixture.call(*caller, Action::Start)?;
         // Some sharer sees to it by itself: the caller, if it is one, or the one that it wakes.
-        field.lab.wait_until(&format!("{when}, some thread reports the waiting client (L1)"), || {
+        fixture.harness.wait_until(&format!("{when}, some thread reports the waiting client (L1)"), || {
             gate.arrived() >= 1
         })?;
         // The others learn of it in their next turn.
-        field.sharers.iter().for_each(|thread| field.lab.core().wake(*thread));
-        field.lab.wait_until(
+        fixture.sharers.iter().for_each(|thread| fixture.harness.core().wake(*thread));
+        fixture.harness.wait_until(
             &format!("{when}, every sharer's poller reports the waiting client (bug 20)"),
-            || gate.arrived() >= field.sharers.len(),
+            || gate.arrived() >= fixture.sharers.len(),
         )?;
         drop(hold);
         let answer = greeting(client)?;
         let expected = Answer::Greeted(index as u64);
-        trial.check_eq(format!("{when}: the client"), format!("{expected:?}"), format!("{answer:?}"), "L1");
-        field.check_converged(trial, &when)?;
+        test.check_eq(format!("{when}: the client"), format!("{expected:?}"), format!("{answer:?}"), "L1");
+        fixture.check_converged(test, &when)?;
 
         let stopper = callers[(index + 1) % callers.len()];
         let when = format!("stopped by {stopper:?}");
         let runs = acceptor.runs();
-        field.call(stopper, Action::Stop)?;
-        client = field.address.connect().map_err(Failure::broken)?;
-        field.wait_until_dropped(&when)?;
-        let threads = field.lab.threads();
-        field.check_quiet(trial, &threads, &when)?;
-        trial.check_eq(format!("{when}: handler runs while stopped"), runs, acceptor.runs(), "S18");
+        fixture.call(stopper, Action::Stop)?;
+        client = fixture.address.connect().map_err(Failure::broken)?;
+        fixture.wait_until_dropped(&when)?;
+        let threads = fixture.harness.threads();
+        fixture.check_quiet(test, &threads, &when)?;
+        test.check_eq(format!("{when}: handler runs while stopped"), runs, acceptor.runs(), "S18");
     }
-    for thread in &field.sharers {
-        trial.count(format!("runs {thread}"), acceptor.tally(*thread).runs);
+    for thread in &fixture.sharers {
+        test.count(format!("runs {thread}"), acceptor.tally(*thread).runs);
     }
     drop(client);
-    field.lab.finish(trial, &[])
+    fixture.harness.finish(test, &[])
 }

@@ -13,9 +13,9 @@ use metadata::{Axes, Layer, Transport};
 use super::acceptor::Acceptor;
 use super::calls::{call, greeting};
 use crate::catalogue::Scenario;
-use crate::lab::Lab;
+use crate::harness::Harness;
 use crate::transport::Listener;
-use crate::trial::{Failure, Trial};
+use crate::test_context::{Failure, TestContext};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "shared-listener/thread-starts-late",
@@ -31,12 +31,12 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     run,
 };
 
-fn run(trial: &mut Trial) -> Result<(), Failure> {
+fn run(test: &mut TestContext) -> Result<(), Failure> {
     let directory = tempfile::tempdir().map_err(Failure::broken)?;
-    let transport = trial.params.transport;
+    let transport = test.params.transport;
     let acceptor = Acceptor::new();
     let (gate, hold) = acceptor.hold();
-    let options = InsertOptions { trigger: trial.trigger, ..InsertOptions::default() };
+    let options = InsertOptions { trigger: test.trigger, ..InsertOptions::default() };
     let mut started = None;
     let boot = |core: &Arc<FdCore>| {
         let listener = Listener::new(transport, directory.path()).map_err(Failure::broken)?;
@@ -48,26 +48,26 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
         started = Some((handle, listener.address, client));
         Ok(())
     };
-    let mut lab = Lab::start_with(trial, |builder| builder, boot)?;
+    let mut harness = Harness::start_with(test, |builder| builder, boot)?;
     let (handle, address, client) = started.ok_or_else(|| Failure::broken("nothing was inserted"))?;
-    let entry = |lab: &Lab| lab.core().entry(handle).map_err(|stale| Failure::Wrong(stale.to_string()));
+    let entry = |harness: &Harness| harness.core().entry(handle).map_err(|stale| Failure::Wrong(stale.to_string()));
 
-    let sharers = entry(&lab)?.thread_mask;
-    lab.wait_until("every thread of the group reports the client that had called before", || {
+    let sharers = entry(&harness)?.thread_mask;
+    harness.wait_until("every thread of the group reports the client that had called before", || {
         gate.arrived() == sharers.len()
     })?;
     drop(hold);
     let first = greeting(client)?;
-    trial.check_eq("the client that had called before", "Greeted(0)".into(), format!("{first:?}"), "L1");
-    lab.fence_all()?;
-    let entry = entry(&lab)?;
-    trial.check_eq("pollers that have it", sharers.bits(), entry.polled_recv.bits(), "S11");
-    trial.check_eq("updates owed", 0, entry.update_mask.bits(), "L3");
-    for thread in lab.threads() {
+    test.check_eq("the client that had called before", "Greeted(0)".into(), format!("{first:?}"), "L1");
+    harness.fence_all()?;
+    let entry = entry(&harness)?;
+    test.check_eq("pollers that have it", sharers.bits(), entry.polled_recv.bits(), "S11");
+    test.check_eq("updates owed", 0, entry.update_mask.bits(), "L3");
+    for thread in harness.threads() {
         let expected = u64::from(thread.group() == entry.group);
-        trial.check_eq(format!("runs of thread {thread}"), expected, acceptor.tally(thread).runs, "S3");
+        test.check_eq(format!("runs of thread {thread}"), expected, acceptor.tally(thread).runs, "S3");
     }
     let second = call(&address)?;
-    trial.check_eq("a client that calls now", "Greeted(1)".into(), format!("{second:?}"), "L1");
-    lab.finish(trial, &[])
+    test.check_eq("a client that calls now", "Greeted(1)".into(), format!("{second:?}"), "L1");
+    harness.finish(test, &[])
 }

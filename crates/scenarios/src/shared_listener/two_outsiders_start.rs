@@ -11,11 +11,11 @@ use metadata::{Axes, Layer, Transport};
 
 use super::acceptor::Acceptor;
 use super::calls::{Answer, greeting};
-use super::field::{Action, Caller, Field};
+use super::fixture::{Action, Caller, ListenerFixture};
 use crate::catalogue::Scenario;
-use crate::lab::Lab;
-use crate::script::Script;
-use crate::trial::{Failure, Trial};
+use crate::harness::Harness;
+use crate::interleaving::Interleaving;
+use crate::test_context::{Failure, TestContext};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "shared-listener/two-outsiders-start",
@@ -26,30 +26,30 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     run,
 };
 
-fn run(trial: &mut Trial) -> Result<(), Failure> {
+fn run(test: &mut TestContext) -> Result<(), Failure> {
     let acceptor = Acceptor::new();
-    let mut field = Field::shared(trial, acceptor.clone())?;
-    let mut client = field.address.connect().map_err(Failure::broken)?;
-    for (round, second) in [Caller::Outside, field.callers()[0], Caller::Outside].into_iter().enumerate() {
+    let mut fixture = ListenerFixture::shared(test, acceptor.clone())?;
+    let mut client = fixture.address.connect().map_err(Failure::broken)?;
+    for (round, second) in [Caller::Outside, fixture.callers()[0], Caller::Outside].into_iter().enumerate() {
         // Asleep, with pollers that know nothing of the listener.
-        field.lab.fence_all()?;
-        let (handle, owes) = (field.handle, field.mask().bits());
-        let core = Arc::clone(field.lab.core());
-        let script = Script::about(handle, format!("round {round}, {second:?}"), "L1, suspect 19")
+        fixture.harness.fence_all()?;
+        let (handle, owes) = (fixture.handle, fixture.mask().bits());
+        let core = Arc::clone(fixture.harness.core());
+        let drawing = Interleaving::about(handle, format!("round {round}, {second:?}"), "L1, suspect 19")
             .outsider("first")
             .caller("second", second.thread())
-            .does("starts", move |speaker| speaker.registration(handle).want_recv())
-            .does("stops", move |speaker| speaker.registration(handle).stop_recv())
+            .does("starts", move |participant| participant.registration(handle).want_recv())
+            .does("stops", move |participant| participant.registration(handle).stop_recv())
             .we("owed", || Ok(core.entry(handle).map_err(Failure::broken)?.update_mask.bits()))
             .we("greeted", || {
-                Lab::wait(&core, "a thread accepts although an older start is not finished", || {
+                Harness::wait(&core, "a thread accepts although an older start is not finished", || {
                     acceptor.greeted() > round as u64
                 })
             });
         // Held, the first has listed nothing and woken nobody.
-        script.play(
-            trial,
-            &mut field.lab,
+        drawing.play(
+            test,
+            &mut fixture.harness,
             &format!(
                 "
                 us            | first                   | second
@@ -65,13 +65,13 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
         drop(core);
         let answer = greeting(client)?;
         let expected = Answer::Greeted(round as u64);
-        trial.check_eq("the client", format!("{expected:?}"), format!("{answer:?}"), "L1");
-        field.check_converged(trial, "after both")?;
+        test.check_eq("the client", format!("{expected:?}"), format!("{answer:?}"), "L1");
+        fixture.check_converged(test, "after both")?;
 
-        field.call(Caller::Outside, Action::Stop)?;
-        client = field.address.connect().map_err(Failure::broken)?;
-        field.wait_until_dropped("between two rounds")?;
+        fixture.call(Caller::Outside, Action::Stop)?;
+        client = fixture.address.connect().map_err(Failure::broken)?;
+        fixture.wait_until_dropped("between two rounds")?;
     }
     drop(client);
-    field.lab.finish(trial, &[])
+    fixture.harness.finish(test, &[])
 }

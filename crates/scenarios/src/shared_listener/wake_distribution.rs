@@ -11,9 +11,9 @@ use metadata::{Axes, Layer, Transport};
 
 use super::acceptor::Acceptor;
 use super::calls::{call, numbers};
-use super::field::{Action, Caller, Field};
+use super::fixture::{Action, Caller, ListenerFixture};
 use crate::catalogue::Scenario;
-use crate::trial::{Failure, Trial};
+use crate::test_context::{Failure, TestContext};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "shared-listener/wake-distribution",
@@ -26,48 +26,48 @@ pub(crate) const SCENARIO: Scenario = Scenario {
 
 const CALLS: u64 = 40;
 
-fn run(trial: &mut Trial) -> Result<(), Failure> {
+fn run(test: &mut TestContext) -> Result<(), Failure> {
     let acceptor = Acceptor::new();
-    let mut field = Field::shared(trial, acceptor.clone())?;
-    field.call(Caller::Outside, Action::Start)?;
-    field.check_converged(trial, "at first")?;
-    let before: Vec<_> = field.strangers.iter().map(|thread| field.lab.activity(*thread)).collect();
+    let mut fixture = ListenerFixture::shared(test, acceptor.clone())?;
+    fixture.call(Caller::Outside, Action::Start)?;
+    fixture.check_converged(test, "at first")?;
+    let before: Vec<_> = fixture.strangers.iter().map(|thread| fixture.harness.activity(*thread)).collect();
 
     let mut answers = Vec::new();
     // How many threads reported it → how many connections.
     let mut woken = BTreeMap::<u64, u64>::new();
     for _ in 0..CALLS {
         let runs = acceptor.runs();
-        answers.push(call(&field.address)?);
+        answers.push(call(&fixture.address)?);
         // Whoever was woken for it has run.
-        field.lab.fence_all()?;
+        fixture.harness.fence_all()?;
         *woken.entry(acceptor.runs() - runs).or_default() += 1;
     }
 
     let expected: Vec<_> = (0..CALLS).collect();
-    trial.check_eq("greetings", format!("{expected:?}"), format!("{:?}", numbers(&answers)), "L1");
-    let sharers = field.sharers.len() as u64;
+    test.check_eq("greetings", format!("{expected:?}"), format!("{:?}", numbers(&answers)), "L1");
+    let sharers = fixture.sharers.len() as u64;
     for (threads, connections) in woken {
         let allowed = (1..=sharers).contains(&threads);
         let expected = format!("1 to {sharers}: a thread that finds the queue empty is not called again");
-        trial.check("threads that woke for one connection", expected, threads, "S18", allowed);
-        trial.count(format!("connections that woke {threads}"), connections);
+        test.check("threads that woke for one connection", expected, threads, "S18", allowed);
+        test.count(format!("connections that woke {threads}"), connections);
     }
-    for thread in field.sharers.clone() {
+    for thread in fixture.sharers.clone() {
         let tally = acceptor.tally(thread);
         let sum = tally.accepted + tally.in_vain;
-        trial.check_eq(
+        test.check_eq(
             format!("runs of thread {thread}: accepted, or in vain"),
             sum,
             tally.runs,
             "arithmetic",
         );
-        trial.count(format!("accepted {thread}"), tally.accepted);
-        trial.count(format!("in vain {thread}"), tally.in_vain);
+        test.count(format!("accepted {thread}"), tally.accepted);
+        test.count(format!("in vain {thread}"), tally.in_vain);
     }
-    for (thread, before) in field.strangers.clone().into_iter().zip(before) {
-        let moved = field.lab.activity(thread).since(&before);
-        field.check_moved(trial, thread, &moved, 2 * CALLS, "not a sharer");
+    for (thread, before) in fixture.strangers.clone().into_iter().zip(before) {
+        let moved = fixture.harness.activity(thread).since(&before);
+        fixture.check_moved(test, thread, &moved, 2 * CALLS, "not a sharer");
     }
-    field.lab.finish(trial, &[])
+    fixture.harness.finish(test, &[])
 }

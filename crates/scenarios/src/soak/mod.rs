@@ -21,7 +21,7 @@ use fd_core::{Builder, FdCore, Runtime};
 
 use crate::descriptors;
 use crate::persist;
-use crate::trial::{Failure, LONGEST, patience};
+use crate::test_context::{Failure, LONGEST, patience};
 use ring::Ring;
 use subject::{Listening, Slot};
 

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use fd_core::FdCore;
 
 use super::{Shared, worker};
-use crate::trial::patience;
+use crate::test_context::patience;
 
 /// A caller from outside the runtime.
 pub(super) struct Client {

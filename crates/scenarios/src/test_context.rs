@@ -54,7 +54,7 @@ pub(crate) fn patience() -> Duration {
 }
 
 /// What a run is given, and where it records what it sees.
-pub struct Trial {
+pub struct TestContext {
     /// The backend under test.
     pub make: MakeBackend,
     /// Its name.
@@ -134,7 +134,7 @@ impl Failure {
     }
 }
 
-impl Trial {
+impl TestContext {
     /// Records that `observed` was seen where `expected` is right, because of `source`: an invariant, a man page, a
     /// clause, a commit.
     pub fn check_eq<T: PartialEq + Display>(
@@ -160,7 +160,7 @@ impl Trial {
         self.record(what.into(), vec![expected.into()], observed.to_string(), source, holds);
     }
 
-    /// As [`Trial::check_eq`], for what something cost; see [`Trial::cost`].
+    /// As [`TestContext::check_eq`], for what something cost; see [`TestContext::cost`].
     pub fn cost_eq<T: PartialEq + Display>(
         &mut self,
         what: impl Into<String>,
@@ -172,7 +172,7 @@ impl Trial {
         self.cost(what, expected.to_string(), observed, source, holds);
     }
 
-    /// As [`Trial::check`], for what something cost: iterations, waits, updates, events for a thread or a registration that
+    /// As [`TestContext::check`], for what something cost: iterations, waits, updates, events for a thread or a registration that
     /// they are not for. If errors are injected, it is recorded and not judged: a wait may end at once, and a removal
     /// or an addition takes effect only when it is applied again.
     ///
@@ -236,27 +236,27 @@ pub fn run(
         Ok(trigger) => trigger,
         Err(none) => return (Verdict::Unsupported(none.to_string()), Outcome::default()),
     };
-    let mut trial = Trial { make, backend, params, trigger, seed, outcome: Outcome::default() };
-    let ended = needs::check(scenario.id, params).and_then(|()| (scenario.run)(&mut trial));
+    let mut test = TestContext { make, backend, params, trigger, seed, outcome: Outcome::default() };
+    let ended = needs::check(scenario.id, params).and_then(|()| (scenario.run)(&mut test));
     let verdict = match ended {
         Err(Failure::Unsupported(reason)) => Verdict::Unsupported(reason),
         Err(Failure::Broken(reason)) => Verdict::Broken(reason),
         // A check that did not hold says more than what it led to.
-        Err(Failure::Wrong(what)) => Verdict::Fail(match trial.outcome.first_wrong() {
+        Err(Failure::Wrong(what)) => Verdict::Fail(match test.outcome.first_wrong() {
             Some(wrong) if wrong == what => what,
             wrong => {
                 // Every failure is a check, so that nobody who looks at the checks overlooks it.
-                trial.check("the run", "goes on to its end", &what, "liveness", false);
+                test.check("the run", "goes on to its end", &what, "liveness", false);
                 wrong.map_or_else(|| what.clone(), |wrong| format!("{wrong}; then: {what}"))
             }
         }),
-        Ok(()) => match trial.outcome.first_wrong() {
+        Ok(()) => match test.outcome.first_wrong() {
             Some(wrong) => Verdict::Fail(wrong),
-            None if trial.outcome.checks.is_empty() => Verdict::Broken("the scenario checked nothing".into()),
+            None if test.outcome.checks.is_empty() => Verdict::Broken("the scenario checked nothing".into()),
             None => Verdict::Pass,
         },
     };
-    (verdict, trial.outcome)
+    (verdict, test.outcome)
 }
 
 #[cfg(test)]
@@ -266,7 +266,7 @@ mod tests {
 
     use super::*;
 
-    fn ran(run: fn(&mut Trial) -> Result<(), Failure>) -> (Verdict, Vec<Check>) {
+    fn ran(run: fn(&mut TestContext) -> Result<(), Failure>) -> (Verdict, Vec<Check>) {
         let scenario =
             Scenario { id: "a/b", title: "T", layer: Layer::Contract, clauses: &[], axes: Axes::PLAIN, run };
         let params = Variant { transport: Transport::Tcp, trigger: Mode::Level, threads: 1, groups: 1 };
@@ -277,8 +277,8 @@ mod tests {
 
     #[test]
     fn a_failure_that_is_no_check_becomes_one() {
-        let (verdict, checks) = ran(|trial| {
-            trial.check("a", "1", "2", "S", false);
+        let (verdict, checks) = ran(|test| {
+            test.check("a", "1", "2", "S", false);
             Err(Failure::Wrong("it hangs".into()))
         });
         assert_eq!(verdict, Verdict::Fail("a: expected 1, observed 2; then: it hangs".into()));
@@ -290,9 +290,9 @@ mod tests {
 
     #[test]
     fn a_failure_that_is_a_check_is_not_counted_twice() {
-        let (verdict, checks) = ran(|trial| {
-            trial.check("a", "1", "2", "S", false);
-            trial.all_hold()
+        let (verdict, checks) = ran(|test| {
+            test.check("a", "1", "2", "S", false);
+            test.all_hold()
         });
         assert_eq!((verdict, checks.len()), (Verdict::Fail("a: expected 1, observed 2".into()), 1));
     }

@@ -10,9 +10,9 @@ use nix::sys::signal::{Signal, kill};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::{ForkResult, Pid, fork};
 
-use super::asleep::Pulse;
-use super::ears::Ears;
-use super::{Stage, broken};
+use super::fenced_poller::FencedPoller;
+use super::thread_state::ThreadState;
+use super::{Interpreter, broken};
 use super::{call_failed, sleepers};
 use crate::verbs::{Act, Clause, How};
 use crate::{Observation, Stopped};
@@ -74,7 +74,7 @@ fn leave(status: libc::c_int) -> ! {
     unsafe { libc::_exit(status) }
 }
 
-impl Stage {
+impl Interpreter {
     fn split(&mut self) -> Result<ForkResult, Stopped> {
         if self.somebody_sleeps() {
             return Err(broken("a child while threads wait would have half of them"));
@@ -112,12 +112,12 @@ impl Stage {
                 drop(says);
                 said.read_exact(&mut [0]).map_err(|error| call_failed("the child did not begin", error))?;
                 self.child = Some(Child { pid, ends: Some(ends), says: Some(said) });
-                sleepers::falls_asleep(&mut Pulse::of_child(pid), &*self.echo()?)?;
+                sleepers::falls_asleep(&mut ThreadState::of_child(pid), &*self.echo()?)?;
                 Ok("ok".into())
             }
             ForkResult::Child => {
                 drop((over, ends));
-                let waited = Ears::open(self.setting).and_then(|ears| {
+                let waited = FencedPoller::open(self.setting).and_then(|ears| {
                     let begun = says.write_all(b".");
                     begun.map_err(|error| call_failed("a pipe", error))?;
                     sleepers::wait(&*ears.selector, How::AtMost(timeout)).written(&ears)

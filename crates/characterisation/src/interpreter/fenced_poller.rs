@@ -20,7 +20,7 @@ pub(super) const ROOM: usize = 64;
 pub(super) const FENCE: Token = u32::MAX as Token;
 
 /// A poller with a fence: a pipe of its own that nobody else knows.
-pub(super) struct Ears {
+pub(super) struct FencedPoller {
     pub(super) selector: Arc<dyn Selector>,
     /// How long it is waited for what must come.
     pub(super) patience: Duration,
@@ -39,7 +39,7 @@ struct Kept {
     added: Vec<(RawFd, Name, Interest, Mode)>,
 }
 
-impl Ears {
+impl FencedPoller {
     pub(super) fn open(Setting { make, patience, .. }: Setting) -> Result<Self, Stopped> {
         let selector = make().map_err(|error| match error.kind() {
             io::ErrorKind::Unsupported => Stopped::Unsupported(error.to_string()),
@@ -272,11 +272,16 @@ mod tests {
         }
     }
 
-    fn ears(waits: &[&[Token]]) -> Ears {
+    fn ears(waits: &[&[Token]]) -> FencedPoller {
         let says = Mutex::new(waits.iter().map(|tokens| tokens.to_vec()).collect());
         let prompted = Prompted { says, ..Prompted::default() };
         let fence = pipe().unwrap();
-        Ears { selector: Arc::new(prompted), patience: crate::PATIENCE, fence, kept: Mutex::default() }
+        FencedPoller {
+            selector: Arc::new(prompted),
+            patience: crate::PATIENCE,
+            fence,
+            kept: Mutex::default(),
+        }
     }
 
     fn heard(waits: &[&[Token]]) -> Result<Vec<Token>, Stopped> {
@@ -351,7 +356,8 @@ mod tests {
     fn the_fence_is_waited_for_with_the_settings_patience() {
         static ASKED: Mutex<Vec<Option<Duration>>> = Mutex::new(Vec::new());
         let ears =
-            Ears::open(with(&|| Ok(Box::new(Prompted { asked: &ASKED, ..Prompted::default() })))).unwrap();
+            FencedPoller::open(with(&|| Ok(Box::new(Prompted { asked: &ASKED, ..Prompted::default() }))))
+                .unwrap();
         let why = Stopped::Broken("prompted reported nothing of the fence within 150ms".into());
         assert_eq!(ears.hear(ROOM), Err(why));
         assert_eq!(*ASKED.lock().unwrap(), [Some(Duration::ZERO), Some(Duration::from_millis(150))]);
@@ -360,12 +366,14 @@ mod tests {
     #[test]
     fn a_poller_that_cannot_be_made_is_a_broken_set_up() {
         let setting = with(&|| Err(io::ErrorKind::OutOfMemory.into()));
-        assert!(matches!(Ears::open(setting), Err(Stopped::Broken(why)) if why.contains("memory")));
+        assert!(matches!(FencedPoller::open(setting), Err(Stopped::Broken(why)) if why.contains("memory")));
     }
 
     #[test]
     fn a_poller_that_this_system_does_not_have_is_unsupported() {
         let setting = with(&|| Err(io::Error::new(io::ErrorKind::Unsupported, "no kqueue here")));
-        assert!(matches!(Ears::open(setting), Err(Stopped::Unsupported(why)) if why == "no kqueue here"));
+        assert!(
+            matches!(FencedPoller::open(setting), Err(Stopped::Unsupported(why)) if why == "no kqueue here")
+        );
     }
 }

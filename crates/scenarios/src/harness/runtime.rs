@@ -19,11 +19,11 @@ use crate::descriptors;
 use crate::gate::Gate;
 use crate::persist;
 use crate::still_clock::StillClock;
+use crate::test_context::{Failure, TestContext, patience};
 use crate::transport::{self, Far};
-use crate::trial::{Failure, Trial, patience};
 
 /// A running runtime on the backend under test, with the cell's threads and groups.
-pub struct Lab {
+pub struct Harness {
     /// A scenario that went wrong leaves it running: stopping waits for the threads, and one of them may hang. Its
     /// process ends with it.
     runtime: ManuallyDrop<Runtime>,
@@ -43,55 +43,55 @@ struct Fence {
     passed: Arc<AtomicU64>,
 }
 
-impl Lab {
+impl Harness {
     /// Starts the runtime: the cell's threads, spread evenly over its groups, all asleep.
     ///
     /// # Errors
     /// [`Failure::Unsupported`] if the backend cannot be had here, [`Failure::Broken`] if anything else fails.
-    pub fn start(trial: &Trial) -> Result<Self, Failure> {
-        Self::start_with(trial, |builder| builder, |_| Ok(()))
+    pub fn start(test: &TestContext) -> Result<Self, Failure> {
+        Self::start_with(test, |builder| builder, |_| Ok(()))
     }
 
-    /// As [`Lab::start`], with a clock that stands still. Only while errors are injected it goes on as the scenario waits: what
+    /// As [`Harness::start`], with a clock that stands still. Only while errors are injected it goes on as the scenario waits: what
     /// the system refused is tried again after a while.
     ///
     /// # Errors
-    /// As for [`Lab::start`].
-    pub(crate) fn start_by(trial: &Trial, clock: &StillClock) -> Result<Self, Failure> {
-        let mut lab = Self::start_with(trial, |builder| builder.clock(clock.given()), |_| Ok(()))?;
-        lab.clock = Some(clock.clone());
-        Ok(lab)
+    /// As for [`Harness::start`].
+    pub(crate) fn start_by(test: &TestContext, clock: &StillClock) -> Result<Self, Failure> {
+        let mut harness = Self::start_with(test, |builder| builder.clock(clock.given()), |_| Ok(()))?;
+        harness.clock = Some(clock.clone());
+        Ok(harness)
     }
 
-    /// As [`Lab::start`], with more to configure, and with something to do before the threads start.
+    /// As [`Harness::start`], with more to configure, and with something to do before the threads start.
     ///
     /// # Errors
-    /// As for [`Lab::start`], and those of `boot`.
+    /// As for [`Harness::start`], and those of `boot`.
     pub fn start_with(
-        trial: &Trial,
+        test: &TestContext,
         configure: impl Fn(Builder) -> Builder,
         boot: impl FnOnce(&Arc<FdCore>) -> Result<(), Failure>,
     ) -> Result<Self, Failure> {
         let open_before = descriptors::open();
-        let (threads, groups) = (trial.params.threads, trial.params.groups);
+        let (threads, groups) = (test.params.threads, test.params.groups);
         // What does not divide evenly goes to the first groups.
         let sizes = || (0..groups).map(|group| threads / groups + usize::from(group < threads % groups));
         let builder = || configure(sizes().fold(Runtime::builder(), Builder::group));
-        let prepared = persist::prepare(builder, trial.make).map_err(Failure::from_start)?;
+        let prepared = persist::prepare(builder, test.make).map_err(Failure::from_start)?;
         boot(prepared.core())?;
         let runtime = ManuallyDrop::new(prepared.start().map_err(Failure::from_start)?);
-        let options = InsertOptions { trigger: trial.trigger, ..InsertOptions::default() };
-        let mut lab =
+        let options = InsertOptions { trigger: test.trigger, ..InsertOptions::default() };
+        let mut harness =
             Self { runtime, fences: Vec::new(), open_before, options, expects_errors: false, clock: None };
-        let ids: Vec<_> = lab.core().threads().collect();
+        let ids: Vec<_> = harness.core().threads().collect();
         for thread in ids {
-            let fence = lab.make_fence(thread)?;
-            lab.fences.push(fence);
+            let fence = harness.make_fence(thread)?;
+            harness.fences.push(fence);
         }
-        Ok(lab)
+        Ok(harness)
     }
 
-    /// The runtime alone, without what [`Lab::finish`] checks: for a forked child.
+    /// The runtime alone, without what [`Harness::finish`] checks: for a forked child.
     pub(crate) fn into_runtime(self) -> Runtime {
         ManuallyDrop::into_inner(self.runtime)
     }
@@ -117,7 +117,7 @@ impl Lab {
         threads[index % threads.len()]
     }
 
-    /// Waits and changes may fail in this trial: [`Lab::finish`] does not check that none has.
+    /// Waits and changes may fail in this trial: [`Harness::finish`] does not check that none has.
     pub fn expect_errors(&mut self) {
         self.expects_errors = true;
     }
@@ -199,7 +199,7 @@ impl Lab {
         }
     }
 
-    /// [`Lab::wait_until`] while a script has the lab.
+    /// [`Harness::wait_until`] while a script has the lab.
     pub(crate) fn wait(core: &FdCore, what: &str, mut holds: impl FnMut() -> bool) -> Result<(), Failure> {
         let end = Instant::now() + patience();
         while !holds() {
@@ -224,7 +224,7 @@ impl Lab {
         Self::activity_of(self.core(), thread)
     }
 
-    /// [`Lab::activity`] while a script has the lab.
+    /// [`Harness::activity`] while a script has the lab.
     pub(crate) fn activity_of(core: &FdCore, thread: ThreadId) -> ActivitySnapshot {
         let table = core.activity().0;
         table
@@ -242,8 +242,8 @@ impl Lab {
     /// [`Failure::Wrong`] if they never come through.
     pub fn fence(&mut self, thread: ThreadId) -> Result<(), Failure> {
         let end = Instant::now() + patience();
-        let refusals = |lab: &Self| {
-            let counters = lab.activity(thread);
+        let refusals = |harness: &Self| {
+            let counters = harness.activity(thread);
             (counters.poll_refused, counters.poll_retry)
         };
         loop {
@@ -275,10 +275,10 @@ impl Lab {
         self.wait_until(&format!("the fence of thread {thread}"), || passed.load(Ordering::SeqCst) > before)
     }
 
-    /// [`Lab::fence`] for every thread.
+    /// [`Harness::fence`] for every thread.
     ///
     /// # Errors
-    /// As for [`Lab::fence`].
+    /// As for [`Harness::fence`].
     pub fn fence_all(&mut self) -> Result<(), Failure> {
         self.threads().into_iter().try_for_each(|thread| self.fence(thread))
     }
@@ -309,26 +309,26 @@ impl Lab {
     ///
     /// # Errors
     /// [`Failure::Wrong`] if a thread died.
-    pub fn finish(self, trial: &mut Trial, kept: &[RawFd]) -> Result<(), Failure> {
-        self.finish_by(trial, kept, |_, runtime| {
+    pub fn finish(self, test: &mut TestContext, kept: &[RawFd]) -> Result<(), Failure> {
+        self.finish_by(test, kept, |_, runtime| {
             runtime.stop().map_err(|death| Failure::Wrong(death.to_string()))
         })
     }
 
-    /// [`Lab::finish`] for a runtime that `stop` ends, in one way or another.
+    /// [`Harness::finish`] for a runtime that `stop` ends, in one way or another.
     ///
     /// # Errors
     /// Those of `stop`.
     pub(crate) fn finish_by(
         self,
-        trial: &mut Trial,
+        test: &mut TestContext,
         kept: &[RawFd],
-        stop: impl FnOnce(&mut Trial, Runtime) -> Result<(), Failure>,
+        stop: impl FnOnce(&mut TestContext, Runtime) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
         let Self { runtime, fences, open_before, expects_errors, .. } = self;
         let core = Arc::clone(runtime.core());
-        trial.note(format!("show activity\n{}", core.activity()));
-        let ended = stop(trial, ManuallyDrop::into_inner(runtime));
+        test.note(format!("show activity\n{}", core.activity()));
+        let ended = stop(test, ManuallyDrop::into_inner(runtime));
         // After the stop: the threads would see their fences end, over and over.
         drop(fences);
         // The wake descriptors go with the core. A thread of the scenario that has said all that it had to say may not
@@ -342,28 +342,23 @@ impl Lab {
         for (name, value) in
             [("inserted", lives.inserted), ("closed", lives.closed), ("released", lives.released)]
         {
-            trial.count(name, value);
+            test.count(name, value);
         }
         let activity = core.activity();
         drop(core);
         ended?;
-        trial.check_eq("registrations left after the stop", 0, used, "L8");
-        trial.check_eq(
-            "lives closed or handed back",
-            lives.inserted,
-            lives.closed + lives.released,
-            "S4, L4",
-        );
-        trial.check_eq("closes of a number that was not open", 0, lives.close_errors, "S4");
+        test.check_eq("registrations left after the stop", 0, used, "L8");
+        test.check_eq("lives closed or handed back", lives.inserted, lives.closed + lives.released, "S4, L4");
+        test.check_eq("closes of a number that was not open", 0, lives.close_errors, "S4");
         if !expects_errors && !inject::is_on() {
             let sum =
                 |of: fn(&ActivitySnapshot) -> u64| activity.0.iter().map(|(_, counters)| of(counters)).sum();
-            trial.check_eq("waits that failed", 0, sum(|counters| counters.poll_error), "L10");
-            trial.check_eq("changes that the kernel refused", 0, sum(|counters| counters.poll_refused), "L1");
+            test.check_eq("waits that failed", 0, sum(|counters| counters.poll_error), "L10");
+            test.check_eq("changes that the kernel refused", 0, sum(|counters| counters.poll_refused), "L1");
         }
         let mut open_after = descriptors::open();
         open_after.retain(|fd| !kept.contains(fd));
-        trial.check_eq(
+        test.check_eq(
             "open descriptors, before and after",
             format!("{open_before:?}"),
             format!("{open_after:?}"),

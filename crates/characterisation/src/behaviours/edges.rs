@@ -6,10 +6,10 @@ use metadata::{
 };
 
 use super::{BOTH, EDGE, LEVEL, ONCE};
-use crate::Row;
+use crate::Behaviour;
 
-pub(super) const ROWS: &[Row] = &[
-    Row {
+pub(super) const ROWS: &[Behaviour] = &[
+    Behaviour {
         row: "E01",
         id: "edges/added-when-ready",
         question: "Is what was there before the registration an edge, and only once?",
@@ -19,7 +19,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: EDGE,
         bugs: &["https://github.com/microsoft/WSL/issues/8923"],
     },
-    Row {
+    Behaviour {
         row: "E02",
         id: "edges/partial-read",
         question: "Is what a read leaves over a new edge?",
@@ -29,7 +29,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: EDGE,
         bugs: &["https://github.com/microsoft/WSL/issues/8923"],
     },
-    Row {
+    Behaviour {
         row: "E03",
         id: "edges/new-data",
         question: "Are new data an edge while others are unread, and are two writes one edge?",
@@ -44,7 +44,7 @@ pub(super) const ROWS: &[Row] = &[
             "https://github.com/microsoft/WSL/issues/2462",
         ],
     },
-    Row {
+    Behaviour {
         row: "E04",
         id: "edges/modified",
         question: "Does a modification make an edge of what is there?",
@@ -55,7 +55,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: EDGE,
         bugs: &["https://github.com/unikraft/unikraft/pull/1310"],
     },
-    Row {
+    Behaviour {
         row: "E05",
         id: "edges/eventfd",
         question: "Is every write to an eventfd an edge, and every read?",
@@ -70,7 +70,7 @@ pub(super) const ROWS: &[Row] = &[
             "https://github.com/shadow/shadow/issues/2673",
         ],
     },
-    Row {
+    Behaviour {
         row: "E06",
         id: "edges/writer-never-full",
         question: "Are own writes and the peer's reads edges of a writer that was never full?",
@@ -80,7 +80,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: EDGE,
         bugs: &[],
     },
-    Row {
+    Behaviour {
         row: "E07",
         id: "edges/fifo-reader-reopened",
         question: "Is a FIFO's writer told that its last reader has gone and another one has come?",
@@ -90,7 +90,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: BOTH,
         bugs: &[],
     },
-    Row {
+    Behaviour {
         row: "E07",
         id: "edges/fifo-writer-opens",
         question: "Is a writer that opens a FIFO news to its reader?",
@@ -100,7 +100,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: EDGE,
         bugs: &[],
     },
-    Row {
+    Behaviour {
         row: "E08",
         id: "edges/fifo-writers",
         question: "Is a FIFO's reader told that its last writer has gone, and what of the next one?",
@@ -111,7 +111,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: BOTH,
         bugs: &["https://github.com/golang/go/issues/24164"],
     },
-    Row {
+    Behaviour {
         row: "E08",
         id: "edges/fifo-blocked-when-writer-closes",
         question: "Is a thread woken that waits when a FIFO's last writer closes?",
@@ -121,7 +121,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: LEVEL,
         bugs: &["https://github.com/golang/go/issues/24164"],
     },
-    Row {
+    Behaviour {
         row: "E09",
         id: "edges/fifo-no-writer",
         question: "What is reported of a FIFO that never had a writer, and of a reader that came after the last one?",
@@ -133,7 +133,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: LEVEL,
         bugs: &[],
     },
-    Row {
+    Behaviour {
         row: "E10",
         id: "edges/one-shot",
         question: "What does a one-shot registration report, what after that, and what when it is modified?",
@@ -148,7 +148,7 @@ pub(super) const ROWS: &[Row] = &[
             "https://github.com/apache/nuttx/pull/8871",
         ],
     },
-    Row {
+    Behaviour {
         row: "E11",
         id: "edges/shared-by-threads",
         question: "How many of eight threads in one poller wake up for one event?",
@@ -158,7 +158,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: &[Mode::Level, Mode::Edge, Mode::OneShot, Mode::Dispatch],
         bugs: &[],
     },
-    Row {
+    Behaviour {
         row: "E12",
         id: "edges/two-directions",
         question: "Are two directions one event or two?",
@@ -170,7 +170,7 @@ pub(super) const ROWS: &[Row] = &[
             "https://github.com/redis/redis/issues/2428",
         ],
     },
-    Row {
+    Behaviour {
         row: "E12",
         id: "edges/two-directions-one-slot",
         question: "What is reported of two directions when there is room for one event?",
@@ -183,7 +183,7 @@ pub(super) const ROWS: &[Row] = &[
             "https://github.com/mheily/libkqueue/issues/89",
         ],
     },
-    Row {
+    Behaviour {
         row: "E13",
         id: "edges/pending-then-drained",
         question: "Is an event reported whose cause has gone before the wait?",
@@ -193,7 +193,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: BOTH,
         bugs: &[],
     },
-    Row {
+    Behaviour {
         row: "E13",
         id: "edges/pending-then-removed",
         question: "Is an event reported whose registration has gone before the wait?",
@@ -203,7 +203,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: EDGE,
         bugs: &[],
     },
-    Row {
+    Behaviour {
         row: "E13",
         id: "edges/pending-then-asked-for-nothing",
         question: "Is an event reported that is not asked for any more, and is it there when it is again?",
@@ -213,7 +213,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: EDGE,
         bugs: &[],
     },
-    Row {
+    Behaviour {
         row: "E14",
         id: "edges/handed-over",
         question: "Does a second poller report what the first one has reported and nobody has read?",
@@ -223,7 +223,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: EDGE,
         bugs: &[],
     },
-    Row {
+    Behaviour {
         row: "E15",
         id: "edges/end-is-sticky",
         question: "Is the end of a connection reported again, and when what was before it is read?",
@@ -233,7 +233,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: BOTH,
         bugs: &["https://github.com/h2o/h2o/issues/603"],
     },
-    Row {
+    Behaviour {
         row: "E15",
         id: "edges/pipe-end-is-sticky",
         question: "Is the end of a pipe reported again, and when what was before it is read?",
@@ -243,7 +243,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: BOTH,
         bugs: &[],
     },
-    Row {
+    Behaviour {
         row: "E16",
         id: "edges/hang-up-asked-for-nothing",
         question: "Is a hang-up reported that was not asked for, and how often?",

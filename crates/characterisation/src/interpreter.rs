@@ -1,16 +1,16 @@
 //! Performs a line: real descriptors, one poller, clause by clause.
 
-mod asleep;
 mod calls;
 mod children;
-mod crew;
 mod descriptors;
-mod ears;
+mod fenced_poller;
 mod limits;
 mod rounds;
 mod settle;
 mod signals;
 mod sleepers;
+mod thread_state;
+mod worker_pool;
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -25,16 +25,16 @@ use nix::errno::Errno;
 use selector::{Changed, Interest, RawArgument, Registered, Unsupported, View};
 
 use crate::keys::{Key, Naming, applies, is_plain};
-use crate::verbs::{Act, Change, ChangeKind, Clause, FIRST, How, Line, Name, Thing};
+use crate::verbs::{Act, Change, ChangeKind, Clause, FIRST, How, Name, Script, Thing};
 use crate::{LEFT_OUT, Observation, Performance, Setting, Stopped};
 use calls::Outcome;
 use children::Child;
-use crew::Crew;
 use descriptors::{Address, Place};
-use ears::{Ears, ROOM};
+use fenced_poller::{FencedPoller, ROOM};
 use limits::Limits;
 use settle::Settle;
 use sleepers::{Echo, Sleeper};
+use worker_pool::WorkerPool;
 
 fn broken(why: impl Into<String>) -> Stopped {
     Stopped::Broken(why.into())
@@ -109,19 +109,19 @@ impl Actor {
 }
 
 /// Everything that a line has made.
-struct Stage {
+struct Interpreter {
     setting: Setting,
     poller: String,
     views: &'static [View],
     /// Threads that wait: they end before the pollers and the descriptors do.
     sleepers: BTreeMap<Name, Sleeper>,
     crowd: Vec<Sleeper>,
-    crew: Crew,
+    worker_pool: WorkerPool,
     echo: Option<Rc<Echo>>,
     child: Option<Child>,
     limits: Limits,
     actors: BTreeMap<Name, Actor>,
-    pollers: BTreeMap<Name, Arc<Ears>>,
+    pollers: BTreeMap<Name, Arc<FencedPoller>>,
     /// Through which poller a view looks at a descriptor, and what its registration is called there.
     watched: BTreeMap<Name, (Name, Name)>,
     place: Place,
@@ -137,7 +137,7 @@ struct Stage {
 const NUMBERS: RawFd = 100;
 
 /// Performs a parsed line.
-pub(crate) fn play(line: &Line, setting: Setting) -> (Performance, Result<(), Stopped>) {
+pub(crate) fn play(line: &Script, setting: Setting) -> (Performance, Result<(), Stopped>) {
     match line.clauses.split_first() {
         Some((Clause { act: Act::Times(times), .. }, clauses)) => rounds::play(*times, clauses, setting),
         _ => play_once(&line.clauses, setting),
@@ -146,16 +146,16 @@ pub(crate) fn play(line: &Line, setting: Setting) -> (Performance, Result<(), St
 
 fn play_once(clauses: &[Clause], setting: Setting) -> (Performance, Result<(), Stopped>) {
     let mut performance = Performance::default();
-    let ended = Stage::open(setting).and_then(|mut stage| {
+    let ended = Interpreter::open(setting).and_then(|mut interpreter| {
         clauses.iter().enumerate().try_for_each(|(place, clause)| {
-            stage.naming.enter(clause);
+            interpreter.naming.enter(clause);
             let before = performance.observations.len();
             let rest = &clauses[place + 1..];
             let mut done = match clause.in_child {
-                false => stage.perform(clause, rest, &mut performance.observations),
-                true => stage.perform_in_child(clause, &mut performance.observations),
+                false => interpreter.perform(clause, rest, &mut performance.observations),
+                true => interpreter.perform_in_child(clause, &mut performance.observations),
             };
-            if let Some(why) = stage.failure() {
+            if let Some(why) = interpreter.failure() {
                 // What it has just answered is no answer.
                 performance.observations.truncate(before);
                 done = Err(broken(why));
@@ -188,9 +188,9 @@ fn is_last_count(rest: &[Clause]) -> bool {
     next.is_none_or(|clause| clause.act != Act::CrowdAnswers)
 }
 
-impl Stage {
+impl Interpreter {
     fn open(setting: Setting) -> Result<Self, Stopped> {
-        let first = Ears::open(setting)?;
+        let first = FencedPoller::open(setting)?;
         let poller = first.selector.name().to_owned();
         if !first.selector.capabilities().modes.contains(&setting.mode) {
             let mode = setting.mode.published();
@@ -203,7 +203,7 @@ impl Stage {
             views: first.selector.views(setting.mode),
             sleepers: BTreeMap::new(),
             crowd: Vec::new(),
-            crew: Crew::default(),
+            worker_pool: WorkerPool::default(),
             echo: None,
             child: None,
             limits: Limits::now()?,
@@ -295,7 +295,7 @@ impl Stage {
                 observed.push(observation(self.naming.wait(&self.poller, self.setting.mode), answer.clone()));
                 Ok(answer)
             }
-            Act::Crew { count, work, alone, poller } => self.begins_work(*count, work, *alone, poller),
+            Act::WorkerPool { count, work, alone, poller } => self.begins_work(*count, work, *alone, poller),
             Act::Clients { count, whom, one_by_one } => self.clients_reach(*count, whom, *one_by_one),
             Act::Pairs(count) => self.pairs_are_written(*count),
             Act::CrowdShares => {
@@ -303,7 +303,7 @@ impl Stage {
                 observed.push(observation(self.naming.wait(&self.poller, self.setting.mode), answer.clone()));
                 Ok(answer)
             }
-            Act::CrowdAnswers if self.crew.is_at_work() => {
+            Act::CrowdAnswers if self.worker_pool.is_at_work() => {
                 let answer = self.work_is_done()?;
                 observed.push(observation(self.naming.wait(&self.poller, self.setting.mode), answer.clone()));
                 Ok(answer)
@@ -415,11 +415,11 @@ impl Stage {
     }
 
     /// The poller of this name, which is made when it is first named.
-    fn ears(&mut self, name: &str) -> Result<Arc<Ears>, Stopped> {
+    fn ears(&mut self, name: &str) -> Result<Arc<FencedPoller>, Stopped> {
         if let Some(ears) = self.pollers.get(name) {
             return Ok(Arc::clone(ears));
         }
-        let ears = Arc::new(Ears::open(self.setting)?);
+        let ears = Arc::new(FencedPoller::open(self.setting)?);
         self.pollers.insert(name.to_owned(), Arc::clone(&ears));
         Ok(ears)
     }
@@ -441,7 +441,7 @@ impl Stage {
 
     /// Whether a thread waits: it may hold a file that the line has closed.
     fn somebody_sleeps(&self) -> bool {
-        !self.sleepers.is_empty() || !self.crowd.is_empty() || self.crew.is_at_work()
+        !self.sleepers.is_empty() || !self.crowd.is_empty() || self.worker_pool.is_at_work()
     }
 
     fn sleeps(&mut self, thread: &str, how: How, poller: &str) -> Result<String, Stopped> {
@@ -514,7 +514,7 @@ impl Stage {
         if self.pollers.contains_key(name) {
             return Err(broken(format!("there is a poller '{name}' already")));
         }
-        let ears = Ears::open(Setting { make, ..self.setting })?;
+        let ears = FencedPoller::open(Setting { make, ..self.setting })?;
         let fd = ears.selector.descriptor().map_err(|Unsupported(why)| Stopped::Unsupported(why))?;
         self.pollers.insert(name.to_owned(), Arc::new(ears));
         Ok(fd)
@@ -569,7 +569,7 @@ impl Stage {
     /// Through a registration that is made for it.
     fn look_now(&self, at: &str, interest: Interest) -> Result<String, Stopped> {
         let number = self.number(at)?;
-        let ears = Ears::open(self.setting)?;
+        let ears = FencedPoller::open(self.setting)?;
         if let Changed::Unsupported(Unsupported(why)) = ears.add(number, at, interest, self.setting.mode) {
             return Err(Stopped::Unsupported(why));
         }

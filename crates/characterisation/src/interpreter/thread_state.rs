@@ -12,7 +12,7 @@
 use nix::time::ClockId;
 
 /// Where a thread's sleep can be seen. Made by the thread itself, and looked at by others while it lives.
-pub(super) struct Pulse {
+pub(super) struct ThreadState {
     /// The thread's folder in /proc.
     #[cfg(target_os = "linux")]
     proc: std::path::PathBuf,
@@ -53,7 +53,7 @@ impl Look {
     }
 }
 
-impl Pulse {
+impl ThreadState {
     /// The calling thread's.
     pub(super) fn own() -> Self {
         Self {
@@ -168,7 +168,7 @@ mod tests {
         let over = Arc::new(AtomicBool::new(false));
         let computes = Arc::clone(&over);
         let thread = std::thread::spawn(move || {
-            pulses.send(Pulse::own()).unwrap();
+            pulses.send(ThreadState::own()).unwrap();
             while !computes.load(Ordering::Relaxed) {}
             reader.read_exact(&mut [0]).unwrap();
         });
@@ -186,7 +186,7 @@ mod tests {
         let (wakes, waits) = channel::<()>();
         let (pulses, pulse) = channel();
         let thread = std::thread::spawn(move || {
-            pulses.send(Pulse::own()).unwrap();
+            pulses.send(ThreadState::own()).unwrap();
             waits.recv().unwrap();
         });
         let mut pulse = pulse.recv().unwrap();
@@ -207,7 +207,7 @@ mod tests {
         command.args(["-c", "read line; while :; do :; done"]).stdin(std::process::Stdio::piped());
         let mut program = command.spawn().unwrap();
         let id = nix::unistd::Pid::from_raw(program.id().cast_signed());
-        let mut pulse = Pulse::of_program(id);
+        let mut pulse = ThreadState::of_program(id);
         while pulse.look() != Look::Blocked {
             std::thread::yield_now();
         }
@@ -230,7 +230,7 @@ mod tests {
         let computes = Arc::clone(&over);
         let thread = std::thread::spawn(move || {
             #[allow(unused_mut)]
-            let mut pulse = Pulse::own();
+            let mut pulse = ThreadState::own();
             #[cfg(target_os = "linux")]
             {
                 pulse.proc = "there is no such folder".into();

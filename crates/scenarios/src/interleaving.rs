@@ -11,7 +11,7 @@
 //! Each line has one step, in the column of the thread that makes it:
 //!
 //! - `at POINT`: it goes on from wherever it is, comes to this checkpoint, and is held there.
-//! - `WORD`: it does what the script's [`Script::does`] says of this word, to the end.
+//! - `WORD`: it does what the script's [`Interleaving::does`] says of this word, to the end.
 //! - `WORD at POINT`: it begins to, and is held at the checkpoint on the way.
 //! - `ends`: it goes on to the end of what it is doing: of a word, or of its turn.
 //! - `goes on`: it is let go, and nobody waits for it: somebody whom a later line lets go may be in its way.
@@ -29,17 +29,17 @@ use fd_core::hooks::checkpoint::Point;
 use fd_core::ids::ThreadId;
 use fd_core::{Context, FdCore, FdHandle, RegistrationRef};
 
+use crate::harness::Harness;
 use crate::hold::{Checkpoints, Held};
-use crate::lab::Lab;
-use crate::trial::{Failure, Trial, patience};
+use crate::test_context::{Failure, TestContext, patience};
 
 /// The thread that says a word: a worker thread, or one of no group.
-pub(crate) struct Speaker<'a> {
+pub(crate) struct Participant<'a> {
     core: &'a Arc<FdCore>,
     context: Option<&'a Context>,
 }
 
-impl Speaker<'_> {
+impl Participant<'_> {
     /// The calls on a descriptor, as this thread.
     pub(crate) fn registration(&self, handle: FdHandle) -> RegistrationRef<'_> {
         self.context.map_or_else(|| self.core.registration(handle), |context| context.registration(handle))
@@ -51,7 +51,7 @@ impl Speaker<'_> {
     }
 }
 
-type Word = Arc<dyn Fn(&Speaker<'_>) -> String + Send + Sync>;
+type Word = Arc<dyn Fn(&Participant<'_>) -> String + Send + Sync>;
 type OwnWord<'s> = Box<dyn FnMut() -> Result<String, Failure> + 's>;
 
 /// A name in the first line, and whose it is.
@@ -66,7 +66,7 @@ enum Actor {
 }
 
 /// A drawing and its cast; see the module's own text.
-pub(crate) struct Script<'s> {
+pub(crate) struct Interleaving<'s> {
     title: String,
     source: &'static str,
     fd: FdHandle,
@@ -90,7 +90,7 @@ struct Line {
     row: usize,
 }
 
-impl<'s> Script<'s> {
+impl<'s> Interleaving<'s> {
     /// An interleaving about one registration. `source` is why its answers are the right ones.
     pub(crate) fn about(fd: FdHandle, title: impl Into<String>, source: &'static str) -> Self {
         let actors = BTreeMap::from([("us", Actor::Us)]);
@@ -121,9 +121,9 @@ impl<'s> Script<'s> {
     pub(crate) fn does<A: Debug>(
         mut self,
         word: &'static str,
-        action: impl Fn(&Speaker<'_>) -> A + Send + Sync + 'static,
+        action: impl Fn(&Participant<'_>) -> A + Send + Sync + 'static,
     ) -> Self {
-        self.words.insert(word, Arc::new(move |speaker| format!("{:?}", action(speaker))));
+        self.words.insert(word, Arc::new(move |participant| format!("{:?}", action(participant))));
         self
     }
 
@@ -142,32 +142,37 @@ impl<'s> Script<'s> {
     /// # Errors
     /// [`Failure::Wrong`] with the drawing, if a thread does not come where it should or answers otherwise;
     /// [`Failure::Broken`] if the drawing makes no sense.
-    pub(crate) fn play(mut self, trial: &mut Trial, lab: &mut Lab, drawing: &str) -> Result<(), Failure> {
+    pub(crate) fn play(
+        mut self,
+        test: &mut TestContext,
+        harness: &mut Harness,
+        drawing: &str,
+    ) -> Result<(), Failure> {
         let (columns, lines) = self.read(drawing)?;
         let points = Checkpoints::watch();
-        let mut cast: Vec<_> = columns.iter().map(|(name, actor)| Player::new(name, *actor)).collect();
-        for (index, player) in cast.iter_mut().enumerate() {
-            player.prepare(&points, self.fd, &lines, index, 0);
+        let mut cast: Vec<_> = columns.iter().map(|(name, actor)| Sequencer::new(name, *actor)).collect();
+        for (index, sequencer) in cast.iter_mut().enumerate() {
+            sequencer.prepare(&points, self.fd, &lines, index, 0);
         }
         for (done, line) in lines.iter().enumerate() {
             let wrong = |what: String| {
                 let drawn = drawn(drawing, Some(line.row));
                 Failure::Wrong(format!("{}: {}: {what}\n{drawn}", self.title, columns[line.column].0))
             };
-            let player = &mut cast[line.column];
+            let sequencer = &mut cast[line.column];
             let answered = match &line.step {
                 Step::At(point) => {
-                    player.go();
-                    player.wait_for_hold(*point).map_err(wrong)?;
+                    sequencer.go();
+                    sequencer.wait_for_hold(*point).map_err(wrong)?;
                     None
                 }
                 Step::Do { word, at, answer } => {
-                    if player.busy.is_some() || player.held.is_some() {
+                    if sequencer.busy.is_some() || sequencer.held.is_some() {
                         let what =
-                            format!("{} begins '{word}' before it has ended what it does", player.name);
+                            format!("{} begins '{word}' before it has ended what it does", sequencer.name);
                         return Err(Failure::Broken(format!("{what}\n{}", drawn(drawing, Some(line.row)))));
                     }
-                    if let Actor::Us = player.actor {
+                    if let Actor::Us = sequencer.actor {
                         let own = self.own_words.get_mut(word.as_str()).ok_or_else(|| unknown(word))?;
                         let answered = own().map_err(|failure| match failure {
                             Failure::Wrong(what) => wrong(what),
@@ -176,43 +181,46 @@ impl<'s> Script<'s> {
                         Some((word.clone(), answered, answer))
                     } else {
                         if let Some(point) = at {
-                            player.arm(&points, self.fd, *point);
+                            sequencer.arm(&points, self.fd, *point);
                         }
                         let action = self.words.get(word.as_str()).ok_or_else(|| unknown(word))?;
-                        player.begin(lab, word, action);
+                        sequencer.begin(harness, word, action);
                         match at {
                             Some(point) => {
-                                player.go();
-                                player.wait_for_hold(*point).map_err(wrong)?;
+                                sequencer.go();
+                                sequencer.wait_for_hold(*point).map_err(wrong)?;
                                 None
                             }
-                            None => Some((word.clone(), player.end(lab).map_err(wrong)?, answer)),
+                            None => Some((word.clone(), sequencer.end(harness).map_err(wrong)?, answer)),
                         }
                     }
                 }
                 Step::Ends { answer } => {
-                    let word = player.busy.as_ref().map_or("ends", |(word, _)| word).to_owned();
-                    player.go();
-                    Some((word, player.end(lab).map_err(wrong)?, answer))
+                    let word = sequencer.busy.as_ref().map_or("ends", |(word, _)| word).to_owned();
+                    sequencer.go();
+                    Some((word, sequencer.end(harness).map_err(wrong)?, answer))
                 }
                 Step::GoesOn => {
-                    player.go();
+                    sequencer.go();
                     None
                 }
             };
             if let Some((word, observed, Some(expected))) = answered {
                 let what = format!("{}: {} {word}", self.title, columns[line.column].0);
-                trial.check(what, expected.clone(), &observed, self.source, *expected == observed);
+                test.check(what, expected.clone(), &observed, self.source, *expected == observed);
                 if *expected != observed {
                     return Err(wrong(format!("'{word}' answered {observed} instead of {expected}")));
                 }
             }
             cast[line.column].prepare(&points, self.fd, &lines, line.column, done + 1);
         }
-        for player in &cast {
-            if player.busy.is_some() || player.held.is_some() {
+        for sequencer in &cast {
+            if sequencer.busy.is_some() || sequencer.held.is_some() {
                 let drawn = drawn(drawing, None);
-                return Err(Failure::Broken(format!("{} never ends in this script\n{drawn}", player.name)));
+                return Err(Failure::Broken(format!(
+                    "{} never ends in this script\n{drawn}",
+                    sequencer.name
+                )));
             }
         }
         Ok(())
@@ -282,7 +290,7 @@ impl Step {
 }
 
 /// One column while it is played.
-struct Player {
+struct Sequencer {
     name: String,
     actor: Actor,
     held: Option<Held>,
@@ -291,7 +299,7 @@ struct Player {
     busy: Option<(String, Receiver<String>)>,
 }
 
-impl Player {
+impl Sequencer {
     fn new(name: &str, actor: Actor) -> Self {
         Self { name: name.into(), actor, held: None, next: None, busy: None }
     }
@@ -330,20 +338,20 @@ impl Player {
         Ok(())
     }
 
-    fn begin(&mut self, lab: &Lab, word: &str, action: &Word) {
+    fn begin(&mut self, harness: &Harness, word: &str, action: &Word) {
         let (answer, answered) = channel();
         let action = Arc::clone(action);
         self.busy = Some((word.to_owned(), answered));
         if let Actor::Worker(thread) = self.actor {
-            lab.core().post(thread, move |context| {
-                let speaker = Speaker { core: context.core(), context: Some(context) };
-                let _ = answer.send(action(&speaker));
+            harness.core().post(thread, move |context| {
+                let participant = Participant { core: context.core(), context: Some(context) };
+                let _ = answer.send(action(&participant));
             });
             return;
         }
-        let core = Arc::clone(lab.core());
+        let core = Arc::clone(harness.core());
         let speak = move || {
-            let answered = action(&Speaker { core: &core, context: None });
+            let answered = action(&Participant { core: &core, context: None });
             // Before the answer: the lab's end looks for what the core has open.
             drop((core, action));
             let _ = answer.send(answered);
@@ -353,12 +361,12 @@ impl Player {
     }
 
     /// Waits until it has ended what it does. Returns the answer of its word.
-    fn end(&mut self, lab: &mut Lab) -> Result<String, String> {
+    fn end(&mut self, harness: &mut Harness) -> Result<String, String> {
         if let Some((word, answered)) = self.busy.take() {
             return answered.recv_timeout(patience()).map_err(|_| format!("'{word}' did not end"));
         }
         if let Actor::Worker(thread) = self.actor {
-            lab.fence(thread).map_err(|failure| format!("its turn did not end: {failure}"))?;
+            harness.fence(thread).map_err(|failure| format!("its turn did not end: {failure}"))?;
         }
         Ok(String::new())
     }

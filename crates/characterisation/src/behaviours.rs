@@ -14,21 +14,21 @@ mod waking;
 
 use metadata::Mode;
 
-use crate::Row;
+use crate::Behaviour;
 
 pub use unscripted::Unscripted;
 
 /// Every row that is a scenario, family by family, in the order of the catalogue.
-pub fn rows() -> impl Iterator<Item = &'static Row> {
+pub fn rows() -> impl Iterator<Item = &'static Behaviour> {
     FAMILIES.iter().flat_map(|family| family.iter())
 }
 
 /// The row that is this scenario.
-pub fn find(scenario: &str) -> Option<&'static Row> {
+pub fn find(scenario: &str) -> Option<&'static Behaviour> {
     rows().find(|row| row.id == scenario)
 }
 
-const FAMILIES: &[&[Row]] = &[
+const FAMILIES: &[&[Behaviour]] = &[
     readiness::ROWS,
     states::ROWS,
     files::ROWS,

@@ -3,10 +3,10 @@
 use metadata::Transport::{None, Pipe};
 
 use super::LEVEL;
-use crate::Row;
+use crate::Behaviour;
 
-pub(super) const ROWS: &[Row] = &[
-    Row {
+pub(super) const ROWS: &[Behaviour] = &[
+    Behaviour {
         row: "T10",
         id: "limits/high-number",
         question: "What is reported of a descriptor whose number is beyond FD_SETSIZE?",
@@ -19,7 +19,7 @@ pub(super) const ROWS: &[Row] = &[
             "https://github.com/quickjs-ng/quickjs/issues/1096",
         ],
     },
-    Row {
+    Behaviour {
         row: "T10",
         id: "limits/nfds",
         question: "What answers a wait that looks at less than no descriptor, or at more than there can be?",
@@ -29,7 +29,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: LEVEL,
         bugs: &[],
     },
-    Row {
+    Behaviour {
         row: "T11",
         id: "limits/entries",
         question: "What answers a wait on more entries than a process may have descriptors, if they are of none?",
@@ -41,7 +41,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: LEVEL,
         bugs: &[],
     },
-    Row {
+    Behaviour {
         row: "T12",
         id: "limits/closed",
         question: "What answers a wait for a descriptor that is closed?",
@@ -50,7 +50,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: LEVEL,
         bugs: &[],
     },
-    Row {
+    Behaviour {
         row: "T12",
         id: "limits/closed-beyond-the-open",
         question: "What answers a wait for a closed descriptor whose number is above all that are open?",
@@ -60,7 +60,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: LEVEL,
         bugs: &[],
     },
-    Row {
+    Behaviour {
         row: "T13",
         id: "limits/no-poller",
         question: "What answers making a poller when there is no descriptor left?",

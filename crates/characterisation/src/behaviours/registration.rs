@@ -3,10 +3,10 @@
 use metadata::Transport::{Fifo, None, Pipe, Seqpacket, Tcp, Udp, Unix, UnixDgram};
 
 use super::{BOTH, EDGE, LEVEL};
-use crate::Row;
+use crate::Behaviour;
 
-pub(super) const ROWS: &[Row] = &[
-    Row {
+pub(super) const ROWS: &[Behaviour] = &[
+    Behaviour {
         row: "A01",
         id: "registration/added-twice",
         question: "Can a descriptor be added twice, and whose is the event?",
@@ -16,7 +16,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: LEVEL,
         bugs: &["https://github.com/nanovms/nanos/pull/1178"],
     },
-    Row {
+    Behaviour {
         row: "A01",
         id: "registration/added-twice-edge-then-level",
         question: "Does adding an edge-triggered descriptor again make it level-triggered?",
@@ -27,7 +27,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: LEVEL,
         bugs: &[],
     },
-    Row {
+    Behaviour {
         row: "A01",
         id: "registration/added-twice-level-then-edge",
         question: "Does adding a level-triggered descriptor again make it edge-triggered?",
@@ -38,7 +38,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: EDGE,
         bugs: &[],
     },
-    Row {
+    Behaviour {
         row: "A02",
         id: "registration/copy-added",
         question: "Are a descriptor and its copy two registrations?",
@@ -48,7 +48,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: LEVEL,
         bugs: &[],
     },
-    Row {
+    Behaviour {
         row: "A03",
         id: "registration/absent",
         question: "What answers a change of what was never registered, or is not any more?",
@@ -59,7 +59,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: LEVEL,
         bugs: &["https://github.com/ponylang/ponyc/pull/5121"],
     },
-    Row {
+    Behaviour {
         row: "A04",
         id: "registration/closed-number",
         question: "What answers a change of a number that is closed, or is another descriptor's by now?",
@@ -71,7 +71,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: LEVEL,
         bugs: &["https://github.com/buytenh/ivykis/issues/26"],
     },
-    Row {
+    Behaviour {
         row: "A05",
         id: "registration/closed",
         question: "Does closing a descriptor take it out, even if its peer goes on?",
@@ -85,7 +85,7 @@ pub(super) const ROWS: &[Row] = &[
             "https://github.com/nanovms/nanos/pull/1178",
         ],
     },
-    Row {
+    Behaviour {
         row: "A06",
         id: "registration/closed-with-copy",
         question: "What is reported of a number that is closed while a copy of it lives, and can it be removed?",
@@ -96,7 +96,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: LEVEL,
         bugs: &["https://github.com/h2o/h2o/issues/1100", "https://github.com/dwrensha/gj/issues/3"],
     },
-    Row {
+    Behaviour {
         row: "A07",
         id: "registration/number-reused",
         question: "Who is reported when a number is used again while a copy of its first file lives?",
@@ -107,7 +107,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: LEVEL,
         bugs: &["https://github.com/nanovms/nanos/pull/1178"],
     },
-    Row {
+    Behaviour {
         row: "A08",
         id: "registration/closed-after-batch",
         question: "Is anything of a descriptor left in the poller that is closed after its event was harvested?",
@@ -123,7 +123,7 @@ pub(super) const ROWS: &[Row] = &[
             "https://github.com/jiixyj/epoll-shim/issues/62",
         ],
     },
-    Row {
+    Behaviour {
         row: "A09",
         id: "registration/removed-after-batch",
         question: "Is anything reported of a descriptor that was removed after its event was harvested?",
@@ -133,7 +133,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: LEVEL,
         bugs: &[],
     },
-    Row {
+    Behaviour {
         row: "A10",
         id: "registration/added-again",
         question: "Whose is the event of a descriptor that was removed and added again while it was ready?",
@@ -143,7 +143,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: LEVEL,
         bugs: &[],
     },
-    Row {
+    Behaviour {
         row: "A10",
         id: "registration/modified-while-ready",
         question: "Whose is the event of a descriptor that was modified while it was ready?",
@@ -153,7 +153,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: BOTH,
         bugs: &["https://github.com/rust-lang/miri/pull/4676"],
     },
-    Row {
+    Behaviour {
         row: "A11",
         id: "registration/two-pollers",
         question: "Do two pollers report one descriptor, and does removing it from one leave the other?",
@@ -164,7 +164,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: LEVEL,
         bugs: &[],
     },
-    Row {
+    Behaviour {
         row: "A12",
         id: "registration/added-while-waiting",
         question: "Does adding a ready descriptor wake a thread that waits already?",
@@ -174,7 +174,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: LEVEL,
         bugs: &["https://github.com/unikraft/unikraft/pull/1310"],
     },
-    Row {
+    Behaviour {
         row: "A12",
         id: "registration/added-idle-while-waiting",
         question: "Does a descriptor wake a thread that waited before it was added?",
@@ -184,7 +184,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: LEVEL,
         bugs: &[],
     },
-    Row {
+    Behaviour {
         row: "A12",
         id: "registration/modified-while-waiting",
         question: "Does asking for what is there wake a thread that waits already?",
@@ -194,7 +194,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: LEVEL,
         bugs: &["https://github.com/unikraft/unikraft/pull/1310"],
     },
-    Row {
+    Behaviour {
         row: "A12",
         id: "registration/removed-while-waiting",
         question: "Does a descriptor wake a thread that began to wait before it was removed?",
@@ -204,7 +204,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: LEVEL,
         bugs: &[],
     },
-    Row {
+    Behaviour {
         row: "A13",
         id: "registration/closed-while-waiting",
         question: "Is a thread woken whose descriptor is closed while it waits, and when its peer goes on?",
@@ -214,7 +214,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: LEVEL,
         bugs: &[],
     },
-    Row {
+    Behaviour {
         row: "A14",
         id: "registration/poller-closed-while-waiting",
         question: "Is a thread woken whose poller is closed while it waits, and does it still hear?",
@@ -224,7 +224,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: LEVEL,
         bugs: &["https://github.com/lionheart/openradar-mirror/issues/16814"],
     },
-    Row {
+    Behaviour {
         row: "A19",
         id: "registration/no-descriptor",
         question: "What answers a registration of -1, and is what is registered beside it reported?",
@@ -234,7 +234,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: LEVEL,
         bugs: &[],
     },
-    Row {
+    Behaviour {
         row: "A20",
         id: "registration/closed-beside-idle",
         question: "Is a closed descriptor reported at once while another one is idle?",
@@ -244,7 +244,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: LEVEL,
         bugs: &["https://github.com/WebAssembly/WASI/issues/506"],
     },
-    Row {
+    Behaviour {
         row: "A21",
         id: "registration/bad-number",
         question: "What is reported of a number that is closed, even if nothing is asked for?",
@@ -253,7 +253,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: LEVEL,
         bugs: &[],
     },
-    Row {
+    Behaviour {
         row: "A22",
         id: "registration/hang-up-asked-for-nothing",
         question: "Is a hang-up reported by a poller that is asked for nothing?",
@@ -262,7 +262,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: LEVEL,
         bugs: &["https://github.com/NixOS/nix/pull/13847"],
     },
-    Row {
+    Behaviour {
         row: "A22",
         id: "registration/blocked-asked-for-nothing",
         question: "Is a thread woken that asks for nothing when the peer closes?",
@@ -272,7 +272,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: LEVEL,
         bugs: &["https://github.com/NixOS/nix/pull/13847"],
     },
-    Row {
+    Behaviour {
         row: "A22",
         id: "registration/blocked-asked-for-nothing-reset",
         question: "Is a thread woken that asks for nothing when the peer resets?",
@@ -282,7 +282,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: LEVEL,
         bugs: &[],
     },
-    Row {
+    Behaviour {
         row: "A22",
         id: "registration/blocked-writer",
         question: "What does a thread say that waits for room when the reader closes, and what is said afterwards?",
@@ -292,7 +292,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: LEVEL,
         bugs: &[],
     },
-    Row {
+    Behaviour {
         row: "A22",
         id: "registration/blocked-writer-reset",
         question: "What does a thread say that waits for room when the peer resets, and what is said afterwards?",
@@ -302,7 +302,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: LEVEL,
         bugs: &[],
     },
-    Row {
+    Behaviour {
         row: "A23",
         id: "registration/queue-in-poller",
         question: "What is reported of a queue that is watched: idle, with something to say, and with nothing any more?",
@@ -316,7 +316,7 @@ pub(super) const ROWS: &[Row] = &[
             "https://github.com/sysprog21/elfuse/issues/386",
         ],
     },
-    Row {
+    Behaviour {
         row: "A23",
         id: "registration/queue-in-poller-waiting",
         question: "Is a thread woken that waits on a queue that is watched, when the queue has something to say?",
@@ -326,7 +326,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: BOTH,
         bugs: &["https://github.com/rcore-os/tgoskits/pull/2378"],
     },
-    Row {
+    Behaviour {
         row: "A23",
         id: "registration/queue-in-itself",
         question: "Can a queue be registered in itself, for writing in another one, and in a circle?",
@@ -337,7 +337,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: LEVEL,
         bugs: &["https://github.com/sysprog21/elfuse/pull/332"],
     },
-    Row {
+    Behaviour {
         row: "A23",
         id: "registration/queue-chain",
         question: "How deep can queues be nested, and does what happens at the bottom reach the top?",
@@ -350,7 +350,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: LEVEL,
         bugs: &[],
     },
-    Row {
+    Behaviour {
         row: "A24",
         id: "registration/listed-twice-for-reading",
         question: "What is reported of a descriptor that is listed twice for reading?",
@@ -360,7 +360,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: LEVEL,
         bugs: &[],
     },
-    Row {
+    Behaviour {
         row: "A24",
         id: "registration/listed-twice-for-both",
         question: "What is reported of a descriptor that is listed once for reading and once for writing?",

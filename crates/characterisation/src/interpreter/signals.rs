@@ -8,12 +8,12 @@ use std::time::Instant;
 use nix::sys::pthread::pthread_kill;
 use nix::sys::signal::{SaFlags, SigAction, SigHandler, SigSet, Signal, sigaction};
 
-use super::ears::Ears;
-use super::{Stage, broken, call_failed};
+use super::fenced_poller::FencedPoller;
+use super::{Interpreter, broken, call_failed};
 use crate::Stopped;
 
 /// In which poller the handler makes the wake-up.
-static WAKES: AtomicPtr<Ears> = AtomicPtr::new(null_mut());
+static WAKES: AtomicPtr<FencedPoller> = AtomicPtr::new(null_mut());
 
 /// The handler has returned, but for its last instruction.
 static HANDLED: AtomicBool = AtomicBool::new(false);
@@ -28,7 +28,7 @@ extern "C" fn handler(_: libc::c_int) {
     HANDLED.store(true, Ordering::Release);
 }
 
-impl Stage {
+impl Interpreter {
     /// Sends a thread a signal, and waits until its handler has run.
     pub(super) fn signals(&mut self, thread: &str, restarting: bool, wakes: bool) -> Result<String, Stopped> {
         self.expect_here("a signal reaches the thread that asks it")?;

@@ -3,10 +3,10 @@
 use metadata::Transport::{Fifo, Pipe, Pty, Seqpacket, Tcp, Udp, Unix, UnixDgram};
 
 use super::{BOTH, LEVEL};
-use crate::Row;
+use crate::Behaviour;
 
-pub(super) const ROWS: &[Row] = &[
-    Row {
+pub(super) const ROWS: &[Behaviour] = &[
+    Behaviour {
         row: "V01",
         id: "readiness/unconnected-inet",
         question: "What is reported of a TCP or UDP socket that was never connected?",
@@ -15,7 +15,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: LEVEL,
         bugs: &["https://github.com/tokio-rs/tokio/issues/3879"],
     },
-    Row {
+    Behaviour {
         row: "V02",
         id: "readiness/unconnected-unix",
         question: "What is reported of a UNIX socket that was never connected?",
@@ -24,7 +24,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: LEVEL,
         bugs: &["https://github.com/tokio-rs/tokio/issues/3879"],
     },
-    Row {
+    Behaviour {
         row: "V03",
         id: "readiness/listener-idle",
         question: "What is reported of a listener to which nobody has connected?",
@@ -33,7 +33,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: BOTH,
         bugs: &[],
     },
-    Row {
+    Behaviour {
         row: "V04",
         id: "readiness/listener-pending",
         question: "What is reported of a listener with connections that are not accepted?",
@@ -45,7 +45,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: BOTH,
         bugs: &[],
     },
-    Row {
+    Behaviour {
         row: "V05",
         id: "readiness/connected-idle",
         question: "What is reported of a connected socket on which nothing happens?",
@@ -54,7 +54,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: BOTH,
         bugs: &[],
     },
-    Row {
+    Behaviour {
         row: "V05",
         id: "readiness/pipe-idle",
         question: "What is reported of the two ends of an empty pipe?",
@@ -64,7 +64,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: BOTH,
         bugs: &[],
     },
-    Row {
+    Behaviour {
         row: "V05",
         id: "readiness/data",
         question: "What is reported while data come, are read in part, and are gone?",
@@ -75,7 +75,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: BOTH,
         bugs: &["https://github.com/microsoft/WSL/issues/8923"],
     },
-    Row {
+    Behaviour {
         row: "V06",
         id: "readiness/peer-shut-write",
         question: "What is reported when the peer has shut its writing side?",
@@ -89,7 +89,7 @@ pub(super) const ROWS: &[Row] = &[
             "https://github.com/tokio-rs/tokio/issues/449",
         ],
     },
-    Row {
+    Behaviour {
         row: "V07",
         id: "readiness/own-shut-write",
         question: "What is reported when this end has shut its own writing side?",
@@ -98,7 +98,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: BOTH,
         bugs: &["https://github.com/tokio-rs/mio/issues/1893", "https://github.com/tokio-rs/mio/issues/1091"],
     },
-    Row {
+    Behaviour {
         row: "V08",
         id: "readiness/own-shut-read",
         question: "What is reported when this end has shut its own reading side, and then data come?",
@@ -108,7 +108,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: BOTH,
         bugs: &[],
     },
-    Row {
+    Behaviour {
         row: "V08",
         id: "readiness/own-shut-read-after-peer-shut-write",
         question: "What is reported when the peer has shut its writing side and then this end its reading side?",
@@ -118,7 +118,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: LEVEL,
         bugs: &[],
     },
-    Row {
+    Behaviour {
         row: "V09",
         id: "readiness/own-shut-both",
         question: "What is reported on both ends when this end has shut both sides?",
@@ -128,7 +128,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: BOTH,
         bugs: &["https://github.com/google/gvisor/issues/7331"],
     },
-    Row {
+    Behaviour {
         row: "V09",
         id: "readiness/both-shut-write",
         question: "What is reported when both ends have shut their writing sides?",
@@ -138,7 +138,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: BOTH,
         bugs: &["https://github.com/google/gvisor/issues/7331"],
     },
-    Row {
+    Behaviour {
         row: "V09",
         id: "readiness/peer-shut-both",
         question: "What is reported when the peer has shut both sides?",
@@ -147,7 +147,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: BOTH,
         bugs: &["https://github.com/google/gvisor/issues/7331"],
     },
-    Row {
+    Behaviour {
         row: "V09",
         id: "readiness/peer-closed",
         question: "What is reported when the peer has closed, and when this end has then written?",
@@ -157,7 +157,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: BOTH,
         bugs: &["https://github.com/google/gvisor/issues/7331"],
     },
-    Row {
+    Behaviour {
         row: "V10",
         id: "readiness/data-then-shut",
         question: "What is reported when the peer has sent data and shut its writing side?",
@@ -167,7 +167,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: BOTH,
         bugs: &["https://github.com/netty/netty/issues/4317", "https://github.com/netty/netty/issues/6391"],
     },
-    Row {
+    Behaviour {
         row: "V10",
         id: "readiness/data-then-closed",
         question: "What is reported when the peer has sent data and closed?",
@@ -177,7 +177,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: BOTH,
         bugs: &["https://github.com/netty/netty/issues/4317", "https://github.com/netty/netty/issues/6391"],
     },
-    Row {
+    Behaviour {
         row: "V11",
         id: "readiness/reset",
         question: "What is reported after a reset, and after its error was asked for?",
@@ -190,7 +190,7 @@ pub(super) const ROWS: &[Row] = &[
             "https://github.com/cloudius-systems/osv/issues/35",
         ],
     },
-    Row {
+    Behaviour {
         row: "V11",
         id: "readiness/reset-then-read",
         question: "What is reported after a reset whose error a read has taken?",
@@ -200,7 +200,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: BOTH,
         bugs: &["https://github.com/oven-sh/bun/pull/37077"],
     },
-    Row {
+    Behaviour {
         row: "V11",
         id: "readiness/reset-after-own-shut-write",
         question: "What is reported after a reset of a connection whose writing side this end had shut?",
@@ -210,7 +210,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: BOTH,
         bugs: &[],
     },
-    Row {
+    Behaviour {
         row: "V12",
         id: "readiness/data-then-reset",
         question: "What is reported when a reset follows data that are not read yet?",
@@ -220,7 +220,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: BOTH,
         bugs: &[],
     },
-    Row {
+    Behaviour {
         row: "V12",
         id: "readiness/data-then-reset-then-read",
         question: "Can data be read that came before a reset?",
@@ -230,7 +230,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: BOTH,
         bugs: &[],
     },
-    Row {
+    Behaviour {
         row: "V13",
         id: "readiness/peer-closed-unread",
         question: "What is reported when the peer has closed without reading what this end had sent?",
@@ -240,7 +240,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: BOTH,
         bugs: &[],
     },
-    Row {
+    Behaviour {
         row: "V14",
         id: "readiness/connect-refused",
         question: "What is reported when a non-blocking connect is refused?",
@@ -254,7 +254,7 @@ pub(super) const ROWS: &[Row] = &[
             "https://github.com/rustyrussell/ccan/issues/128",
         ],
     },
-    Row {
+    Behaviour {
         row: "V14",
         id: "readiness/connect-refused-by-bound",
         question: "What is reported when the address of a refused connect is bound, and nobody listens?",
@@ -263,7 +263,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: LEVEL,
         bugs: &[],
     },
-    Row {
+    Behaviour {
         row: "V14",
         id: "readiness/connect-refused-unix",
         question: "What is reported of a UNIX socket whose connect was refused at once?",
@@ -272,7 +272,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: BOTH,
         bugs: &["https://github.com/tokio-rs/tokio/issues/3879"],
     },
-    Row {
+    Behaviour {
         row: "V14",
         id: "readiness/connect-backlog-full",
         question: "What is reported of a UNIX socket whose connect found the listener's queue full?",
@@ -282,7 +282,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: LEVEL,
         bugs: &[],
     },
-    Row {
+    Behaviour {
         row: "V14",
         id: "readiness/connect-refused-for-reading",
         question: "Who gets the error of a refused connect if only reading is asked for?",
@@ -292,7 +292,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: LEVEL,
         bugs: &["https://github.com/netty/netty/pull/7738"],
     },
-    Row {
+    Behaviour {
         row: "V14",
         id: "readiness/connect-refused-for-writing",
         question: "Who gets the error of a refused connect if only writing is asked for?",
@@ -302,7 +302,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: LEVEL,
         bugs: &["https://github.com/oven-sh/bun/issues/32257"],
     },
-    Row {
+    Behaviour {
         row: "V14",
         id: "readiness/connect-refused-then-read",
         question: "Does a read take the error of a refused connect?",
@@ -311,7 +311,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: LEVEL,
         bugs: &[],
     },
-    Row {
+    Behaviour {
         row: "V15",
         id: "readiness/urgent",
         question: "What is reported of an urgent byte, and after it was received?",
@@ -324,7 +324,7 @@ pub(super) const ROWS: &[Row] = &[
             "https://github.com/cloudius-systems/osv/issues/35",
         ],
     },
-    Row {
+    Behaviour {
         row: "V15",
         id: "readiness/urgent-inline",
         question: "What is reported of an urgent byte with SO_OOBINLINE?",
@@ -334,7 +334,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: BOTH,
         bugs: &[],
     },
-    Row {
+    Behaviour {
         row: "V15",
         id: "readiness/urgent-among-data",
         question: "What is reported of an urgent byte among others?",
@@ -344,7 +344,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: LEVEL,
         bugs: &[],
     },
-    Row {
+    Behaviour {
         row: "V15",
         id: "readiness/urgent-unix",
         question: "Do UNIX sockets have urgent bytes, and what is reported of one?",
@@ -353,7 +353,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: LEVEL,
         bugs: &[],
     },
-    Row {
+    Behaviour {
         row: "V16",
         id: "readiness/low-water-mark",
         question: "What is reported below and above SO_RCVLOWAT?",
@@ -363,7 +363,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: BOTH,
         bugs: &[],
     },
-    Row {
+    Behaviour {
         row: "V16",
         id: "readiness/send-low-water-mark",
         question: "Can SO_SNDLOWAT be set?",
@@ -372,7 +372,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: LEVEL,
         bugs: &[],
     },
-    Row {
+    Behaviour {
         row: "V17",
         id: "readiness/low-water-mark-then-shut",
         question: "What is reported below SO_RCVLOWAT when the peer has shut its writing side?",
@@ -382,7 +382,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: BOTH,
         bugs: &[],
     },
-    Row {
+    Behaviour {
         row: "V18",
         id: "readiness/unix-peer-closed",
         question: "What is reported when the peer of a UNIX socket has closed, and had read everything?",
@@ -392,7 +392,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: BOTH,
         bugs: &["https://github.com/oven-sh/bun/pull/37077", "https://github.com/tokio-rs/mio/issues/1893"],
     },
-    Row {
+    Behaviour {
         row: "V19",
         id: "readiness/unix-peer-closed-unread",
         question: "What is reported when the peer of a UNIX socket has closed with unread data?",
@@ -402,7 +402,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: BOTH,
         bugs: &[],
     },
-    Row {
+    Behaviour {
         row: "V20",
         id: "readiness/dgram-peer-closed",
         question: "What is reported when the peer of a UNIX datagram socket has closed?",
@@ -412,7 +412,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: BOTH,
         bugs: &[],
     },
-    Row {
+    Behaviour {
         row: "V20",
         id: "readiness/dgram-blocked-when-peer-closes",
         question: "Is a thread woken that waits when the peer of its UNIX datagram socket closes?",
@@ -422,7 +422,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: LEVEL,
         bugs: &[],
     },
-    Row {
+    Behaviour {
         row: "V21",
         id: "readiness/dgram-full",
         question: "What is reported when the peer's queue of UNIX datagrams is full, and as it empties?",
@@ -435,7 +435,7 @@ pub(super) const ROWS: &[Row] = &[
             "https://github.com/wazuh/wazuh/issues/37349",
         ],
     },
-    Row {
+    Behaviour {
         row: "V21",
         id: "readiness/dgram-bound-full",
         question: "What is reported when the queue of a bound UNIX datagram socket is full, and when it closes?",
@@ -446,7 +446,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: BOTH,
         bugs: &["https://github.com/libkrun/libkrun/issues/556"],
     },
-    Row {
+    Behaviour {
         row: "V22",
         id: "readiness/empty-datagram",
         question: "What is reported of a datagram of no bytes?",
@@ -456,7 +456,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: BOTH,
         bugs: &[],
     },
-    Row {
+    Behaviour {
         row: "V23",
         id: "readiness/udp-refused",
         question: "What is reported of a connected UDP socket whose datagram nobody wanted?",
@@ -466,7 +466,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: BOTH,
         bugs: &[],
     },
-    Row {
+    Behaviour {
         row: "V23",
         id: "readiness/udp-refused-then-read",
         question: "Does a read answer that nobody wanted a UDP socket's datagram?",
@@ -475,7 +475,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: BOTH,
         bugs: &[],
     },
-    Row {
+    Behaviour {
         row: "V24",
         id: "readiness/empty-packet",
         question: "What is reported of a sequenced packet of no bytes?",
@@ -485,7 +485,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: BOTH,
         bugs: &[],
     },
-    Row {
+    Behaviour {
         row: "V25",
         id: "readiness/pipe-data-writer-closed",
         question: "What is reported of a pipe's reading end when there are data and no writer?",
@@ -494,7 +494,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: BOTH,
         bugs: &[],
     },
-    Row {
+    Behaviour {
         row: "V26",
         id: "readiness/pipe-drained-writer-closed",
         question: "What is reported of a pipe's reading end when the data are read and there is no writer?",
@@ -504,7 +504,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: BOTH,
         bugs: &["https://github.com/golang/go/issues/24164"],
     },
-    Row {
+    Behaviour {
         row: "V26",
         id: "readiness/pipe-writer-closed",
         question: "What is reported of a pipe's reading end when the writer has closed and never wrote?",
@@ -513,7 +513,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: BOTH,
         bugs: &["https://github.com/golang/go/issues/24164"],
     },
-    Row {
+    Behaviour {
         row: "V26",
         id: "readiness/pipe-writer-closed-again",
         question: "Is it reported again that a pipe has no writer?",
@@ -523,7 +523,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: LEVEL,
         bugs: &[],
     },
-    Row {
+    Behaviour {
         row: "V27",
         id: "readiness/pipe-reader-closed",
         question: "What is reported of a pipe's writing end when there is no reader?",
@@ -533,7 +533,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: BOTH,
         bugs: &[],
     },
-    Row {
+    Behaviour {
         row: "V27",
         id: "readiness/pipe-reader-closed-again",
         question: "Is it reported again that a pipe has no reader, and can its writing end be added again?",
@@ -544,7 +544,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: BOTH,
         bugs: &[],
     },
-    Row {
+    Behaviour {
         row: "V28",
         id: "readiness/pipe-full-reader-closed",
         question: "What is reported of a full pipe's writing end when there is no reader?",
@@ -554,7 +554,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: BOTH,
         bugs: &[],
     },
-    Row {
+    Behaviour {
         row: "V29",
         id: "readiness/full",
         question: "How little has to be read of a full channel before it is writable?",
@@ -564,7 +564,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: BOTH,
         bugs: &["https://github.com/microsoft/WSL/issues/1025"],
     },
-    Row {
+    Behaviour {
         row: "V30",
         id: "readiness/full-then-read",
         question: "Is a full channel writable when PIPE_BUF and more bytes are read, and is each byte news?",
@@ -576,7 +576,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: BOTH,
         bugs: &["https://github.com/microsoft/WSL/issues/1025"],
     },
-    Row {
+    Behaviour {
         row: "V31",
         id: "readiness/pty-master",
         question: "What is reported of a pseudo-terminal's master while its slave writes and closes?",
@@ -587,7 +587,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: BOTH,
         bugs: &[],
     },
-    Row {
+    Behaviour {
         row: "V31",
         id: "readiness/pty-slave",
         question: "What is reported of a pseudo-terminal's slave when the master closes?",
@@ -597,7 +597,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: BOTH,
         bugs: &[],
     },
-    Row {
+    Behaviour {
         row: "V31",
         id: "readiness/pty-never-opened",
         question: "What is reported of a pseudo-terminal's master whose slave was never open?",
@@ -606,7 +606,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: LEVEL,
         bugs: &[],
     },
-    Row {
+    Behaviour {
         row: "V32",
         id: "readiness/listener-shut-read",
         question: "What is reported of a listener that was shut for reading?",
@@ -615,7 +615,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: BOTH,
         bugs: &[],
     },
-    Row {
+    Behaviour {
         row: "V32",
         id: "readiness/listener-shut-write",
         question: "What is reported of a listener that was shut for writing?",
@@ -624,7 +624,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: BOTH,
         bugs: &[],
     },
-    Row {
+    Behaviour {
         row: "V32",
         id: "readiness/listener-shut-both",
         question: "What is reported of a listener that was shut, and can one still connect to it?",
@@ -634,7 +634,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: BOTH,
         bugs: &[],
     },
-    Row {
+    Behaviour {
         row: "V32",
         id: "readiness/listener-shut-wakes",
         question: "Is a thread woken that waits when its listener is shut?",
@@ -643,7 +643,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: LEVEL,
         bugs: &[],
     },
-    Row {
+    Behaviour {
         row: "V33",
         id: "readiness/dgram-own-shut-read",
         question: "What is reported of a datagram socket that was shut for reading?",
@@ -653,7 +653,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: BOTH,
         bugs: &[],
     },
-    Row {
+    Behaviour {
         row: "V33",
         id: "readiness/dgram-own-shut-write",
         question: "What is reported of a datagram socket that was shut for writing?",
@@ -663,7 +663,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: BOTH,
         bugs: &[],
     },
-    Row {
+    Behaviour {
         row: "V33",
         id: "readiness/dgram-own-shut-both",
         question: "What is reported of a datagram socket that was shut both ways?",
@@ -673,7 +673,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: BOTH,
         bugs: &[],
     },
-    Row {
+    Behaviour {
         row: "V33",
         id: "readiness/dgram-unconnected-shut-both",
         question: "What is reported of a datagram socket that was shut both ways and never connected?",
@@ -682,7 +682,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: LEVEL,
         bugs: &[],
     },
-    Row {
+    Behaviour {
         row: "V34",
         id: "readiness/end-in-accept-queue",
         question: "What is reported when a client has closed before it is accepted?",
@@ -693,7 +693,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: BOTH,
         bugs: &[],
     },
-    Row {
+    Behaviour {
         row: "V34",
         id: "readiness/reset-in-accept-queue",
         question: "What is reported when a client has reset its connection before it is accepted?",
@@ -703,7 +703,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: BOTH,
         bugs: &["https://github.com/MisterTea/EternalTerminal/issues/756"],
     },
-    Row {
+    Behaviour {
         row: "V34",
         id: "readiness/data-and-reset-in-accept-queue",
         question: "What is reported when a client has sent data and reset its connection before it is accepted?",

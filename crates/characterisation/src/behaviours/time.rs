@@ -3,10 +3,10 @@
 use metadata::Transport::{None, Pipe};
 
 use super::LEVEL;
-use crate::Row;
+use crate::Behaviour;
 
-pub(super) const ROWS: &[Row] = &[
-    Row {
+pub(super) const ROWS: &[Behaviour] = &[
+    Behaviour {
         row: "T01",
         id: "time/zero",
         question: "Does a wait without a timeout to speak of come back?",
@@ -15,7 +15,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: LEVEL,
         bugs: &[],
     },
-    Row {
+    Behaviour {
         row: "T02",
         id: "time/never-early-1ms",
         question: "Does a wait of 1 millisecond ever come back before its time?",
@@ -24,7 +24,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: LEVEL,
         bugs: &["https://github.com/tokio-rs/mio/issues/1614"],
     },
-    Row {
+    Behaviour {
         row: "T02",
         id: "time/never-early-5ms",
         question: "Does a wait of 5 milliseconds ever come back before its time?",
@@ -33,7 +33,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: LEVEL,
         bugs: &[],
     },
-    Row {
+    Behaviour {
         row: "T02",
         id: "time/never-early-10ms",
         question: "Does a wait of 10 milliseconds ever come back before its time?",
@@ -42,7 +42,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: LEVEL,
         bugs: &[],
     },
-    Row {
+    Behaviour {
         row: "T02",
         id: "time/never-early-50ms",
         question: "Does a wait of 50 milliseconds ever come back before its time?",
@@ -51,7 +51,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: LEVEL,
         bugs: &[],
     },
-    Row {
+    Behaviour {
         row: "T03",
         id: "time/fractions-of-a-millisecond",
         question: "Does a wait of less than a millisecond ever come back before its time?",
@@ -61,7 +61,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: LEVEL,
         bugs: &["https://github.com/tokio-rs/mio/issues/1614"],
     },
-    Row {
+    Behaviour {
         row: "T03",
         id: "time/timespec-out-of-range",
         question: "What answers a wait whose timespec is none?",
@@ -72,7 +72,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: LEVEL,
         bugs: &[],
     },
-    Row {
+    Behaviour {
         row: "T04",
         id: "time/negative",
         question: "What answers a wait with a negative timeout?",
@@ -84,7 +84,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: LEVEL,
         bugs: &["https://github.com/TritonDataCenter/illumos-joyent/issues/136"],
     },
-    Row {
+    Behaviour {
         row: "T04",
         id: "time/negative-timeval",
         question: "What answers a wait with a negative timeval?",
@@ -94,7 +94,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: LEVEL,
         bugs: &[],
     },
-    Row {
+    Behaviour {
         row: "T05",
         id: "time/time-left",
         question: "Is the time left written to the timeout?",
@@ -104,7 +104,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: LEVEL,
         bugs: &[],
     },
-    Row {
+    Behaviour {
         row: "T05",
         id: "time/more-than-a-second-of-microseconds",
         question: "What answers a wait whose microseconds are more than a second?",
@@ -113,7 +113,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: LEVEL,
         bugs: &[],
     },
-    Row {
+    Behaviour {
         row: "T06",
         id: "time/interrupted",
         question: "Does a signal with a handler end a wait?",
@@ -122,7 +122,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: LEVEL,
         bugs: &["https://github.com/TritonDataCenter/illumos-joyent/issues/76"],
     },
-    Row {
+    Behaviour {
         row: "T06",
         id: "time/interrupted-restarting",
         question: "Does a signal with a handler end a wait, if calls are to be restarted?",
@@ -131,7 +131,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: LEVEL,
         bugs: &[],
     },
-    Row {
+    Behaviour {
         row: "T07",
         id: "time/stopped-and-continued",
         question: "Does a wait go on that was stopped and continued, with no handler for either?",
@@ -141,7 +141,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: LEVEL,
         bugs: &[],
     },
-    Row {
+    Behaviour {
         row: "T08",
         id: "time/huge-timespec",
         question: "What answers a wait with a huge timespec?",
@@ -152,7 +152,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: LEVEL,
         bugs: &[],
     },
-    Row {
+    Behaviour {
         row: "T08",
         id: "time/huge-timeval",
         question: "What answers a wait with a huge timeval?",

@@ -11,9 +11,9 @@ use nix::sys::pthread::Pthread;
 use nix::unistd::Pid;
 use selector::{Event, Selector, Unsupported};
 
-use super::asleep::{Look, Pulse};
-use super::crew::Done;
-use super::ears::{Ears, ROOM};
+use super::fenced_poller::{FencedPoller, ROOM};
+use super::thread_state::{Look, ThreadState};
+use super::worker_pool::Done;
 use super::{broken, call_failed};
 use crate::Stopped;
 use crate::verbs::How;
@@ -102,7 +102,7 @@ pub(super) fn wait(selector: &dyn Selector, how: How) -> Waited {
 
 impl Waited {
     /// In the notation of the answers.
-    pub(super) fn written(&self, ears: &Ears) -> Result<String, Stopped> {
+    pub(super) fn written(&self, ears: &FencedPoller) -> Result<String, Stopped> {
         Ok(match self {
             Self::NotWoken => "not woken".into(),
             Self::Failed(errno) => format!("{errno:?}"),
@@ -127,11 +127,11 @@ impl Waited {
 
 /// A thread that sleeps in a poller.
 pub(super) struct Sleeper {
-    pub(super) ears: Arc<Ears>,
+    pub(super) ears: Arc<FencedPoller>,
     how: How,
-    pulse: Pulse,
+    pulse: ThreadState,
     /// The program's that it asks.
-    program: Option<Pulse>,
+    program: Option<ThreadState>,
     answer: Receiver<Waited>,
     said: Option<Waited>,
     thread: Option<JoinHandle<()>>,
@@ -139,13 +139,13 @@ pub(super) struct Sleeper {
 
 impl Sleeper {
     /// Begins to wait. [`settle`] says when it sleeps.
-    pub(super) fn new(ears: Arc<Ears>, how: How) -> Result<Self, Stopped> {
+    pub(super) fn new(ears: Arc<FencedPoller>, how: How) -> Result<Self, Stopped> {
         Self::working(ears, how, move |selector| wait(selector, how))
     }
 
     /// Begins to work, which ends when the fence is up.
     pub(super) fn working(
-        ears: Arc<Ears>,
+        ears: Arc<FencedPoller>,
         how: How,
         work: impl FnOnce(&dyn Selector) -> Waited + Send + 'static,
     ) -> Result<Self, Stopped> {
@@ -153,7 +153,7 @@ impl Sleeper {
         let (begins, begun) = channel();
         let selector: Arc<dyn Selector> = Arc::clone(&ears.selector);
         let sleep = move || {
-            if begins.send(Pulse::own()).is_ok() {
+            if begins.send(ThreadState::own()).is_ok() {
                 // Nobody to tell: the line is over.
                 let _ = answers.send(work(&*selector));
             }
@@ -161,7 +161,7 @@ impl Sleeper {
         let thread = std::thread::Builder::new().name("sleeper".into()).spawn(sleep);
         let thread = thread.map_err(|error| call_failed("a thread", error))?;
         let pulse = begun.recv_timeout(ears.patience).map_err(|_| broken("a thread did not begin"))?;
-        let program = ears.selector.process().map(|id| Pulse::of_program(Pid::from_raw(id)));
+        let program = ears.selector.process().map(|id| ThreadState::of_program(Pid::from_raw(id)));
         Ok(Self { ears, how, pulse, program, answer, said: None, thread: Some(thread) })
     }
 
@@ -256,7 +256,7 @@ impl Drop for Sleeper {
 }
 
 /// Waits until somebody else than a sleeper sleeps.
-pub(super) fn falls_asleep(pulse: &mut Pulse, echo: &Echo) -> Result<(), Stopped> {
+pub(super) fn falls_asleep(pulse: &mut ThreadState, echo: &Echo) -> Result<(), Stopped> {
     let begun = Instant::now();
     let mut in_a_row = 0;
     while begun.elapsed() < echo.patience {
@@ -299,7 +299,7 @@ pub(super) fn settle<'a>(
 pub(super) fn finish(sleepers: &mut [Sleeper], echo: &Echo, reports_once: bool) -> Result<(), Stopped> {
     settle(sleepers.iter_mut(), echo)?;
     // Who shares a poller shares its fence.
-    let mut pollers: Vec<Arc<Ears>> = Vec::new();
+    let mut pollers: Vec<Arc<FencedPoller>> = Vec::new();
     for sleeper in &*sleepers {
         if !pollers.iter().any(|known| Arc::ptr_eq(known, &sleeper.ears)) {
             pollers.push(Arc::clone(&sleeper.ears));

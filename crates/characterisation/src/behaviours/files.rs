@@ -3,10 +3,10 @@
 use metadata::Transport::{Fifo, None, Pipe};
 
 use super::{BOTH, LEVEL};
-use crate::Row;
+use crate::Behaviour;
 
-pub(super) const ROWS: &[Row] = &[
-    Row {
+pub(super) const ROWS: &[Behaviour] = &[
+    Behaviour {
         row: "F01",
         id: "files/regular",
         question: "Can a regular file be watched, and what is reported at its beginning and end?",
@@ -23,7 +23,7 @@ pub(super) const ROWS: &[Row] = &[
             "https://github.com/golang/go/issues/19093",
         ],
     },
-    Row {
+    Behaviour {
         row: "F01",
         id: "files/regular-watched",
         question: "When is a regular file readable: before its end, at it, beyond it, and when it grows?",
@@ -36,7 +36,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: BOTH,
         bugs: &[],
     },
-    Row {
+    Behaviour {
         row: "F02",
         id: "files/dev-null",
         question: "Can /dev/null be watched, and what is reported of it?",
@@ -46,7 +46,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: LEVEL,
         bugs: &["https://github.com/sysprog21/elfuse/pull/316"],
     },
-    Row {
+    Behaviour {
         row: "F02",
         id: "files/dev-zero",
         question: "Can /dev/zero be watched, and what is reported of it?",
@@ -56,7 +56,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: LEVEL,
         bugs: &["https://github.com/sysprog21/elfuse/pull/316"],
     },
-    Row {
+    Behaviour {
         row: "F02",
         id: "files/dev-full",
         question: "Can /dev/full be watched, and what is reported of it?",
@@ -66,7 +66,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: LEVEL,
         bugs: &["https://github.com/sysprog21/elfuse/pull/316"],
     },
-    Row {
+    Behaviour {
         row: "F02",
         id: "files/dev-urandom",
         question: "Can /dev/urandom be watched, and what is reported of it?",
@@ -76,7 +76,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: LEVEL,
         bugs: &["https://github.com/sysprog21/elfuse/pull/316"],
     },
-    Row {
+    Behaviour {
         row: "F04",
         id: "files/directory",
         question: "Can a directory be watched, and what is reported of it?",
@@ -86,7 +86,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: LEVEL,
         bugs: &[],
     },
-    Row {
+    Behaviour {
         row: "F06",
         id: "files/eventfd",
         question: "Can an eventfd be watched, and what is reported of it?",
@@ -96,7 +96,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: LEVEL,
         bugs: &[],
     },
-    Row {
+    Behaviour {
         row: "F06",
         id: "files/shared-memory",
         question: "Can shared memory be watched, and what is reported of it?",
@@ -106,7 +106,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: LEVEL,
         bugs: &[],
     },
-    Row {
+    Behaviour {
         row: "F06",
         id: "files/queue",
         question: "Can the system's own queue be watched, and what is reported of one that has nothing to say?",
@@ -116,7 +116,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: LEVEL,
         bugs: &["https://github.com/sysprog21/elfuse/issues/386"],
     },
-    Row {
+    Behaviour {
         row: "F09",
         id: "files/bpf",
         question: "Can a packet filter that has no interface yet be watched, and what is reported of it?",
@@ -126,7 +126,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: LEVEL,
         bugs: &["https://github.com/libuv/help/issues/9"],
     },
-    Row {
+    Behaviour {
         row: "F05",
         id: "files/write-end-for-reading",
         question: "What is reported of a pipe's writing end that is watched for reading?",
@@ -136,7 +136,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: LEVEL,
         bugs: &[],
     },
-    Row {
+    Behaviour {
         row: "F05",
         id: "files/read-end-for-writing",
         question: "What is reported of a pipe's reading end that is watched for writing, and can it be written?",

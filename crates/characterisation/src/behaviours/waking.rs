@@ -6,10 +6,10 @@ use metadata::{
 };
 
 use super::{BOTH, EDGE, LEVEL};
-use crate::Row;
+use crate::Behaviour;
 
-pub(super) const ROWS: &[Row] = &[
-    Row {
+pub(super) const ROWS: &[Behaviour] = &[
+    Behaviour {
         row: "W01",
         id: "waking/coalesce",
         question: "Are a thousand wake-ups one, and is none left over?",
@@ -19,7 +19,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: BOTH,
         bugs: &[],
     },
-    Row {
+    Behaviour {
         row: "W02",
         id: "waking/before-wait",
         question: "Is a wake-up lost that comes before the wait?",
@@ -28,7 +28,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: BOTH,
         bugs: &["https://github.com/haproxy/haproxy/issues/1841"],
     },
-    Row {
+    Behaviour {
         row: "W03",
         id: "waking/shared-poller",
         question: "How many threads does one wake-up of a shared poller wake?",
@@ -37,7 +37,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: EDGE,
         bugs: &[],
     },
-    Row {
+    Behaviour {
         row: "W04",
         id: "waking/from-signal-handler",
         question: "Is a wake-up lost that a signal handler makes while the thread waits?",
@@ -47,7 +47,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: BOTH,
         bugs: &["https://github.com/haproxy/haproxy/issues/1841"],
     },
-    Row {
+    Behaviour {
         row: "W08",
         id: "waking/rotation",
         question: "Who is reported when more is ready than there is room for?",
@@ -62,7 +62,7 @@ pub(super) const ROWS: &[Row] = &[
             "https://github.com/brazilofmux/tinymux/issues/943",
         ],
     },
-    Row {
+    Behaviour {
         row: "W08",
         id: "waking/rotation-three-slots",
         question: "Who is reported when there is room for all but one?",
@@ -74,7 +74,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: LEVEL,
         bugs: &[],
     },
-    Row {
+    Behaviour {
         row: "W08",
         id: "waking/order-of-readiness",
         question: "In which order is reported what became ready after it was added?",
@@ -86,7 +86,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: LEVEL,
         bugs: &[],
     },
-    Row {
+    Behaviour {
         row: "W08",
         id: "waking/order-of-addition",
         question: "In which order is reported what was ready when it was added?",
@@ -98,7 +98,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: LEVEL,
         bugs: &[],
     },
-    Row {
+    Behaviour {
         row: "W09",
         id: "waking/no-room",
         question: "What answers a wait with room for nothing, and for less?",
@@ -108,7 +108,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: LEVEL,
         bugs: &[],
     },
-    Row {
+    Behaviour {
         row: "W10",
         id: "waking/two-threads-look",
         question: "Is what is ready told to each of two threads that look again and again?",
@@ -118,7 +118,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: LEVEL,
         bugs: &[],
     },
-    Row {
+    Behaviour {
         row: "W11",
         id: "waking/told-once",
         question: "Is each of many events told to exactly one of the threads that share a poller?",

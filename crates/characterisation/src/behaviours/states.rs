@@ -3,10 +3,10 @@
 use metadata::Transport::{Fifo, Pipe, Unix};
 
 use super::BOTH;
-use crate::Row;
+use crate::Behaviour;
 
-pub(super) const ROWS: &[Row] = &[
-    Row {
+pub(super) const ROWS: &[Behaviour] = &[
+    Behaviour {
         row: "2.7",
         id: "states/pipe",
         question: "What is reported of a pipe or a socket pair from idle over data to drained with the writer gone?",
@@ -18,7 +18,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: BOTH,
         bugs: &[],
     },
-    Row {
+    Behaviour {
         row: "2.7",
         id: "states/fifo",
         question: "What is reported of a FIFO's reader while writers and a second reader come and go?",

@@ -6,7 +6,7 @@ use metadata::{
 };
 
 use super::{BOTH, EDGE, LEVEL};
-use crate::Row;
+use crate::Behaviour;
 
 /// Every mode.
 const EVERY: &[Mode] =
@@ -15,8 +15,8 @@ const EVERY: &[Mode] =
 /// Every mode in which several threads can wait in one poller.
 const SHARED: &[Mode] = &[Mode::Level, Mode::Edge, Mode::OneShot, Mode::Dispatch];
 
-pub(super) const ROWS: &[Row] = &[
-    Row {
+pub(super) const ROWS: &[Behaviour] = &[
+    Behaviour {
         row: "C01",
         id: "sharing/connected",
         question: "What is reported of a connect that succeeds, and before it?",
@@ -29,7 +29,7 @@ pub(super) const ROWS: &[Row] = &[
             "https://github.com/haproxy/haproxy/issues/2368",
         ],
     },
-    Row {
+    Behaviour {
         row: "C01",
         id: "sharing/connected-edge",
         question: "How often is a connect reported that succeeds?",
@@ -39,7 +39,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: EDGE,
         bugs: &["https://github.com/haproxy/haproxy/issues/1863"],
     },
-    Row {
+    Behaviour {
         row: "C01",
         id: "sharing/connect-pending",
         question: "What is reported of a connect while the queue of the listener is full?",
@@ -50,7 +50,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: BOTH,
         bugs: &[],
     },
-    Row {
+    Behaviour {
         row: "C02",
         id: "sharing/refused",
         question: "Who is told that a connect was refused: the wait, SO_ERROR, or the call that comes first?",
@@ -60,7 +60,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: BOTH,
         bugs: &["https://github.com/netty/netty/pull/7738"],
     },
-    Row {
+    Behaviour {
         row: "C02",
         id: "sharing/refused-while-writing",
         question: "Who is told that a connect was refused if only writing is watched, and it is written first?",
@@ -70,7 +70,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: BOTH,
         bugs: &["https://github.com/netty/netty/pull/7738"],
     },
-    Row {
+    Behaviour {
         row: "C04",
         id: "sharing/error-asked-twice",
         question: "Is SO_ERROR told once, and what is reported of the socket after that?",
@@ -80,7 +80,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: BOTH,
         bugs: &[],
     },
-    Row {
+    Behaviour {
         row: "C05",
         id: "sharing/reset-in-queue",
         question: "What does a listener report and accept if the first connection of its queue has been reset?",
@@ -91,7 +91,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: LEVEL,
         bugs: &[],
     },
-    Row {
+    Behaviour {
         row: "C03",
         id: "sharing/unix-connected",
         question: "What is reported of a UNIX connect, which is over at once?",
@@ -100,7 +100,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: LEVEL,
         bugs: &[],
     },
-    Row {
+    Behaviour {
         row: "C03",
         id: "sharing/registered-before-connect",
         question: "What is reported of a socket that is registered before it connects?",
@@ -110,7 +110,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: BOTH,
         bugs: &["https://github.com/tokio-rs/tokio/issues/3879"],
     },
-    Row {
+    Behaviour {
         row: "C03",
         id: "sharing/fresh-registered",
         question: "What is reported of a TCP socket that has not connected yet?",
@@ -120,7 +120,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: LEVEL,
         bugs: &["https://github.com/tokio-rs/tokio/issues/3879"],
     },
-    Row {
+    Behaviour {
         row: "C03",
         id: "sharing/connects-while-waiting",
         question: "Is a thread woken that waits already when a socket connects?",
@@ -130,7 +130,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: BOTH,
         bugs: &[],
     },
-    Row {
+    Behaviour {
         row: "C06",
         id: "sharing/poller-per-thread",
         question: "How many threads wake up for one connection if each has the listener in a poller of its own?",
@@ -143,7 +143,7 @@ pub(super) const ROWS: &[Row] = &[
             "https://github.com/apache/trafficserver/issues/6031",
         ],
     },
-    Row {
+    Behaviour {
         row: "C07",
         id: "sharing/shared-poller",
         question: "How many threads wake up for one connection if they share the poller that has the listener?",
@@ -153,7 +153,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: SHARED,
         bugs: &[],
     },
-    Row {
+    Behaviour {
         row: "C08",
         id: "sharing/threads",
         question: "How many threads wake up for one connection if each calls the poller with the listener?",
@@ -163,7 +163,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: LEVEL,
         bugs: &[],
     },
-    Row {
+    Behaviour {
         row: "C09",
         id: "sharing/accepted-by-poller-per-thread",
         question: "Is each connection of a burst accepted if each thread has the listener in a poller of its own?",
@@ -173,7 +173,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: EVERY,
         bugs: &[],
     },
-    Row {
+    Behaviour {
         row: "C09",
         id: "sharing/accepted-by-shared-poller",
         question: "Is each connection of a burst accepted if the threads share the poller that has the listener?",
@@ -183,7 +183,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: SHARED,
         bugs: &[],
     },
-    Row {
+    Behaviour {
         row: "C10",
         id: "sharing/exclusive-rules",
         question: "What may an exclusive registration ask for, and can it be changed?",
@@ -195,7 +195,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: &[Mode::Exclusive, Mode::ExclusiveEdge],
         bugs: &["https://github.com/pjsip/pjproject/pull/2604", "https://github.com/unbit/uwsgi/issues/1252"],
     },
-    Row {
+    Behaviour {
         row: "C11",
         id: "sharing/one-by-one-poller-per-thread",
         question: "How many threads serve connections that come one by one if each has the listener in a poller?",
@@ -208,7 +208,7 @@ pub(super) const ROWS: &[Row] = &[
             "https://github.com/apache/trafficserver/issues/6031",
         ],
     },
-    Row {
+    Behaviour {
         row: "C11",
         id: "sharing/one-by-one-shared-poller",
         question: "How many threads serve connections that come one by one if they share the poller?",
@@ -218,7 +218,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: SHARED,
         bugs: &[],
     },
-    Row {
+    Behaviour {
         row: "C14",
         id: "sharing/reuse-port",
         question: "Which of two listeners of one port are reported when 64 clients have connected?",
@@ -229,7 +229,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: LEVEL,
         bugs: &[],
     },
-    Row {
+    Behaviour {
         row: "C12",
         id: "sharing/no-descriptor-left",
         question: "What is reported of a listener whose connections cannot be accepted for want of a descriptor?",

@@ -15,9 +15,9 @@ use nix::sys::socket::{
 use nix::unistd::{PathconfVar, pathconf, read, write};
 
 use super::descriptors::{self, Address};
-use super::ears::Ears;
+use super::fenced_poller::FencedPoller;
 use super::settle::{self, FAILED, HALF_CLOSED, READABLE, RESET, URGENT, WRITABLE};
-use super::{Stage, broken, call_failed};
+use super::{Interpreter, broken, call_failed};
 use crate::verbs::{Call, Direction, FIRST, Name, Reading, Size, SocketOption};
 use crate::{Setting, Stopped};
 
@@ -52,7 +52,7 @@ impl Outcome {
     }
 }
 
-impl Stage {
+impl Interpreter {
     /// Makes a call, and sees to it that what it did to the other end has arrived there.
     pub(super) fn call(&mut self, who: &str, call: &Call) -> Result<Outcome, Stopped> {
         let outcome = match call {
@@ -453,7 +453,7 @@ impl Stage {
 
     /// Tells the pollers that have a copy.
     fn tell_closed(&self, number: RawFd) -> Result<(), Stopped> {
-        let tell = |ears: &Arc<Ears>| ears.selector.closed(number);
+        let tell = |ears: &Arc<FencedPoller>| ears.selector.closed(number);
         self.pollers.values().try_for_each(tell).map_err(|why| Stopped::Unsupported(why.to_string()))
     }
 

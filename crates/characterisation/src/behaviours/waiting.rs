@@ -3,10 +3,10 @@
 use metadata::Transport::{Pipe, Unix};
 
 use super::LEVEL;
-use crate::Row;
+use crate::Behaviour;
 
-pub(super) const ROWS: &[Row] = &[
-    Row {
+pub(super) const ROWS: &[Behaviour] = &[
+    Behaviour {
         row: "A15",
         id: "waiting/number-reopened-new-peer-writes",
         question: "Is a thread woken by the new file of a number that it waits for?",
@@ -17,7 +17,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: LEVEL,
         bugs: &[],
     },
-    Row {
+    Behaviour {
         row: "A15",
         id: "waiting/number-reopened-old-peer-writes",
         question: "Is a thread woken by the old file of a number that it waits for?",
@@ -28,7 +28,7 @@ pub(super) const ROWS: &[Row] = &[
         modes: LEVEL,
         bugs: &[],
     },
-    Row {
+    Behaviour {
         row: "A17",
         id: "waiting/forked",
         question: "Does a forked child share the poller, and does what it removes stay removed for its parent?",
@@ -43,7 +43,7 @@ pub(super) const ROWS: &[Row] = &[
             "https://github.com/lopter/lightsd/issues/16",
         ],
     },
-    Row {
+    Behaviour {
         row: "A17",
         id: "waiting/forked-child-keeps-copy",
         question: "What is reported of a closed descriptor of which a forked child has a copy, and when it has ended?",

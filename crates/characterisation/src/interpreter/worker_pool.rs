@@ -9,9 +9,9 @@ use nix::errno::Errno;
 use nix::unistd::write;
 use selector::{Changed, Event, Interest, Selector, Token};
 
-use super::ears::{Ears, FENCE, ROOM};
+use super::fenced_poller::{FENCE, FencedPoller, ROOM};
 use super::sleepers::{self, Sleeper, Waited};
-use super::{Stage, broken, call_failed, descriptors, settle};
+use super::{Interpreter, broken, call_failed, descriptors, settle};
 use crate::Stopped;
 use crate::verbs::{How, Name, Work};
 
@@ -28,7 +28,7 @@ pub(super) struct Done {
 
 /// Several threads with the same work.
 #[derive(Default)]
-pub(super) struct Crew {
+pub(super) struct WorkerPool {
     work: Option<Work>,
     threads: Vec<Sleeper>,
     clients: Vec<OwnedFd>,
@@ -37,7 +37,7 @@ pub(super) struct Crew {
     tokens: Vec<Token>,
 }
 
-impl Crew {
+impl WorkerPool {
     /// Whether there are threads at work.
     pub(super) fn is_at_work(&self) -> bool {
         !self.threads.is_empty()
@@ -102,7 +102,7 @@ fn collect(selector: &dyn Selector) -> Waited {
     ended(result, done)
 }
 
-impl Stage {
+impl Interpreter {
     pub(super) fn begins_work(
         &mut self,
         count: usize,
@@ -129,9 +129,9 @@ impl Stage {
                 Work::Look(times) => look(selector, times),
                 Work::Collect => collect(selector),
             })?;
-            self.crew.threads.push(thread);
+            self.worker_pool.threads.push(thread);
         }
-        self.crew.work = Some(work.clone());
+        self.worker_pool.work = Some(work.clone());
         Ok("ok".into())
     }
 
@@ -157,11 +157,11 @@ impl Stage {
                 }
                 Err(errno) => return Err(call_failed("connect", errno)),
             }
-            self.crew.clients.push(client);
+            self.worker_pool.clients.push(client);
             if one_by_one {
                 self.settle.round_trip()?;
                 let echo = self.echo()?;
-                sleepers::settle(&mut self.crew.threads, &echo)?;
+                sleepers::settle(&mut self.worker_pool.threads, &echo)?;
             }
         }
         self.settle.round_trip()?;
@@ -171,18 +171,18 @@ impl Stage {
     pub(super) fn pairs_are_written(&mut self, count: usize) -> Result<String, Stopped> {
         let setting = self.setting;
         let mode = setting.mode;
-        let ears: Arc<Ears> = self.ears(crate::verbs::FIRST)?;
+        let ears: Arc<FencedPoller> = self.ears(crate::verbs::FIRST)?;
         for place in 0..count {
             let pair = descriptors::pair(setting, &mut self.place)?;
             let label = format!("pair-{place}");
             match ears.add(std::os::fd::AsRawFd::as_raw_fd(&pair.0), &label, Interest::READ, mode) {
-                Changed::Done => self.crew.tokens.push(ears.token(&label)),
+                Changed::Done => self.worker_pool.tokens.push(ears.token(&label)),
                 Changed::Unsupported(why) => return Err(Stopped::Unsupported(why.to_string())),
                 refused => return Err(broken(format!("add: {refused}"))),
             }
-            self.crew.pairs.push(pair);
+            self.worker_pool.pairs.push(pair);
         }
-        for (_, far) in &self.crew.pairs {
+        for (_, far) in &self.worker_pool.pairs {
             write(far, &[0]).map_err(|errno| call_failed("write", errno))?;
         }
         self.settle.round_trip()?;
@@ -192,7 +192,7 @@ impl Stage {
     /// What each thread has done, once all have come to an end.
     fn end_the_work(&mut self) -> Result<Vec<Done>, Stopped> {
         let reports_once = self.reports_once();
-        let mut threads = std::mem::take(&mut self.crew.threads);
+        let mut threads = std::mem::take(&mut self.worker_pool.threads);
         sleepers::finish(&mut threads, &*self.echo()?, reports_once)?;
         let done = threads
             .iter_mut()
@@ -216,14 +216,14 @@ impl Stage {
             all.missed += done.missed;
             all.collected.extend(done.collected);
         }
-        Ok(match &self.crew.work {
+        Ok(match &self.worker_pool.work {
             Some(Work::Accept(_)) => {
-                format!("accepted={}/{} errors={}", all.accepted, self.crew.clients.len(), all.errors)
+                format!("accepted={}/{} errors={}", all.accepted, self.worker_pool.clients.len(), all.errors)
             }
             Some(Work::Look(_)) => format!("missed={}", all.missed),
             Some(Work::Collect) | None => {
                 let times = |token| all.collected.iter().filter(|seen| *seen == token).count();
-                let counts: Vec<_> = self.crew.tokens.iter().map(times).collect();
+                let counts: Vec<_> = self.worker_pool.tokens.iter().map(times).collect();
                 let lost = counts.iter().filter(|count| **count == 0).count();
                 let twice = counts.iter().filter(|count| **count > 1).count();
                 format!("lost={lost} twice={twice} of {}", counts.len())
