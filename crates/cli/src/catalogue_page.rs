@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use characterisation::{Row as Scenario, Unscripted, rows, unscripted};
+use characterisation::{Behaviour as Scenario, Unscripted, rows, unscripted};
 use expectations::{Answer as Expected, Answers, Divergences, History, Kind, Range};
 use metadata::{Evidence, Link, Os};
 use report::html::catalogue::{

@@ -8,7 +8,7 @@ use std::process::{Command, ExitCode};
 use std::time::Duration;
 
 use characterisation::verbs::Script;
-use characterisation::{Observation, Performance, Row, Setting, Stopped, perform, rows};
+use characterisation::{Behaviour, Observation, Performance, Setting, Stopped, perform, rows};
 use comfy_table::{ContentArrangement, Table, presets};
 use metadata::{Mode, Seed, Transport, did_you_mean};
 use runner::backends::Poller;
@@ -29,7 +29,7 @@ const LIMIT: Duration = Duration::from_secs(60);
 /// What is asked.
 struct Question {
     /// The scenario, if it is one's line.
-    row: Option<&'static Row>,
+    row: Option<&'static Behaviour>,
     line: String,
     transport: Transport,
     mode: Mode,
@@ -128,7 +128,7 @@ fn questions(args: &ProbeArgs) -> Result<Vec<Question>, Error> {
             };
             return Err(Error::UnknownScenario { name: typed.to_owned(), help });
         }
-        let question = |row: &'static Row| Question {
+        let question = |row: &'static Behaviour| Question {
             row: Some(row),
             line: row.verbs.to_owned(),
             transport: args.transport.unwrap_or(row.transports[0]),
@@ -136,7 +136,7 @@ fn questions(args: &ProbeArgs) -> Result<Vec<Question>, Error> {
         };
         return Ok(meant.into_iter().map(question).collect());
     }
-    typed.parse::<Line>().map_err(|error| Error::Verbs {
+    typed.parse::<Script>().map_err(|error| Error::Verbs {
         line: typed.to_owned(),
         column: error.column,
         message: error.message,

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use characterisation::{Key, Observation, Performance, Behaviour, Setting, Stopped, keys};
+use characterisation::{Behaviour, Key, Observation, Performance, Setting, Stopped, keys};
 use expectations::{Answers, Version};
 use metadata::{Asked, Os, Status, Transport, Variant};
 use scenarios::needs;

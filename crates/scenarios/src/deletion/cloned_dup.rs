@@ -9,8 +9,8 @@ use metadata::{Axes, Layer};
 use super::cloned::{Kept, stays_silent};
 use crate::catalogue::Scenario;
 use crate::harness::Harness;
-use crate::transport::read_all;
 use crate::test_context::{Failure, TestContext};
+use crate::transport::read_all;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "deletion/cloned-dup",

@@ -16,8 +16,8 @@ use metadata::{Axes, Layer, Mode, Transport};
 use super::watch::Watch;
 use crate::catalogue::Scenario;
 use crate::harness::Harness;
-use crate::transport::pair;
 use crate::test_context::{Failure, TestContext, patience};
+use crate::transport::pair;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "deletion/close-beside-a-wait",

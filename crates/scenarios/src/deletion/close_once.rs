@@ -11,9 +11,9 @@ use super::registration::{Registration, identity};
 use super::storm::{STEPS, Storm};
 use crate::catalogue::Scenario;
 use crate::harness::Harness;
+use crate::test_context::{Failure, TestContext};
 use crate::threads::spawn;
 use crate::transport::{Pair, pair, read_all};
-use crate::test_context::{Failure, TestContext};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "deletion/close-once",
@@ -57,7 +57,9 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
         registration.end(|handle| harness.core().registration(handle).delete());
     }
     harness.wait_until("every registration ends", || harness.core().table().used() == used)?;
-    harness.wait_until("every handler is dropped", || registrations.iter().all(|registration| registration.dropped() > 0))?;
+    harness.wait_until("every handler is dropped", || {
+        registrations.iter().all(|registration| registration.dropped() > 0)
+    })?;
 
     let after = harness.core().registration_counts();
     test.count("lives", registrations.len() as u64);
@@ -67,12 +69,30 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
         storm.most_lingering(),
     );
     let many = STEPS as usize / 50;
-    test.check("lives", format!("more than {many}"), registrations.len(), "a storm", registrations.len() > many);
-    test.check_eq("lives begun", registrations.len() as u64, after.inserted - before.inserted, "RegistrationCounts::inserted");
+    test.check(
+        "lives",
+        format!("more than {many}"),
+        registrations.len(),
+        "a storm",
+        registrations.len() > many,
+    );
+    test.check_eq(
+        "lives begun",
+        registrations.len() as u64,
+        after.inserted - before.inserted,
+        "RegistrationCounts::inserted",
+    );
     let ended = after.closed - before.closed + after.released - before.released;
     test.check_eq("lives closed or handed back", registrations.len() as u64, ended, "S4, L4");
-    let count = |what: fn(&Registration) -> usize| registrations.iter().filter(|registration| what(registration) != 1).count();
-    test.check_eq("lives that were not ended by exactly one call", 0, count(Registration::ended), "protocol 6.1");
+    let count = |what: fn(&Registration) -> usize| {
+        registrations.iter().filter(|registration| what(registration) != 1).count()
+    };
+    test.check_eq(
+        "lives that were not ended by exactly one call",
+        0,
+        count(Registration::ended),
+        "protocol 6.1",
+    );
     test.check_eq("handlers not dropped exactly once", 0, count(Registration::dropped), "S4");
     test.check_eq("what went wrong on the way", "".into(), storm.wrong().join("; "), "S1, S5, S7, S10");
     for registration in &registrations {

@@ -18,12 +18,12 @@ use super::children::BeforeExec;
 use super::cloned::{for_nobody, snapshots};
 use super::watch::Watch;
 use crate::catalogue::Scenario;
-use crate::hold::Checkpoints;
 use crate::harness::Harness;
+use crate::hold::Checkpoints;
 use crate::still_clock::StillClock;
+use crate::test_context::{Failure, TestContext, patience};
 use crate::threads;
 use crate::transport::{Far, pair};
-use crate::test_context::{Failure, TestContext, patience};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "deletion/closes-beside-children",
@@ -65,7 +65,11 @@ fn rebuilt(harness: &Harness) -> u64 {
 }
 
 /// A descriptor that is registered for one thread, with a handler that deletes it and reads nothing.
-fn deleting_itself(test: &TestContext, harness: &Harness, thread: ThreadId) -> Result<(Arc<Watch>, Far), Failure> {
+fn deleting_itself(
+    test: &TestContext,
+    harness: &Harness,
+    thread: ThreadId,
+) -> Result<(Arc<Watch>, Far), Failure> {
     let ends = pair(test.params.transport).map_err(Failure::broken)?;
     let watch = Watch::new(&ends.near);
     let handler = watch.doing(|ready: &ReadyGuard<'_>| {
@@ -111,7 +115,9 @@ fn held_before_exec(test: &mut TestContext, harness: &mut Harness, then: Then) -
         child.exec()?
     };
     drop(points);
-    harness.wait_until("every peer sees the end after the exec", || subjects.iter().all(|(_, far)| far.ended()))?;
+    harness.wait_until("every peer sees the end after the exec", || {
+        subjects.iter().all(|(_, far)| far.ended())
+    })?;
     harness.fence_all()?;
     let later = snapshots(harness);
     harness.fence_all()?;
@@ -148,7 +154,8 @@ fn all_the_time(test: &mut TestContext, harness: &mut Harness) -> Result<(), Fai
     result?;
     harness.fence_all()?;
     let updates = harness.threads().into_iter().zip(&before);
-    let updates: u64 = updates.map(|(thread, before)| harness.activity(thread).since(before).poll_update).sum();
+    let updates: u64 =
+        updates.map(|(thread, before)| harness.activity(thread).since(before).poll_update).sum();
     test.count("children", children.load(Ordering::SeqCst));
     test.count("closes beside children", rounds * CLOSES as u64);
     test.count("updates of the pollers", updates);

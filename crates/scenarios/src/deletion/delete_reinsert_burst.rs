@@ -13,8 +13,8 @@ use metadata::{Axes, Layer};
 use super::watch::Watch;
 use crate::catalogue::Scenario;
 use crate::harness::Harness;
-use crate::transport::{at_number, copy_at, pair};
 use crate::test_context::{Failure, TestContext};
+use crate::transport::{at_number, copy_at, pair};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "deletion/delete-reinsert-burst",
@@ -50,7 +50,12 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     harness.finish(test, &[])
 }
 
-fn burst(test: &mut TestContext, harness: &mut Harness, sharing: Sharing, last_shared: bool) -> Result<(), Failure> {
+fn burst(
+    test: &mut TestContext,
+    harness: &mut Harness,
+    sharing: Sharing,
+    last_shared: bool,
+) -> Result<(), Failure> {
     let about = |what: &str| format!("{what} after a {sharing:?} burst, the last shared: {last_shared}");
     let thread = harness.thread(0);
     let everybody = harness.core().table().threads(thread.group());

@@ -9,10 +9,10 @@ use metadata::{Axes, Layer};
 
 use super::watch::{Watch, delete_on};
 use crate::catalogue::Scenario;
-use crate::hold::Checkpoints;
 use crate::harness::Harness;
-use crate::transport::{at_number, pair};
+use crate::hold::Checkpoints;
 use crate::test_context::{Failure, TestContext, patience};
+use crate::transport::{at_number, pair};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "deletion/delete-twice",
@@ -77,13 +77,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
             [fd.delete(), fd.disown(), fd.stop_both().map_err(DeleteError::from)]
         })?;
         let all_stale = stale.iter().all(|answer| matches!(answer, Err(DeleteError::Stale(_))));
-        test.check(
-            "calls with the old handle",
-            "all stale",
-            format!("{stale:?}"),
-            "protocol 2.1",
-            all_stale,
-        );
+        test.check("calls with the old handle", "all stale", format!("{stale:?}"), "protocol 2.1", all_stale);
         test.all_hold()?;
         spare.far.write_all(b"next").map_err(Failure::broken)?;
         harness.wait_until("the next registration's data", || second.text() == "next")?;

@@ -16,8 +16,8 @@ use crate::catalogue::Scenario;
 use crate::descriptors;
 use crate::gate::Gate;
 use crate::harness::Harness;
-use crate::transport::{Far, pair, read_all};
 use crate::test_context::{Failure, TestContext};
+use crate::transport::{Far, pair, read_all};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "deletion/disown",
@@ -43,7 +43,12 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
         test.all_hold()?;
     }
     let registrations = 2 + harness.threads().len() as u64;
-    test.check_eq("lives handed back", registrations, harness.core().registration_counts().released - released, "S20");
+    test.check_eq(
+        "lives handed back",
+        registrations,
+        harness.core().registration_counts().released - released,
+        "S20",
+    );
     test.check_eq("the peer sees the end", false, far.ended(), "S20: never closed by the table");
     drop(near);
     harness.wait_until("the peer sees the end", || far.ended())?;
@@ -52,7 +57,12 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
 }
 
 /// Polled by the whole group, and disowned by a thread of no group: it comes back at once.
-fn idle(test: &mut TestContext, harness: &mut Harness, near: OwnedFd, mut far: Far) -> Result<(OwnedFd, Far), Failure> {
+fn idle(
+    test: &mut TestContext,
+    harness: &mut Harness,
+    near: OwnedFd,
+    mut far: Far,
+) -> Result<(OwnedFd, Far), Failure> {
     let (thread, watch) = (harness.thread(0), Watch::new(&near));
     let everybody = harness.core().table().threads(thread.group());
     let handle = harness.insert_shared(near, watch.recording(), thread, everybody)?;
@@ -142,7 +152,12 @@ fn once_more(
 }
 
 /// Data that comes now is reported by nobody, and is there to be read.
-fn left_in_no_poller(test: &mut TestContext, harness: &mut Harness, near: &OwnedFd, far: &mut Far) -> Result<(), Failure> {
+fn left_in_no_poller(
+    test: &mut TestContext,
+    harness: &mut Harness,
+    near: &OwnedFd,
+    far: &mut Far,
+) -> Result<(), Failure> {
     harness.fence_all()?;
     let before = snapshots(harness);
     far.write_all(b"unheard").map_err(Failure::broken)?;
@@ -159,7 +174,12 @@ fn came_back(test: &mut TestContext, watch: &Watch) -> Result<OwnedFd, Failure> 
     Ok(near)
 }
 
-fn check_usable(test: &mut TestContext, harness: &Harness, near: &OwnedFd, text: &str) -> Result<(), Failure> {
+fn check_usable(
+    test: &mut TestContext,
+    harness: &Harness,
+    near: &OwnedFd,
+    text: &str,
+) -> Result<(), Failure> {
     let mut bytes = Vec::new();
     harness.wait_until("the data can be read", || {
         let _ = read_all(near, &mut bytes);

@@ -11,8 +11,8 @@ use crate::catalogue::Scenario;
 use crate::descriptors;
 use crate::gate::Gate;
 use crate::harness::Harness;
-use crate::transport::{at_number, pair};
 use crate::test_context::{Failure, TestContext};
+use crate::transport::{at_number, pair};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "deletion/foreign-group-idle",
@@ -36,7 +36,12 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
 }
 
 /// Every thread of the group polls it.
-fn polled(test: &mut TestContext, harness: &mut Harness, home: ThreadId, foreign: ThreadId) -> Result<(), Failure> {
+fn polled(
+    test: &mut TestContext,
+    harness: &mut Harness,
+    home: ThreadId,
+    foreign: ThreadId,
+) -> Result<(), Failure> {
     let mut ends = pair(test.params.transport).map_err(Failure::broken)?;
     let watch = Watch::new(&ends.near);
     let everybody = harness.core().table().threads(home.group());
@@ -50,7 +55,12 @@ fn polled(test: &mut TestContext, harness: &mut Harness, home: ThreadId, foreign
     let before = harness.activity(foreign);
     let deleted = harness.on(foreign, move |context| context.registration(handle).delete())?;
     test.check_eq("delete", "Ok(())".into(), format!("{deleted:?}"), "bug 64");
-    test.check_eq("closed when the delete has returned", 1, harness.core().registration_counts().closed - closed, "L4");
+    test.check_eq(
+        "closed when the delete has returned",
+        1,
+        harness.core().registration_counts().closed - closed,
+        "L4",
+    );
     test.check_eq("handlers dropped", 1, watch.dropped(), "S4");
     test.check_eq("lives ended by the deleter", 1, harness.activity(foreign).since(&before).fd_close, "L4");
     test.check_eq("the number is open", false, descriptors::is_open(watch.number()), "L4");
@@ -62,7 +72,12 @@ fn polled(test: &mut TestContext, harness: &mut Harness, home: ThreadId, foreign
 }
 
 /// It is in its group's list of updates and no thread has seen it yet; its number lives on in the other group.
-fn listed(test: &mut TestContext, harness: &mut Harness, home: ThreadId, foreign: ThreadId) -> Result<(), Failure> {
+fn listed(
+    test: &mut TestContext,
+    harness: &mut Harness,
+    home: ThreadId,
+    foreign: ThreadId,
+) -> Result<(), Failure> {
     let ends = pair(test.params.transport).map_err(Failure::broken)?;
     let mut spare = pair(test.params.transport).map_err(Failure::broken)?;
     let (first, second) = (Watch::new(&ends.near), Watch::new(&ends.near));

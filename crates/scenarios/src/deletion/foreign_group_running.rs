@@ -15,10 +15,10 @@ use metadata::{Axes, Layer};
 use super::watch::{Watch, delete_on};
 use crate::catalogue::Scenario;
 use crate::gate::Gate;
-use crate::hold::Checkpoints;
 use crate::harness::Harness;
-use crate::transport::pair;
+use crate::hold::Checkpoints;
 use crate::test_context::{Failure, TestContext, patience};
+use crate::transport::pair;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "deletion/foreign-group-running",
@@ -153,7 +153,12 @@ fn before_it_runs(
     }
     // The winner ends the registration, and waits for the other to take its reference away (S5).
     harness.wait_until("somebody ends the registration", || harness.core().entry(handle).is_err())?;
-    test.check_eq("closed while the other still looks", 0, harness.core().registration_counts().closed - closed, "S5");
+    test.check_eq(
+        "closed while the other still looks",
+        0,
+        harness.core().registration_counts().closed - closed,
+        "S5",
+    );
     let early = matches!(told.try_recv(), Err(TryRecvError::Empty));
     test.check_eq("the delete is held or waits", true, early, "S5");
     delete.open();
@@ -163,12 +168,7 @@ fn before_it_runs(
     harness.wait_until("the close", || watch.dropped() > 0)?;
     drop(checkpoints);
     harness.fence_all()?;
-    test.check_eq(
-        "handler calls",
-        0,
-        watch.entered(),
-        "S6: the thread mask was gone before the running bit",
-    );
+    test.check_eq("handler calls", 0, watch.entered(), "S6: the thread mask was gone before the running bit");
     test.check_eq("closed", 1, harness.core().registration_counts().closed - closed, "S4");
     test.check_eq("handlers dropped", 1, watch.dropped(), "S4");
     let by_winner = harness.activity(winner).since(&before).fd_close;

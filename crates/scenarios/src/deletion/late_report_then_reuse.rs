@@ -11,10 +11,10 @@ use metadata::{Axes, Layer};
 use super::watch::{Watch, delete_on};
 use crate::catalogue::Scenario;
 use crate::descriptors;
-use crate::hold::Checkpoints;
 use crate::harness::Harness;
-use crate::transport::{at_number, pair};
+use crate::hold::Checkpoints;
 use crate::test_context::{Failure, TestContext, patience};
+use crate::transport::{at_number, pair};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "deletion/late-report-then-reuse",
@@ -73,7 +73,12 @@ fn harvested(test: &mut TestContext, harness: &mut Harness, thread: ThreadId) ->
 }
 
 /// The thread has begun to look, and keeps the number from being closed until it has seen that the registration is over.
-fn looked_at(test: &mut TestContext, harness: &mut Harness, thread: ThreadId, point: Point) -> Result<(), Failure> {
+fn looked_at(
+    test: &mut TestContext,
+    harness: &mut Harness,
+    thread: ThreadId,
+    point: Point,
+) -> Result<(), Failure> {
     let about = |what: &str| format!("{what}, held at {point:?}");
     let mut ends = pair(test.params.transport).map_err(Failure::broken)?;
     let mut spare = pair(test.params.transport).map_err(Failure::broken)?;

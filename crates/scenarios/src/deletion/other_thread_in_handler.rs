@@ -15,10 +15,10 @@ use super::watch::Watch;
 use crate::catalogue::Scenario;
 use crate::descriptors;
 use crate::gate::Gate;
-use crate::hold::Checkpoints;
 use crate::harness::Harness;
-use crate::transport::pair;
+use crate::hold::Checkpoints;
 use crate::test_context::{Failure, TestContext, patience};
+use crate::transport::pair;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "deletion/other-thread-in-handler",
@@ -38,7 +38,12 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     harness.finish(test, &[])
 }
 
-fn while_it_runs(test: &mut TestContext, harness: &mut Harness, user: ThreadId, deleter: ThreadId) -> Result<(), Failure> {
+fn while_it_runs(
+    test: &mut TestContext,
+    harness: &mut Harness,
+    user: ThreadId,
+    deleter: ThreadId,
+) -> Result<(), Failure> {
     let mut ends = pair(test.params.transport).map_err(Failure::broken)?;
     let watch = Watch::new(&ends.near);
     let gate = Gate::new();
@@ -125,7 +130,8 @@ fn after_it_returned(
         });
         if point == Point::LeaveRunningCleared {
             // The deleter is the last user here, and waits for the one that is about to look (L7).
-            harness.wait_until("the deleter ends the registration", || harness.core().entry(handle).is_err())?;
+            harness
+                .wait_until("the deleter ends the registration", || harness.core().entry(handle).is_err())?;
             test.check_eq(
                 "the number is open",
                 true,

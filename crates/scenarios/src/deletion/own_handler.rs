@@ -14,8 +14,8 @@ use super::watch::{Answers, Watch};
 use crate::catalogue::Scenario;
 use crate::descriptors;
 use crate::harness::Harness;
-use crate::transport::{pair, read_all};
 use crate::test_context::{Failure, TestContext, patience};
+use crate::transport::{pair, read_all};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "deletion/own-handler",
@@ -77,7 +77,12 @@ fn inside(ready: &ReadyGuard<'_>, watch: &Watch) -> Answers {
     let registrations = || ready.context().core().registration_counts();
     let closed = registrations().closed;
     answers.eq("delete in the handler", Ok(()), ready.registration().delete(), "RegistrationRef::delete");
-    answers.eq("delete again", Err(DeleteError::AlreadyDeleted), ready.registration().delete(), "protocol 6.1");
+    answers.eq(
+        "delete again",
+        Err(DeleteError::AlreadyDeleted),
+        ready.registration().delete(),
+        "protocol 6.1",
+    );
     answers.eq("the number is open in the handler", true, descriptors::is_open(watch.number()), "S5");
     answers.eq("closed in the handler", 0, registrations().closed - closed, "S5");
     answers.eq("handlers dropped in the handler", 0, watch.dropped(), "4.8");
@@ -85,7 +90,12 @@ fn inside(ready: &ReadyGuard<'_>, watch: &Watch) -> Answers {
     answers.eq("thread mask", Ok(0), entry.map(|entry| entry.thread_mask.bits()), "protocol 6.2");
     answers.eq("running", Ok(ready.context().id().mask()), entry.map(|entry| entry.running), "S5");
     answers.eq("waits for its last user", true, ready.state() & state::MUST_CLOSE != 0, "S14");
-    answers.eq("want", Ok(()), ready.registration().want_recv(), "RegistrationRef::want_recv: never stale in a report");
+    answers.eq(
+        "want",
+        Ok(()),
+        ready.registration().want_recv(),
+        "RegistrationRef::want_recv: never stale in a report",
+    );
     let mut bytes = Vec::new();
     answers.eq(
         "end of file",

@@ -11,8 +11,8 @@ use metadata::{Axes, Layer};
 use super::watch::Watch;
 use crate::catalogue::Scenario;
 use crate::harness::Harness;
-use crate::transport::pair;
 use crate::test_context::{Failure, TestContext};
+use crate::transport::pair;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "deletion/peer-sees-the-end",
@@ -47,7 +47,13 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     harness.finish(test, &[])
 }
 
-fn play(test: &mut TestContext, harness: &mut Harness, way: Way, owner: ThreadId, other: ThreadId) -> Result<(), Failure> {
+fn play(
+    test: &mut TestContext,
+    harness: &mut Harness,
+    way: Way,
+    owner: ThreadId,
+    other: ThreadId,
+) -> Result<(), Failure> {
     let ends = pair(test.params.transport).map_err(Failure::broken)?;
     let watch = Watch::new(&ends.near);
     let handler = watch.recording();
@@ -67,7 +73,9 @@ fn play(test: &mut TestContext, harness: &mut Harness, way: Way, owner: ThreadId
             let taken = harness.on(other, move |context| context.takeover(handle, identity))?;
             test.check_eq(format!("{way:?}: takeover"), "Ok(())".into(), format!("{taken:?}"), "L9");
             if matches!(way, Way::TakenOverAndPolled) {
-                harness.on(other, move |context| context.registration(handle).want_recv())?.map_err(Failure::broken)?;
+                harness
+                    .on(other, move |context| context.registration(handle).want_recv())?
+                    .map_err(Failure::broken)?;
                 harness.fence(other)?;
             }
         }
@@ -87,7 +95,12 @@ fn play(test: &mut TestContext, harness: &mut Harness, way: Way, owner: ThreadId
         harness.on(other, move |context| context.registration(handle).delete())?.map_err(Failure::broken)?;
         // Stopped, it may still be reported somewhere: then its last user closes it.
         harness.wait_until(&format!("{way:?}: the close"), || watch.dropped() > 0)?;
-        test.check_eq(format!("{way:?}: closed"), 1, harness.core().registration_counts().closed - closed, "S4");
+        test.check_eq(
+            format!("{way:?}: closed"),
+            1,
+            harness.core().registration_counts().closed - closed,
+            "S4",
+        );
     }
     test.check_eq(format!("{way:?}: the number is open"), false, crate::descriptors::is_open(number), "S4");
     // Nothing wakes anybody from here on.

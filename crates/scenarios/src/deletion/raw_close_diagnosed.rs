@@ -13,8 +13,8 @@ use metadata::{Axes, Layer};
 use super::watch::Watch;
 use crate::catalogue::Scenario;
 use crate::harness::Harness;
-use crate::transport::{at_number, pair};
 use crate::test_context::{Failure, TestContext};
+use crate::transport::{at_number, pair};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "deletion/raw-close-diagnosed",

@@ -14,8 +14,8 @@ use super::watch::{Answers, Watch};
 use crate::catalogue::Scenario;
 use crate::descriptors;
 use crate::harness::Harness;
-use crate::transport::{at_number, pair};
 use crate::test_context::{Failure, TestContext};
+use crate::transport::{at_number, pair};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "deletion/reuse-in-batch",
@@ -98,7 +98,12 @@ fn round(test: &mut TestContext, harness: &mut Harness, thread: ThreadId) -> Res
     test.check_eq("handlers dropped", 1, watches[*victim].dropped(), "S4");
     test.check_eq("calls of the new handler before it has data", 0, watch.entered(), "S7");
     let dropped = harness.activity(thread).since(&before).poll_drop;
-    test.cost_eq("events of the old registration, harvested and dropped", 1, dropped, "S7: it was in the batch");
+    test.cost_eq(
+        "events of the old registration, harvested and dropped",
+        1,
+        dropped,
+        "S7: it was in the batch",
+    );
     let entry = harness.core().entry(next).map_err(Failure::broken)?;
     let seen = state::POLL_IN | state::POLL_OUT | state::POLL_ERR | state::POLL_HUP;
     test.check_eq("reports in the new state", 0, entry.state & seen, "S7, bug 75");
@@ -138,14 +143,16 @@ impl Swap {
         let (core, old) = (ready.context().core(), handles[victim]);
         let watch = Watch::at(old.number());
         let handler: Arc<dyn Handler> = watch.recording();
-        let swapped = ready.context().registration(old).delete().map_err(|error| error.to_string()).and_then(|()| {
-            let near = at_number(spare, old.number()).map_err(|error| error.to_string())?;
-            let (group, mask) = (self.thread.group(), self.thread.mask());
-            let next =
-                core.insert(near, handler, group, mask, self.options).map_err(|error| error.to_string())?;
-            ready.context().registration(next).want_recv().map_err(|error| error.to_string())?;
-            Ok(next)
-        });
+        let swapped =
+            ready.context().registration(old).delete().map_err(|error| error.to_string()).and_then(|()| {
+                let near = at_number(spare, old.number()).map_err(|error| error.to_string())?;
+                let (group, mask) = (self.thread.group(), self.thread.mask());
+                let next = core
+                    .insert(near, handler, group, mask, self.options)
+                    .map_err(|error| error.to_string())?;
+                ready.context().registration(next).want_recv().map_err(|error| error.to_string())?;
+                Ok(next)
+            });
         let (next, error) = (swapped.as_ref().ok().copied(), swapped.err());
         self.done.get_or_init(|| Swapped { victim, next, watch, error });
     }

@@ -11,10 +11,10 @@ use metadata::{Axes, Layer};
 use super::watch::{Watch, delete_on};
 use crate::catalogue::Scenario;
 use crate::descriptors;
-use crate::hold::Checkpoints;
 use crate::harness::Harness;
-use crate::transport::{at_number, pair};
+use crate::hold::Checkpoints;
 use crate::test_context::{Failure, TestContext, patience};
+use crate::transport::{at_number, pair};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "deletion/slow-close",

@@ -11,12 +11,12 @@ use metadata::{Axes, Layer, Transport};
 
 use super::watch::Watch;
 use crate::catalogue::Scenario;
-use crate::hold::{Checkpoints, Held};
 use crate::harness::Harness;
+use crate::hold::{Checkpoints, Held};
 use crate::recorder::Recorder;
+use crate::test_context::{Failure, TestContext, patience};
 use crate::threads;
 use crate::transport::{at_number, pair};
-use crate::test_context::{Failure, TestContext, patience};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "deletion/stale-call-beside-insert",

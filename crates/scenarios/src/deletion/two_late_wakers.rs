@@ -17,8 +17,8 @@ use super::watch::Watch;
 use crate::catalogue::Scenario;
 use crate::harness::Harness;
 use crate::interleaving::Interleaving;
-use crate::transport::pair;
 use crate::test_context::{Failure, TestContext};
+use crate::transport::pair;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "deletion/two-late-wakers",

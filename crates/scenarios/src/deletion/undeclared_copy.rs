@@ -20,8 +20,8 @@ use super::watch::Watch;
 use crate::catalogue::Scenario;
 use crate::harness::Harness;
 use crate::still_clock::StillClock;
-use crate::transport::{Far, pair};
 use crate::test_context::{Failure, TestContext};
+use crate::transport::{Far, pair};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "deletion/undeclared-copy",
@@ -101,7 +101,9 @@ fn deleted(
     match by {
         By::Outsider => harness.core().registration(handle).delete().map_err(Failure::broken)?,
         By::Poller => {
-            harness.on(thread, move |context| context.registration(handle).delete())?.map_err(Failure::broken)?;
+            harness
+                .on(thread, move |context| context.registration(handle).delete())?
+                .map_err(Failure::broken)?;
         }
     }
     // A thread that was in poll(2) with the number may have found it closed.

@@ -13,11 +13,11 @@ use metadata::{Axes, Layer, Mode, Transport};
 
 use crate::catalogue::Scenario;
 use crate::deletion::registration::unpoisoned;
-use crate::hold::Checkpoints;
 use crate::harness::Harness;
+use crate::hold::Checkpoints;
 use crate::recorder::Recorder;
-use crate::transport::set_nonblocking;
 use crate::test_context::{Failure, TestContext};
+use crate::transport::set_nonblocking;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "harness/control",

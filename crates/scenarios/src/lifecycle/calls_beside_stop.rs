@@ -16,12 +16,12 @@ use nix::unistd::Pid;
 
 use super::{Tally, both_ends, idle, stopped};
 use crate::catalogue::Scenario;
-use crate::hold::Checkpoints;
 use crate::harness::Harness;
+use crate::hold::Checkpoints;
 use crate::recorder::Recorder;
+use crate::test_context::{Failure, TestContext, patience};
 use crate::threads;
 use crate::transport::Far;
-use crate::test_context::{Failure, TestContext, patience};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "lifecycle/calls-beside-stop",
@@ -134,9 +134,9 @@ fn forced(test: &mut TestContext, call: Call, point: Point) -> Result<(), Failur
         Call::Takeover => {
             ignored(harness.core().post(other, move |context| ignored(context.takeover(handle, id))))
         }
-        Call::Update => {
-            ignored(harness.core().post(owner, move |context| ignored(context.registration(handle).want_send())))
-        }
+        Call::Update => ignored(
+            harness.core().post(owner, move |context| ignored(context.registration(handle).want_send())),
+        ),
         Call::Report => std::io::Write::write_all(&mut far, b"x").map_err(Failure::broken)?,
         Call::Sleep => harness.core().wake(owner),
     }
@@ -181,7 +181,8 @@ impl Field {
         let threads: Vec<_> = self.core.threads().collect();
         let thread = threads[random.usize(..threads.len())];
         let (handle, owner) = self.handles[random.usize(..self.handles.len())];
-        let fd = context.map_or_else(|| self.core.registration(handle), |context| context.registration(handle));
+        let fd =
+            context.map_or_else(|| self.core.registration(handle), |context| context.registration(handle));
         match random.u32(..9) {
             0 => ignored(fd.want_recv()),
             1 => ignored(fd.want_send().and_then(|()| fd.stop_send())),
@@ -232,7 +233,8 @@ fn again(context: &Context, field: Arc<Field>, given: Arc<std::sync::atomic::Ato
 /// All kinds of calls at random, by worker threads and by others, and a stop at some moment.
 fn unforced(test: &mut TestContext, random: &mut Rng) -> Result<(), Failure> {
     // A signal that comes later than the runtime ends has nobody to handle it, and must not end the process.
-    let harness = Harness::start_with(test, |builder| builder.signal(Signal::SIGUSR1 as i32, |_| ()), |_| Ok(()))?;
+    let harness =
+        Harness::start_with(test, |builder| builder.signal(Signal::SIGUSR1 as i32, |_| ()), |_| Ok(()))?;
     let (mut handles, mut peers): (Vec<(FdHandle, OwnerId)>, Vec<Far>) = Default::default();
     for index in 0..DESCRIPTORS {
         let (near, far) = both_ends(test)?;

@@ -13,8 +13,8 @@ use super::held_at_fork::{Place, Scene};
 use super::{both_ends, idle};
 use crate::catalogue::Scenario;
 use crate::descriptors;
-use crate::hold::Checkpoints;
 use crate::harness::Harness;
+use crate::hold::Checkpoints;
 use crate::test_context::{Failure, TestContext};
 
 pub(crate) const SCENARIO: Scenario = Scenario {

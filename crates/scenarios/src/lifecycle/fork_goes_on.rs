@@ -15,11 +15,11 @@ use super::held_at_fork::{Place, Scene};
 use crate::catalogue::Scenario;
 use crate::deletion::watch::Watch;
 use crate::descriptors;
-use crate::hold::Checkpoints;
 use crate::harness::Harness;
+use crate::hold::Checkpoints;
+use crate::test_context::{Failure, TestContext, patience};
 use crate::threads;
 use crate::transport::{at_number, pair, read_all};
-use crate::test_context::{Failure, TestContext, patience};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "lifecycle/fork-goes-on",
@@ -133,7 +133,11 @@ fn use_again(context: &Context, report: Report, near: OwnedFd, place: Place) {
     match inserted {
         Ok(handle) if place.leaves_number() => {
             // Nobody but its parent could make it ready.
-            report.eq("delete of what was inserted again", true, context.registration(handle).delete().is_ok());
+            report.eq(
+                "delete of what was inserted again",
+                true,
+                context.registration(handle).delete().is_ok(),
+            );
             report.end()
         }
         Ok(handle) => context.registration(handle).want_recv().expect("just inserted"),

@@ -43,12 +43,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     test.all_hold()?;
     let runtime = persist::start(|| builder(test).signal(libc::SIGUSR1, |_| ()).capacity(512), test.make);
     stopped(runtime.map_err(Failure::from_start)?)?;
-    test.check_eq(
-        "open descriptors",
-        format!("{before:?}"),
-        format!("{:?}", descriptors::open()),
-        "core 13",
-    );
+    test.check_eq("open descriptors", format!("{before:?}"), format!("{:?}", descriptors::open()), "core 13");
     Ok(())
 }
 

@@ -13,10 +13,10 @@ use metadata::{Axes, Layer, Mode, Transport};
 
 use super::{both_ends, idle, stopped};
 use crate::catalogue::Scenario;
-use crate::hold::Checkpoints;
 use crate::harness::Harness;
-use crate::threads;
+use crate::hold::Checkpoints;
 use crate::test_context::{Failure, TestContext, patience};
+use crate::threads;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "lifecycle/insert-beside-stop",

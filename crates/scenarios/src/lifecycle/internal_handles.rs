@@ -58,7 +58,12 @@ fn from_outside(test: &mut TestContext, harness: &Harness, handle: FdHandle) {
     refused(test, "delete", fd.delete().is_err());
 }
 
-fn from_inside(test: &mut TestContext, harness: &Harness, handle: FdHandle, owner: OwnerId) -> Result<(), Failure> {
+fn from_inside(
+    test: &mut TestContext,
+    harness: &Harness,
+    handle: FdHandle,
+    owner: OwnerId,
+) -> Result<(), Failure> {
     for thread in harness.threads() {
         let answers = harness.on(thread, move |context| {
             [

@@ -6,7 +6,7 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::Duration;
 
-use fd_core::{Context, WorkerError, FdHandle, Handler, ReadyGuard, Runtime};
+use fd_core::{Context, FdHandle, Handler, ReadyGuard, Runtime, WorkerError};
 use metadata::{Axes, Layer, Mode, Transport};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -14,8 +14,8 @@ use nix::unistd::Pid;
 use super::{Tallied, Tally, both_ends};
 use crate::catalogue::Scenario;
 use crate::harness::Harness;
-use crate::transport::Far;
 use crate::test_context::{Failure, TestContext};
+use crate::transport::Far;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "lifecycle/panics",
@@ -123,7 +123,9 @@ struct Panicking {
 impl Handler for Panicking {
     fn ready(&self, ready: &ReadyGuard<'_>) {
         let _ = match self.what {
-            Panics::HandlerThatDisowned | Panics::Released | Panics::ReleasedAndDrop => ready.registration().disown(),
+            Panics::HandlerThatDisowned | Panics::Released | Panics::ReleasedAndDrop => {
+                ready.registration().disown()
+            }
             Panics::Handler => Ok(()),
             _ => ready.registration().delete(),
         };

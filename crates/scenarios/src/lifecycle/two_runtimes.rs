@@ -13,8 +13,8 @@ use crate::deletion::registration::unpoisoned;
 use crate::deletion::watch::Watch;
 use crate::harness::Harness;
 use crate::persist;
-use crate::transport::at_number;
 use crate::test_context::{Failure, TestContext, patience};
+use crate::transport::at_number;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "lifecycle/two-runtimes",

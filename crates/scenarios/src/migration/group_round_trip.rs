@@ -9,8 +9,8 @@ use metadata::{Axes, Layer};
 
 use super::{Subject, answered, told};
 use crate::catalogue::Scenario;
-use crate::hold::Checkpoints;
 use crate::harness::Harness;
+use crate::hold::Checkpoints;
 use crate::test_context::{Failure, TestContext};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
@@ -37,7 +37,12 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     harness.finish(test, &[])
 }
 
-fn there_and_back(test: &mut TestContext, harness: &mut Harness, home: ThreadId, away: ThreadId) -> Result<(), Failure> {
+fn there_and_back(
+    test: &mut TestContext,
+    harness: &mut Harness,
+    home: ThreadId,
+    away: ThreadId,
+) -> Result<(), Failure> {
     let mut subject = Subject::start(test, harness, home)?;
     let handle = subject.handle;
     subject.write(b"0")?;
@@ -54,7 +59,12 @@ fn there_and_back(test: &mut TestContext, harness: &mut Harness, home: ThreadId,
         })?;
         answered(test, at("takeover"), Ok(()), taken, "L9")?;
         landed(test, &at, thread, entry.map_err(|stale| Failure::Wrong(stale.to_string()))?)?;
-        test.check_eq(at("changes of owner"), hop as u32 + 1, harness.entry(handle)?.takeovers, "protocol 9.5");
+        test.check_eq(
+            at("changes of owner"),
+            hop as u32 + 1,
+            harness.entry(handle)?.takeovers,
+            "protocol 9.5",
+        );
 
         subject.want(harness, thread)?;
         harness.fence(thread)?;
@@ -132,7 +142,13 @@ fn while_in_batch(
     subject.write(b"2")?;
     harvested.reached()?;
     answered(test, at("takeover back"), Ok(()), subject.take(harness, home)?, "L7")?;
-    answered(test, at("push away again"), Ok(()), harness.core().registration(handle).migrate_on(away), "protocol 9")?;
+    answered(
+        test,
+        at("push away again"),
+        Ok(()),
+        harness.core().registration(handle).migrate_on(away),
+        "protocol 9",
+    )?;
     landed(test, &at, away, harness.entry(handle)?)?;
     harvested.release();
     harness.fence_all()?;

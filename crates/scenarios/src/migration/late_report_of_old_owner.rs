@@ -11,8 +11,8 @@ use metadata::{Axes, Layer};
 use super::{Route, Subject, answered, routes, told, untouched};
 use crate::catalogue::Scenario;
 use crate::descriptors;
-use crate::hold::Checkpoints;
 use crate::harness::Harness;
+use crate::hold::Checkpoints;
 use crate::test_context::{Failure, TestContext};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
@@ -113,7 +113,12 @@ fn lost(
     let (old, new) = (route.from, route.to);
     harness.fence_all()?;
     test.check_eq(at("reports before anybody wants it"), 0, subject.recorder.reports(), "S3, bug 66");
-    test.cost_eq(at("reports skipped"), 1, harness.activity(old).poll_skip - skipped_before, "protocol 4.5, L5");
+    test.cost_eq(
+        at("reports skipped"),
+        1,
+        harness.activity(old).poll_skip - skipped_before,
+        "protocol 4.5, L5",
+    );
     let entry = harness.entry(subject.handle)?;
     test.check_eq(at("thread mask"), new.mask().bits(), entry.thread_mask.bits(), "S3");
     test.check_eq(at("running"), 0, entry.running.bits(), "L9: no running bit is left behind");
@@ -193,7 +198,11 @@ fn leaving_under_delete(
     late.release();
     leaving.reached()?;
     let deleting = points.hold(new, Point::DeleteTokenSet, handle.number());
-    let closes = (harness.core().registration_counts().closed, harness.activity(old).fd_close, harness.activity(new).fd_close);
+    let closes = (
+        harness.core().registration_counts().closed,
+        harness.activity(old).fd_close,
+        harness.activity(new).fd_close,
+    );
     harness.core().post(new, move |context| {
         let _ = context.registration(handle).delete();
     });
@@ -207,11 +216,17 @@ fn leaving_under_delete(
         descriptors::is_open(handle.number()),
         "S5",
     );
-    test.check_eq(at("closes so far"), closes.0, harness.core().registration_counts().closed, "S5, suspect 20");
+    test.check_eq(
+        at("closes so far"),
+        closes.0,
+        harness.core().registration_counts().closed,
+        "S5, suspect 20",
+    );
     deleting.release();
     harness.wait_until(&at("the close"), || harness.core().registration_counts().closed > closes.0)?;
     harness.fence_all()?;
-    let (by_old, by_new) = (harness.activity(old).fd_close - closes.1, harness.activity(new).fd_close - closes.2);
+    let (by_old, by_new) =
+        (harness.activity(old).fd_close - closes.1, harness.activity(new).fd_close - closes.2);
     test.check_eq(
         at("closes by the old and the new owner"),
         "0 1".into(),

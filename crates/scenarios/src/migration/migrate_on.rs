@@ -12,8 +12,8 @@ use super::{Route, Subject, answered, routes, told, untouched};
 use crate::catalogue::Scenario;
 use crate::harness::Harness;
 use crate::recorder::Recorder;
-use crate::transport::pair;
 use crate::test_context::{Failure, TestContext};
+use crate::transport::pair;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "migration/migrate-on",
@@ -153,7 +153,13 @@ fn refused_in_handler(test: &mut TestContext, harness: &mut Harness, route: Rout
     inside.reached()?;
     let before = harness.entry(handle)?;
     let busy = Err(MoveError::Busy);
-    answered(test, at("push from outside"), busy, harness.core().registration(handle).migrate_on(new), "S2, suspect 15")?;
+    answered(
+        test,
+        at("push from outside"),
+        busy,
+        harness.core().registration(handle).migrate_on(new),
+        "S2, suspect 15",
+    )?;
     let pushed = harness.on(new, move |context| context.registration(handle).migrate_on(new))?;
     answered(test, at("push by the target"), busy, pushed, "S2, suspect 15")?;
     untouched(test, at("entry after the refusals"), before, harness.entry(handle)?, "suspect 15")?;
@@ -162,7 +168,8 @@ fn refused_in_handler(test: &mut TestContext, harness: &mut Harness, route: Rout
     harness.fence(old)?;
 
     // By its own user, too: the running bit would stay behind.
-    let own = harness.on(old, move |context| context.enter(handle, |ready| ready.registration().migrate_on(new)))?;
+    let own = harness
+        .on(old, move |context| context.enter(handle, |ready| ready.registration().migrate_on(new)))?;
     test.check_eq(at("push inside enter()"), "Ok(Err(Busy))".into(), format!("{own:?}"), "S2, suspect 15");
     subject.write(b"two")?;
     subject.wait_for_bytes(harness, b"onetwo")?;

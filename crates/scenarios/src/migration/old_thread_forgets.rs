@@ -13,8 +13,8 @@ use metadata::{Axes, Layer};
 use super::{Route, Subject, answered, routes};
 use crate::catalogue::Scenario;
 use crate::harness::Harness;
-use crate::threads::spawn;
 use crate::test_context::{Failure, TestContext};
+use crate::threads::spawn;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "migration/old-thread-forgets",

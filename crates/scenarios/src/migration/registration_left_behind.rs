@@ -12,8 +12,8 @@ use metadata::{Axes, Layer};
 use super::{Subject, told};
 use crate::catalogue::Scenario;
 use crate::harness::Harness;
-use crate::transport::{copy_at, pair};
 use crate::test_context::{Failure, TestContext};
+use crate::transport::{copy_at, pair};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "migration/registration-left-behind",
@@ -50,16 +50,15 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
             deleted.map_err(|error| Failure::Wrong(error.to_string()))?;
             let again = copy_at(&copy, handle.number()).map_err(Failure::broken)?;
             subject = Subject::start_with(&mut harness, thread, again, far)?;
-            test.check_eq(
-                at("number"),
-                handle.number(),
-                subject.handle.number(),
-                "the scenario's own doing",
-            );
+            test.check_eq(at("number"), handle.number(), subject.handle.number(), "the scenario's own doing");
         }
     }
     // The last life is declared: what the kernel would remember of it is taken out before the close.
-    harness.core().registration(subject.handle).mark_cloned().map_err(|stale| Failure::Wrong(stale.to_string()))?;
+    harness
+        .core()
+        .registration(subject.handle)
+        .mark_cloned()
+        .map_err(|stale| Failure::Wrong(stale.to_string()))?;
     subject.end(&harness)?;
     drop(copy);
     harness.finish(test, &[])

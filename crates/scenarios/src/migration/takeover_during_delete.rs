@@ -13,8 +13,8 @@ use metadata::{Axes, Layer};
 use super::{Route, Subject, answered, routes};
 use crate::catalogue::Scenario;
 use crate::descriptors;
-use crate::hold::Checkpoints;
 use crate::harness::Harness;
+use crate::hold::Checkpoints;
 use crate::test_context::{Failure, TestContext, patience};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
@@ -139,7 +139,10 @@ struct Closes {
 impl Closes {
     fn so_far(harness: &Harness, route: Route) -> Self {
         let closes = |thread| harness.activity(thread).fd_close;
-        Self { route, counts: [harness.core().registration_counts().closed, closes(route.from), closes(route.to)] }
+        Self {
+            route,
+            counts: [harness.core().registration_counts().closed, closes(route.from), closes(route.to)],
+        }
     }
 }
 
@@ -151,7 +154,8 @@ fn closed_once(
     before: Closes,
     closer: Closer,
 ) -> Result<(), Failure> {
-    harness.wait_until(&at("the close"), || harness.core().registration_counts().closed > before.counts[0])?;
+    harness
+        .wait_until(&at("the close"), || harness.core().registration_counts().closed > before.counts[0])?;
     harness.fence_all()?;
     let after = Closes::so_far(harness, before.route);
     let since: Vec<_> =

@@ -56,7 +56,13 @@ fn refused_then_granted(test: &mut TestContext, harness: &mut Harness, route: Ro
         refused,
         "S3, L7: refused at once, every time",
     );
-    answered(test, at("push from outside"), busy, harness.core().registration(handle).migrate_on(new), "protocol 9.2")?;
+    answered(
+        test,
+        at("push from outside"),
+        busy,
+        harness.core().registration(handle).migrate_on(new),
+        "protocol 9.2",
+    )?;
     untouched(test, at("entry after the refusals"), before, harness.entry(handle)?, "S3, bug 41")?;
     let counted = harness.activity(new).since(&counted);
     let counts = format!("{} {}", counted.fd_takeover, counted.fd_takeover_fail);

@@ -11,8 +11,8 @@ use super::{Route, Subject, routes, told, untouched};
 use crate::catalogue::Scenario;
 use crate::descriptors;
 use crate::harness::Harness;
-use crate::transport::{at_number, pair};
 use crate::test_context::{Failure, TestContext};
+use crate::transport::{at_number, pair};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "migration/takeover-refused-reinserted",
@@ -42,7 +42,9 @@ fn second_life(
 ) -> Result<(), Failure> {
     let at = |what: &str| format!("{}, new life on {home}: {what}", route.name);
     let mut first = Subject::start(test, harness, route.from)?;
-    first.take(harness, route.to)?.map_err(|error| Failure::Wrong(at(&format!("first takeover: {error}"))))?;
+    first
+        .take(harness, route.to)?
+        .map_err(|error| Failure::Wrong(at(&format!("first takeover: {error}"))))?;
     first.want(harness, route.to)?;
     first.write(b"first")?;
     first.wait_for_bytes(harness, b"first")?;

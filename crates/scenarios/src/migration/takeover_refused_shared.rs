@@ -12,8 +12,8 @@ use super::{Subject, answered, routes, untouched};
 use crate::catalogue::Scenario;
 use crate::harness::Harness;
 use crate::recorder::Recorder;
-use crate::transport::pair;
 use crate::test_context::{Failure, TestContext};
+use crate::transport::pair;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "migration/takeover-refused-shared",
@@ -46,12 +46,24 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
         let before = harness.entry(handle)?;
         for thread in harness.threads() {
             let what = at(&format!("takeover by {thread}"));
-            answered(test, what, Err(MoveError::Shared), subject.take(&harness, thread)?, "MoveError::Shared")?;
+            answered(
+                test,
+                what,
+                Err(MoveError::Shared),
+                subject.take(&harness, thread)?,
+                "MoveError::Shared",
+            )?;
         }
         harness.fence_all()?;
         untouched(test, at("entry after the refusals"), before, harness.entry(handle)?, "MoveError::Shared")?;
 
-        answered(test, at("push"), Ok(()), harness.core().registration(handle).migrate_on(target), "protocol 9")?;
+        answered(
+            test,
+            at("push"),
+            Ok(()),
+            harness.core().registration(handle).migrate_on(target),
+            "protocol 9",
+        )?;
         let mask = harness.entry(handle)?.thread_mask;
         test.check_eq(at("thread mask"), target.mask().bits(), mask.bits(), "protocol 9.3, S9");
         test.all_hold()?;

@@ -43,7 +43,13 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
             harness.entry(handle)?,
             "protocol 8.1, bug 41",
         )?;
-        untouched(test, at("the wrong owner's entry"), before.1, harness.entry(other.handle)?, "protocol 8.1")?;
+        untouched(
+            test,
+            at("the wrong owner's entry"),
+            before.1,
+            harness.entry(other.handle)?,
+            "protocol 8.1",
+        )?;
 
         // While it is in use, the owner is still what is compared first: nobody waits, nobody is told to retry.
         let inside = subject.recorder.hold_next();

@@ -15,11 +15,11 @@ use metadata::{Axes, Layer};
 
 use super::stream::Connection;
 use crate::catalogue::Scenario;
-use crate::hold::Checkpoints;
 use crate::harness::Harness;
+use crate::hold::Checkpoints;
+use crate::test_context::{Failure, TestContext};
 use crate::threads::spawn;
 use crate::transport::{Far, pair};
-use crate::test_context::{Failure, TestContext};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "migration/takeover-storm",
@@ -84,9 +84,9 @@ impl Storm {
             if before.iter().all(|frames| *frames >= FRAMES) {
                 return Ok(());
             }
-            harness.wait_until("a connection reads another frame", || read() != before).map_err(|stalled| {
-                Failure::Wrong(format!("frames read of {FRAMES}: {before:?}; {stalled}"))
-            })?;
+            harness.wait_until("a connection reads another frame", || read() != before).map_err(
+                |stalled| Failure::Wrong(format!("frames read of {FRAMES}: {before:?}; {stalled}")),
+            )?;
         }
     }
 
@@ -180,7 +180,12 @@ fn write_all(mut fars: Vec<Far>, seed: u64) -> std::io::Result<Vec<Far>> {
     Ok(fars)
 }
 
-fn account(test: &mut TestContext, harness: &Harness, storm: &Storm, threads: &[ThreadId]) -> Result<(), Failure> {
+fn account(
+    test: &mut TestContext,
+    harness: &Harness,
+    storm: &Storm,
+    threads: &[ThreadId],
+) -> Result<(), Failure> {
     for (index, connection) in storm.connections.iter().enumerate() {
         let at = |what: &str| format!("connection {index}: {what}");
         connection.account(test, &at, FRAMES);

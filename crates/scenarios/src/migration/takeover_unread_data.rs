@@ -9,8 +9,8 @@ use metadata::{Axes, Layer};
 
 use super::{Route, Subject, answered, routes, told};
 use crate::catalogue::Scenario;
-use crate::hold::Checkpoints;
 use crate::harness::Harness;
+use crate::hold::Checkpoints;
 use crate::test_context::{Failure, TestContext};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
@@ -124,7 +124,11 @@ fn taken_back_under_a_pass(
 }
 
 /// The former owner's poller reports the data while the descriptor is another's, and then it comes back.
-fn reported_to_the_former_owner(test: &mut TestContext, harness: &mut Harness, route: Route) -> Result<(), Failure> {
+fn reported_to_the_former_owner(
+    test: &mut TestContext,
+    harness: &mut Harness,
+    route: Route,
+) -> Result<(), Failure> {
     let (first, second) = (route.from, route.to);
     let at = |what: &str| format!("{}, told the former owner: {what}", route.name);
     let mut subject = Subject::start(test, harness, first)?;

@@ -8,8 +8,8 @@ use metadata::{Axes, Layer};
 
 use super::{Route, Subject, answered, routes};
 use crate::catalogue::Scenario;
-use crate::hold::Checkpoints;
 use crate::harness::Harness;
+use crate::hold::Checkpoints;
 use crate::test_context::{Failure, TestContext};
 
 pub(crate) const SCENARIO: Scenario = Scenario {

@@ -16,8 +16,8 @@ use crate::catalogue::Scenario;
 use crate::deletion::watch::Watch;
 use crate::harness::Harness;
 use crate::regression::set_up::{fill, is_quiet};
-use crate::transport::set_nonblocking;
 use crate::test_context::{Failure, TestContext};
+use crate::transport::set_nonblocking;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "polling/dead-pipe",
@@ -84,6 +84,10 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     harness.finish(test, &[])
 }
 
-fn on(harness: &Harness, handle: FdHandle, act: fn(&Context, FdHandle) -> Result<(), Stale>) -> Result<(), Failure> {
+fn on(
+    harness: &Harness,
+    handle: FdHandle,
+    act: fn(&Context, FdHandle) -> Result<(), Stale>,
+) -> Result<(), Failure> {
     harness.on(harness.thread(0), move |context| act(context, handle))?.map_err(Failure::broken)
 }

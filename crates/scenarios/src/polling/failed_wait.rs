@@ -11,7 +11,8 @@ use std::time::Duration;
 use fd_core::FdTable;
 use fd_core::ids::{GroupId, ThreadId, ThreadMask};
 use fd_core::poller::{
-    Backend, BackendError, Capabilities, Change, Event, Interest, DeregisterReason, Limits, MakeBackend, Poller, Wake,
+    Backend, BackendError, Capabilities, Change, DeregisterReason, Event, Interest, Limits, MakeBackend,
+    Poller, Wake,
 };
 use metadata::{Axes, Layer, Transport};
 use nix::errno::Errno;
@@ -19,8 +20,8 @@ use nix::errno::Errno;
 use crate::catalogue::Scenario;
 use crate::deletion::watch::Watch;
 use crate::harness::Harness;
-use crate::transport::pair;
 use crate::test_context::{Failure, TestContext};
+use crate::transport::pair;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "polling/failed-wait",
@@ -93,7 +94,14 @@ impl Backend for Refusing {
         self.real.waker(thread)
     }
 
-    fn forget(&self, fd: RawFd, group: GroupId, recv: ThreadMask, send: ThreadMask, reason: DeregisterReason) {
+    fn forget(
+        &self,
+        fd: RawFd,
+        group: GroupId,
+        recv: ThreadMask,
+        send: ThreadMask,
+        reason: DeregisterReason,
+    ) {
         self.real.forget(fd, group, recv, send, reason);
     }
 }

@@ -13,8 +13,8 @@ use nix::sys::signal::{SaFlags, SigAction, SigHandler, SigSet, Signal, sigaction
 use crate::catalogue::Scenario;
 use crate::deletion::watch::Watch;
 use crate::harness::Harness;
-use crate::transport::pair;
 use crate::test_context::{Failure, TestContext, patience};
+use crate::transport::pair;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "polling/interrupted-wait",

@@ -16,8 +16,8 @@ use crate::catalogue::Scenario;
 use crate::deletion::watch::Watch;
 use crate::harness::Harness;
 use crate::persist;
-use crate::transport::{Far, pair};
 use crate::test_context::{Failure, TestContext, patience};
+use crate::transport::{Far, pair};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "polling/lowered-limit",
@@ -65,7 +65,12 @@ fn data(limit: rlim_t) -> String {
 }
 
 /// Every thread is woken, every timer fires, and every descriptor is reported: if the limit is zero, once it is raised.
-fn under(test: &mut TestContext, harness: &Harness, subjects: &mut [Subject], limit: rlim_t) -> Result<(), Failure> {
+fn under(
+    test: &mut TestContext,
+    harness: &Harness,
+    subjects: &mut [Subject],
+    limit: rlim_t,
+) -> Result<(), Failure> {
     let lowered = Lowered::to(limit)?;
     for subject in &mut *subjects {
         subject.far.write_all(data(limit).as_bytes()).map_err(Failure::broken)?;

@@ -17,8 +17,8 @@ use crate::harness::Harness;
 use crate::lifecycle::child::{Child, Report, when};
 use crate::recorder::Recorder;
 use crate::scarcity::Scarcity;
-use crate::transport::pair;
 use crate::test_context::{Failure, TestContext};
+use crate::transport::pair;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "polling/rebuild-at-the-limit",

@@ -11,8 +11,8 @@ use metadata::{Axes, Layer, Mode, Transport};
 use crate::catalogue::Scenario;
 use crate::deletion::registration::unpoisoned;
 use crate::harness::Harness;
-use crate::transport::pair;
 use crate::test_context::{Failure, TestContext};
+use crate::transport::pair;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/called-while-it-stops",

@@ -12,8 +12,8 @@ use super::set_up::raise_limit;
 use crate::catalogue::Scenario;
 use crate::deletion::watch::Watch;
 use crate::harness::Harness;
-use crate::transport::{Far, pair};
 use crate::test_context::{Failure, TestContext};
+use crate::transport::{Far, pair};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/changes-lost-in-one-pass",

@@ -19,8 +19,8 @@ use crate::catalogue::Scenario;
 use crate::deletion::watch::Watch;
 use crate::descriptors;
 use crate::harness::Harness;
-use crate::transport::{pair, set_nonblocking};
 use crate::test_context::{Failure, TestContext, patience};
+use crate::transport::{pair, set_nonblocking};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/child-closes-foreign-number",

@@ -9,11 +9,11 @@ use metadata::{Axes, Layer, Mode, Transport};
 
 use crate::catalogue::Scenario;
 use crate::deletion::registration::{identity, unpoisoned};
-use crate::hold::Checkpoints;
 use crate::harness::Harness;
+use crate::hold::Checkpoints;
 use crate::migration::Subject;
-use crate::transport::{copy_at, pair};
 use crate::test_context::{Failure, TestContext};
+use crate::transport::{copy_at, pair};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/closed-number-is-somebody-elses",
@@ -61,7 +61,12 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
 }
 
 /// Ends the trial's runtime; what moved in until then, and during the stop, is not a leak.
-fn stop(test: &mut TestContext, harness: Harness, left: Subject, strangers: &Mutex<Vec<OwnedFd>>) -> Result<(), Failure> {
+fn stop(
+    test: &mut TestContext,
+    harness: Harness,
+    left: Subject,
+    strangers: &Mutex<Vec<OwnedFd>>,
+) -> Result<(), Failure> {
     let mut kept: Vec<RawFd> = unpoisoned(strangers).iter().map(AsRawFd::as_raw_fd).collect();
     // The numbers of what is still registered will be the strangers' by then.
     kept.extend(harness.core().entries().0.iter().map(|entry| entry.handle.number()));

@@ -14,8 +14,8 @@ use crate::catalogue::Scenario;
 use crate::gate::Gate;
 use crate::harness::Harness;
 use crate::recorder::Recorder;
-use crate::transport::{Far, at_number, pair};
 use crate::test_context::{Failure, TestContext};
+use crate::transport::{Far, at_number, pair};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/deleted-while-listed",

@@ -9,9 +9,9 @@ use metadata::{Axes, Layer, Mode, Transport};
 use crate::catalogue::Scenario;
 use crate::harness::Harness;
 use crate::recorder::Recorder;
+use crate::test_context::{Failure, TestContext, patience};
 use crate::threads::spawn;
 use crate::transport::pair;
-use crate::test_context::{Failure, TestContext, patience};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/dump-stops-users",

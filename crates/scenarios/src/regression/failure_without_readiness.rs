@@ -14,8 +14,8 @@ use nix::sys::socket::{AddressFamily, SockFlag, SockType, SockaddrIn, connect, g
 use super::set_up::{deserted, fill, is_quiet};
 use crate::catalogue::Scenario;
 use crate::harness::Harness;
-use crate::transport::{no_such, pair, set_nonblocking};
 use crate::test_context::{Failure, TestContext};
+use crate::transport::{no_such, pair, set_nonblocking};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/failure-without-readiness",

@@ -10,8 +10,8 @@ use crate::catalogue::Scenario;
 use crate::harness::Harness;
 use crate::migration::Subject;
 use crate::recorder::Recorder;
-use crate::transport::pair;
 use crate::test_context::{Failure, TestContext};
+use crate::transport::pair;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/flag-lost-in-a-report",

@@ -10,8 +10,8 @@ use crate::catalogue::Scenario;
 use crate::descriptors;
 use crate::harness::Harness;
 use crate::recorder::Recorder;
-use crate::transport::{pair, read_all};
 use crate::test_context::{Failure, TestContext};
+use crate::transport::{pair, read_all};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/former-owner-polls-copy",

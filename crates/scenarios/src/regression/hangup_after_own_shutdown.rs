@@ -12,8 +12,8 @@ use nix::sys::socket::{Shutdown, shutdown};
 use crate::catalogue::Scenario;
 use crate::descriptors;
 use crate::harness::Harness;
-use crate::transport::{pair, read_all};
 use crate::test_context::{Failure, TestContext};
+use crate::transport::{pair, read_all};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/hangup-after-own-shutdown",
@@ -52,7 +52,11 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
             } else {
                 answer.ended = read_all(ready, &mut answer.bytes).unwrap_or(true);
             }
-            let _ = if answer.ended { ready.registration().stop_recv() } else { ready.registration().cant_recv() };
+            let _ = if answer.ended {
+                ready.registration().stop_recv()
+            } else {
+                ready.registration().cant_recv()
+            };
         }
     };
     let handle = harness.insert(ends.near, Arc::new(handler), thread)?;

@@ -12,8 +12,8 @@ use super::set_up::stop_sending;
 use crate::catalogue::Scenario;
 use crate::descriptors;
 use crate::harness::Harness;
-use crate::transport::pair;
 use crate::test_context::{Failure, TestContext, is_stray};
+use crate::transport::pair;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/hangup-forgotten",

@@ -15,10 +15,10 @@ use metadata::{Axes, Layer, Mode, Transport};
 use super::set_up::{null, raise_limit};
 use crate::catalogue::Scenario;
 use crate::deletion::watch::Watch;
-use crate::hold::Checkpoints;
 use crate::harness::Harness;
-use crate::transport::{at_number, pair};
+use crate::hold::Checkpoints;
 use crate::test_context::{Failure, TestContext, patience};
+use crate::transport::{at_number, pair};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/highest-number-unpolled",

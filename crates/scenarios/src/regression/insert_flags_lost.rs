@@ -9,8 +9,8 @@ use metadata::{Axes, Layer, Transport};
 use crate::catalogue::Scenario;
 use crate::deletion::watch::Watch;
 use crate::harness::Harness;
-use crate::transport::pair;
 use crate::test_context::{Failure, TestContext, patience};
+use crate::transport::pair;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/insert-flags-lost",

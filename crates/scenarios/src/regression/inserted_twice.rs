@@ -10,8 +10,8 @@ use metadata::{Axes, Layer, Mode, Transport};
 use crate::catalogue::Scenario;
 use crate::deletion::watch::Watch;
 use crate::harness::Harness;
-use crate::transport::pair;
 use crate::test_context::{Failure, TestContext};
+use crate::transport::pair;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/inserted-twice",
@@ -34,7 +34,8 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
 
     // SAFETY: not sound in general, which is the mistake: the table owns the number. It is given up below.
     let again = unsafe { OwnedFd::from_raw_fd(number) };
-    let inserted = harness.core().insert(again, second.recording(), other.group(), other.mask(), harness.options());
+    let inserted =
+        harness.core().insert(again, second.recording(), other.group(), other.mask(), harness.options());
     match inserted {
         Ok(_) => test.check_eq("the second insertion", "refused", "accepted", "S10, bug 69"),
         Err(refused) => {
@@ -51,7 +52,8 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
 
     let copy = harness.core().registration(handle).duplicate().map_err(Failure::broken)?;
     let third = Watch::at(std::os::fd::AsFd::as_fd(&copy).as_raw_fd());
-    let copied = harness.core().insert(copy, third.recording(), other.group(), other.mask(), harness.options());
+    let copied =
+        harness.core().insert(copy, third.recording(), other.group(), other.mask(), harness.options());
     let copied = copied.map_err(Failure::broken)?;
     harness.core().registration(handle).delete().map_err(Failure::broken)?;
     harness.core().registration(copied).want_recv().map_err(Failure::broken)?;

@@ -13,8 +13,8 @@ use super::set_up::null;
 use crate::catalogue::Scenario;
 use crate::deletion::watch::Watch;
 use crate::harness::Harness;
-use crate::transport::{at_number, pair};
 use crate::test_context::{Failure, TestContext};
+use crate::transport::{at_number, pair};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/last-number-refused",

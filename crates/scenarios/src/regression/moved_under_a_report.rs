@@ -11,8 +11,8 @@ use metadata::{Axes, Layer, Transport};
 use super::{about, one_of_each_group};
 use crate::catalogue::Scenario;
 use crate::harness::Harness;
-use crate::migration::Subject;
 use crate::interleaving::Participant;
+use crate::migration::Subject;
 use crate::test_context::{Failure, TestContext};
 
 pub(crate) const SCENARIO: Scenario = Scenario {

@@ -13,8 +13,8 @@ use super::set_up::raise_limit;
 use crate::catalogue::Scenario;
 use crate::deletion::watch::Watch;
 use crate::harness::Harness;
-use crate::transport::{Pair, at_number, pair};
 use crate::test_context::{Failure, TestContext};
+use crate::transport::{Pair, at_number, pair};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/number-beyond-fd-setsize",

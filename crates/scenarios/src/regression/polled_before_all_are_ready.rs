@@ -7,8 +7,8 @@ use fd_core::hooks::checkpoint::Point;
 use metadata::{Axes, Layer, Mode, Transport};
 
 use crate::catalogue::Scenario;
-use crate::hold::Checkpoints;
 use crate::harness::Harness;
+use crate::hold::Checkpoints;
 use crate::test_context::{Failure, TestContext};
 
 pub(crate) const SCENARIO: Scenario = Scenario {

@@ -13,8 +13,8 @@ use nix::sys::socket::{MsgFlags, recv, send};
 use super::set_up::is_quiet;
 use crate::catalogue::Scenario;
 use crate::harness::Harness;
-use crate::transport::set_nonblocking;
 use crate::test_context::{Failure, TestContext};
+use crate::transport::set_nonblocking;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/udp-error-spins",

@@ -13,8 +13,8 @@ use crate::descriptors;
 use crate::harness::Harness;
 use crate::migration::Subject;
 use crate::recorder::Recorder;
-use crate::transport::{at_number, pair};
 use crate::test_context::{Failure, TestContext};
+use crate::transport::{at_number, pair};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/update-after-the-close",

@@ -11,8 +11,8 @@ use crate::catalogue::Scenario;
 use crate::harness::Harness;
 use crate::migration::Subject;
 use crate::recorder::Recorder;
-use crate::transport::pair;
 use crate::test_context::{Failure, TestContext};
+use crate::transport::pair;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/walk-led-astray",
@@ -38,7 +38,10 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     let handles: Vec<_> = listed.iter().map(|subject| subject.handle).collect();
     let core = Arc::clone(harness.core());
     let want = |which: &[usize]| {
-        which.iter().try_for_each(|index| core.registration(handles[*index]).want_recv()).map_err(Failure::broken)
+        which
+            .iter()
+            .try_for_each(|index| core.registration(handles[*index]).want_recv())
+            .map_err(Failure::broken)
     };
     // The other one lets the entry go only when the walk is over: a walker that finds it unlisted begins anew.
     about(&listed[0], "the entry behind the first leaves and comes back", "suspect 9")

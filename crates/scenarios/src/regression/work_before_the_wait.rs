@@ -76,7 +76,8 @@ fn task(test: &mut TestContext, harness: &mut Harness, step: &str) -> Result<(),
         .does("posts", move |_| post())
         .we("wakes", || wake(&core, &[sleeper]))
         .play(test, harness, &drawing(step, "posts = true"))?;
-    harness.wait_until(&format!("the task that was posted at {step}"), || done.load(Ordering::SeqCst) == 1)?;
+    harness
+        .wait_until(&format!("the task that was posted at {step}"), || done.load(Ordering::SeqCst) == 1)?;
     // What is left of the first wake-up must not pass for the second.
     again();
     harness.wait_until(&format!("the task after the one that was posted at {step}"), || {

@@ -9,8 +9,8 @@ use metadata::{Axes, Layer, Mode, Transport};
 use crate::catalogue::Scenario;
 use crate::harness::Harness;
 use crate::recorder::Recorder;
-use crate::transport::pair;
 use crate::test_context::{Failure, TestContext};
+use crate::transport::pair;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/wrong-thread-woken",
@@ -37,7 +37,9 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
                 // Asleep, and knowing nothing of it.
                 harness.fence_all()?;
                 match caller {
-                    Some(caller) => harness.on(caller, move |context| context.registration(handle).want_recv())?,
+                    Some(caller) => {
+                        harness.on(caller, move |context| context.registration(handle).want_recv())?
+                    }
                     None => harness.core().registration(handle).want_recv(),
                 }
                 .map_err(Failure::broken)?;

@@ -14,9 +14,9 @@ use metadata::{Axes, Layer, Transport};
 use super::acceptor::{accept_some, lock};
 use crate::catalogue::Scenario;
 use crate::harness::Harness;
+use crate::test_context::{Failure, TestContext};
 use crate::threads::spawn_in;
 use crate::transport::{self, Address, Listener};
-use crate::test_context::{Failure, TestContext};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "shared-listener/accept-once",
@@ -118,7 +118,12 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     let answered = calls?.into_iter().flatten().filter(|echo| *echo).count() as u64;
 
     // Whoever saw the end of its connection saw the close counted.
-    test.check_eq("connections closed", CLIENTS * CALLS, harness.core().registration_counts().closed, "S4, L4");
+    test.check_eq(
+        "connections closed",
+        CLIENTS * CALLS,
+        harness.core().registration_counts().closed,
+        "S4, L4",
+    );
     let mut told = lock(&book).clone();
     told.sort_unstable();
     let identities: Vec<_> = told.iter().map(|(identity, _)| *identity).collect();

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use fd_core::error::DeleteError;
-use fd_core::{RegistrationRef, Handler, ReadyGuard};
+use fd_core::{Handler, ReadyGuard, RegistrationRef};
 use metadata::{Axes, Layer, Transport};
 
 use super::acceptor::{Acceptor, lock};
@@ -19,8 +19,8 @@ use super::fixture::{Action, Caller, ListenerFixture};
 use crate::catalogue::Scenario;
 use crate::gate::Gate;
 use crate::harness::Harness;
-use crate::threads::spawn;
 use crate::test_context::{Failure, TestContext};
+use crate::threads::spawn;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "shared-listener/delete-holding-handler-lock",
@@ -87,7 +87,8 @@ fn once(test: &mut TestContext, harness: Harness, deleter: Caller) -> Result<(Ha
     };
     let the_lock = Arc::clone(&handler.lock);
     let group = harness.thread(0).group();
-    let mut fixture = ListenerFixture::with(test, harness, Arc::new(handler), |thread| thread.group() == group)?;
+    let mut fixture =
+        ListenerFixture::with(test, harness, Arc::new(handler), |thread| thread.group() == group)?;
     fixture.call(Caller::Outside, Action::Start)?;
     // Not only the deleter's poller has it.
     fixture.check_converged(test, &who)?;
@@ -116,7 +117,12 @@ fn once(test: &mut TestContext, harness: Harness, deleter: Caller) -> Result<(Ha
     let entry = fixture.entry()?;
     test.check_eq(format!("{who}: thread mask"), 0, entry.thread_mask.bits(), "S6");
     test.check(format!("{who}: running"), "some", entry.running.bits(), "S5", !entry.running.is_empty());
-    test.check_eq(format!("{who}: closed under the handler"), closed, fixture.harness.core().registration_counts().closed, "S5");
+    test.check_eq(
+        format!("{who}: closed under the handler"),
+        closed,
+        fixture.harness.core().registration_counts().closed,
+        "S5",
+    );
     drop(guard);
     let answer = greeting(client)?;
     test.check_eq(

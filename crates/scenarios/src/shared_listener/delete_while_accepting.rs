@@ -14,8 +14,8 @@ use super::calls::{Answer, Prospect, call, call_until, numbers};
 use super::fixture::{Action, Caller, ListenerFixture};
 use crate::catalogue::Scenario;
 use crate::harness::Harness;
-use crate::threads::spawn_in;
 use crate::test_context::{Failure, TestContext};
+use crate::threads::spawn_in;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "shared-listener/delete-while-accepting",
@@ -55,10 +55,17 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
 
 /// One life of a listener, deleted after about `calls` calls; `inside` says whether a handler must be running then, on
 /// another thread than the deleter.
-fn once(test: &mut TestContext, harness: Harness, deleter: Caller, inside: bool, calls: u64) -> Result<Harness, Failure> {
+fn once(
+    test: &mut TestContext,
+    harness: Harness,
+    deleter: Caller,
+    inside: bool,
+    calls: u64,
+) -> Result<Harness, Failure> {
     let acceptor = Acceptor::new();
     let group = harness.thread(0).group();
-    let mut fixture = ListenerFixture::with(test, harness, acceptor.clone(), |thread| thread.group() == group)?;
+    let mut fixture =
+        ListenerFixture::with(test, harness, acceptor.clone(), |thread| thread.group() == group)?;
     let closed = fixture.harness.core().registration_counts().closed;
     fixture.call(Caller::Outside, Action::Start)?;
     fixture.check_converged(test, "before the calls")?;
@@ -146,7 +153,9 @@ fn delete_after(
     let handle = fixture.handle;
     let deleted = match deleter {
         Caller::Outside => fixture.harness.core().registration(handle).delete(),
-        Caller::Worker(thread) => fixture.harness.on(thread, move |context| context.registration(handle).delete())?,
+        Caller::Worker(thread) => {
+            fixture.harness.on(thread, move |context| context.registration(handle).delete())?
+        }
     };
     deleted.map_err(|error| Failure::Wrong(format!("delete by {deleter:?}: {error}")))?;
     if inside && fixture.entry().is_err() {

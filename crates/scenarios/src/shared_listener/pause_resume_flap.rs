@@ -17,8 +17,8 @@ use super::calls::{Answer, call, greeting, numbers};
 use super::fixture::{Action, Caller, ListenerFixture};
 use crate::catalogue::Scenario;
 use crate::hold::Checkpoints;
-use crate::threads::spawn_in;
 use crate::test_context::{Failure, TestContext};
+use crate::threads::spawn_in;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "shared-listener/pause-resume-flap",
@@ -170,7 +170,11 @@ fn flaps(fd: &RegistrationRef<'_>, seed: u64) -> Result<(), fd_core::error::Stal
 }
 
 /// The last word is a pause: the pollers drop the listener, and nobody accepts.
-fn stays_paused(test: &mut TestContext, fixture: &mut ListenerFixture, acceptor: &Acceptor) -> Result<(), Failure> {
+fn stays_paused(
+    test: &mut TestContext,
+    fixture: &mut ListenerFixture,
+    acceptor: &Acceptor,
+) -> Result<(), Failure> {
     fixture.call(Caller::Outside, Action::Stop)?;
     // A handler that was running goes on accepting: what it took, no poller would report.
     fixture.harness.fence_all()?;

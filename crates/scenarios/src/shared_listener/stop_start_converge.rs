@@ -36,9 +36,11 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
         let (gate, hold) = acceptor.hold();
         fixture.call(*caller, Action::Start)?;
         // Some sharer sees to it by itself: the caller, if it is one, or the one that it wakes.
-        fixture.harness.wait_until(&format!("{when}, some thread reports the waiting client (L1)"), || {
-            gate.arrived() >= 1
-        })?;
+        fixture
+            .harness
+            .wait_until(&format!("{when}, some thread reports the waiting client (L1)"), || {
+                gate.arrived() >= 1
+            })?;
         // The others learn of it in their next turn.
         fixture.sharers.iter().for_each(|thread| fixture.harness.core().wake(*thread));
         fixture.harness.wait_until(

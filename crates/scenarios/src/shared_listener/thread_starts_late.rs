@@ -14,8 +14,8 @@ use super::acceptor::Acceptor;
 use super::calls::{call, greeting};
 use crate::catalogue::Scenario;
 use crate::harness::Harness;
-use crate::transport::Listener;
 use crate::test_context::{Failure, TestContext};
+use crate::transport::Listener;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "shared-listener/thread-starts-late",
@@ -50,7 +50,8 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     };
     let mut harness = Harness::start_with(test, |builder| builder, boot)?;
     let (handle, address, client) = started.ok_or_else(|| Failure::broken("nothing was inserted"))?;
-    let entry = |harness: &Harness| harness.core().entry(handle).map_err(|stale| Failure::Wrong(stale.to_string()));
+    let entry =
+        |harness: &Harness| harness.core().entry(handle).map_err(|stale| Failure::Wrong(stale.to_string()));
 
     let sharers = entry(&harness)?.thread_mask;
     harness.wait_until("every thread of the group reports the client that had called before", || {
