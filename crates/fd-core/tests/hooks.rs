@@ -116,7 +116,7 @@ fn every_name_has_a_hook() {
 fn every_shape_of_a_hook_is_told_apart() {
     for (line, expected) in [
         ("    checkpoint!(Closed, number);", Some(vec!["Closed"])),
-        ("checkpoint!(TurnDone);", Some(vec!["TurnDone"])),
+        ("checkpoint!(WorkDone);", Some(vec!["WorkDone"])),
         ("fault!(NoToken: state => 1);", Some(vec!["NoToken"])),
         ("fault!(A, B => if x { return y });", Some(vec!["A", "B"])),
         ("unless!(A, B => step());", Some(vec!["A", "B"])),

@@ -340,7 +340,7 @@ pub fn history() -> &'static [Row] {
             &["fc51f0f58"],
             "an entry that was being removed passed for one that is being added, and its update was lost",
             Model(
-                &["m8_list_grid", "m7_want_and_turn"],
+                &["m8_list_grid", "m7_want_and_iteration"],
                 "no checkpoint inside the list: only a model meets every step of it",
             ),
         ),
@@ -755,7 +755,7 @@ pub fn history() -> &'static [Row] {
             1,
             "the orderings of an update were SeqCst in the comment and under loom alone: a want was lost on ARM and POWER",
             Model(
-                &["m7_want_and_turn"],
+                &["m7_want_and_iteration"],
                 "x86 does not reorder them, and no other processor does it on demand",
             ),
         ),

@@ -382,18 +382,18 @@ mod tests {
 
     #[test]
     fn a_cell_is_a_step() {
-        let at = Point::LeaveBegun;
+        let at = Point::ExitBegun;
         for (cell, expected) in [
-            ("at LeaveBegun", Some(Step::At(at))),
+            ("at ExitBegun", Some(Step::At(at))),
             ("takes", Some(step("takes", None, None))),
             ("takes = Err(Busy)", Some(step("takes", None, Some("Err(Busy)")))),
-            ("takes at LeaveBegun", Some(step("takes", Some(at), None))),
+            ("takes at ExitBegun", Some(step("takes", Some(at), None))),
             ("ends", Some(Step::Ends { answer: None })),
             ("ends = Ok(())", Some(Step::Ends { answer: Some("Ok(())".into()) })),
             ("goes on", Some(Step::GoesOn)),
             ("at Nowhere", None),
             ("takes at Nowhere", None),
-            ("takes at LeaveBegun = Ok(())", None),
+            ("takes at ExitBegun = Ok(())", None),
             ("goes away", None),
         ] {
             assert_eq!(Step::read(cell), expected, "{cell}");

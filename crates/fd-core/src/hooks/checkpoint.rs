@@ -35,9 +35,9 @@ points! {
     /// A handler has returned; its running bit is still set.
     ReportHandlerDone,
     /// A thread is about to give up its running bit, whatever it has seen of the thread mask before.
-    LeaveBegun,
+    ExitBegun,
     /// A thread has given up its running bit and not looked at the thread mask.
-    LeaveRunningCleared,
+    ExitRunningCleared,
     /// A takeover has set its running bit and not changed the thread mask.
     TakeoverRunningSet,
     /// A takeover has changed the thread mask and not given up its running bit.
@@ -71,7 +71,7 @@ points! {
     /// A pass has pinned an entry, and told its poller nothing of it yet.
     ApplyBegun,
     /// A worker has run what there was to run, and not announced its sleep.
-    TurnDone,
+    WorkDone,
     /// A worker has set SLEEPING and not looked at its work again.
     SleepAnnounced,
     /// A worker is about to enter its poller's wait.
@@ -91,7 +91,7 @@ impl Point {
         !matches!(
             self,
             Self::ThreadRegistered
-                | Self::TurnDone
+                | Self::WorkDone
                 | Self::SleepAnnounced
                 | Self::BeforeWait
                 | Self::AfterWait

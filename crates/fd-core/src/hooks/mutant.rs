@@ -107,7 +107,7 @@ mutants! {
     /// An entry that left the shared list is not looked at again.
     NoLookAfterUnlist = "no-look-after-unlist";
     /// Who owes an update of an entry that was taken off the shared list, and listed again, is not woken for it.
-    RelistedWakesNobody = "relisted-wakes-nobody";
+    RelistedNotWoken = "relisted-not-woken";
     /// An addition to the shared list is counted only when it is linked.
     CountedLate = "counted-late";
     /// Where interest is shared, an update is applied without a look at what the state has become.

@@ -31,8 +31,8 @@ fn m10_takeover_and_delete() {
 /// M10: takeover by a thread of another group, which then wants and polls ∥ the old owner's pass, with an update in its private
 /// list and, or, in the shared one. Suspect 7: S9, S11; L1 for the new owner; L5 for the old one.
 #[test]
-fn m10_takeover_and_old_pass() {
-    let model = model("m10_takeover_and_old_pass", 2, Bound::of(2, 3));
+fn m10_takeover_and_old_apply() {
+    let model = model("m10_takeover_and_old_apply", 2, Bound::of(2, 3));
     for listed in [false, true] {
         model.check(move || {
             let (world, registration) = World::one(&[1, 1], 0b01);
@@ -75,8 +75,8 @@ fn m10_takeover_and_old_pass() {
 /// M10: takeover by a thread of another group ∥ the pass of a thread of the new group that has an old element of this number
 /// in its private list (a round trip). Suspect 7: it must not read the old group's masks as its own. S8, S9, S11.
 #[test]
-fn m10_takeover_and_new_pass() {
-    model("m10_takeover_and_new_pass", 2, Bound::of(2, 4)).check(|| {
+fn m10_takeover_and_new_apply() {
+    model("m10_takeover_and_new_apply", 2, Bound::of(2, 4)).check(|| {
         let (world, registration) = World::one(&[1, 2], 0b01);
         {
             let old = world.context(thread(1, 0));

@@ -208,7 +208,7 @@ fn mix_wants() {
             spawn(&world, &registrations[0], move |world, _| {
                 let context = world.context(thread(1, index));
                 // Until it is asleep, or has had enough.
-                (0..3).any(|_| world.turn(&context, None))
+                (0..3).any(|_| world.iterate(&context, None))
             })
         });
         outsiders.into_iter().for_each(|other| other.join().unwrap());

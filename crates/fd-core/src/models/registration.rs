@@ -394,8 +394,8 @@ fn m11_insert_and_stop() {
 /// M6: delete and the next registration ∥ the poller's pass with an element of the first registration in its private list, and with the
 /// shared list: whatever the pass does, the next registration begins clean and is polled when it wants. S8, S10, S11.
 #[test]
-fn m6_reuse_and_pass() {
-    let model = model("m6_reuse_and_pass", 2, Bound::of(2, 4));
+fn m6_reuse_and_apply() {
+    let model = model("m6_reuse_and_apply", 2, Bound::of(2, 4));
     for (shared, next_group) in [(false, 1), (true, 1), (true, 2)] {
         model.check(move || {
             let mask = if shared { 0b11 } else { 0b01 };

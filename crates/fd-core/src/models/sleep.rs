@@ -19,12 +19,12 @@ fn one_signal(handled: &Arc<AtomicUsize>) -> Arc<Signals> {
 
 /// M9: a task is posted ∥ its thread's turn. L2, S17.
 #[test]
-fn m9_post_and_turn() {
-    model("m9_post_and_turn", 2, Bound::NONE).check(|| {
+fn m9_post_and_iteration() {
+    model("m9_post_and_iteration", 2, Bound::NONE).check(|| {
         let (world, registration) = World::one(&[1], 0b01);
         let ran = Arc::new(AtomicUsize::new(0));
         let written = Arc::new(crate::words::sync::AtomicU32::new(0));
-        let worker = spawn(&world, &registration, |world, _| world.turn(&world.context(thread(1, 0)), None));
+        let worker = spawn(&world, &registration, |world, _| world.iterate(&world.context(thread(1, 0)), None));
         {
             let ran = ran.clone();
             written.store(1, Ordering::Relaxed);
@@ -43,7 +43,7 @@ fn m9_post_and_turn() {
         assert!(done || !slept || unread > 0, "L2: there is a task, and its thread sleeps without knowing");
         assert!(unread <= 1, "S17: {unread} unread wake-ups for one sleep");
         if !done {
-            world.turn(&world.context(thread(1, 0)), None);
+            world.iterate(&world.context(thread(1, 0)), None);
             assert_eq!(ran.load(Ordering::SeqCst), 1, "L2: woken, and the task does not run");
         }
     });
@@ -51,15 +51,15 @@ fn m9_post_and_turn() {
 
 /// M9: two wakers, one with a task and one with a signal ∥ two turns. L2, S17.
 #[test]
-fn m9_two_wakers_and_turns() {
-    model("m9_two_wakers_and_turns", 3, Bound::of(2, 3)).check(|| {
+fn m9_two_wakers_and_iterations() {
+    model("m9_two_wakers_and_iterations", 3, Bound::of(2, 3)).check(|| {
         let (world, registration) = World::one(&[1], 0b01);
         let (ran, handled) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
         let worker = {
             let signals = one_signal(&handled);
             spawn(&world, &registration, move |world, _| {
                 let context = world.context(thread(1, 0));
-                world.turn(&context, Some(signals.clone())) || world.turn(&context, Some(signals))
+                world.iterate(&context, Some(signals.clone())) || world.iterate(&context, Some(signals))
             })
         };
         let caught =
@@ -92,7 +92,7 @@ fn m9_two_wakers_and_a_sleeper() {
         other.join().unwrap();
         assert_eq!(world.kernel.unread(thread(1, 0)), 1, "S17, L2: one write per sleep");
         // The next sleep starts afresh.
-        world.turn(&world.context(thread(1, 0)), None);
+        world.iterate(&world.context(thread(1, 0)), None);
         sleep(&world);
         world.core.wake(thread(1, 0));
         assert_eq!(world.kernel.unread(thread(1, 0)), 1, "L2: the next sleep is not ended");
@@ -101,15 +101,15 @@ fn m9_two_wakers_and_a_sleeper() {
 
 /// M9: a signal is caught ∥ the turn of the thread that handles it. L2, L8.
 #[test]
-fn m9_signal_and_turn() {
-    model("m9_signal_and_turn", 2, Bound::NONE).check(|| {
+fn m9_signal_and_iteration() {
+    model("m9_signal_and_iteration", 2, Bound::NONE).check(|| {
         let (world, registration) = World::one(&[1], 0b01);
         let handled = Arc::new(AtomicUsize::new(0));
         let signals = one_signal(&handled);
         let worker = {
             let signals = signals.clone();
             spawn(&world, &registration, move |world, _| {
-                world.turn(&world.context(thread(1, 0)), Some(signals))
+                world.iterate(&world.context(thread(1, 0)), Some(signals))
             })
         };
         signals::note(&world.core, thread(1, 0), SIGNAL);
@@ -121,7 +121,7 @@ fn m9_signal_and_turn() {
             "L2: a signal was caught, and its thread sleeps without knowing"
         );
         if !done {
-            world.turn(&world.context(thread(1, 0)), Some(signals));
+            world.iterate(&world.context(thread(1, 0)), Some(signals));
             assert_eq!(handled.load(Ordering::SeqCst), 1, "L2: woken, and the signal is not handled");
         }
     });
@@ -129,12 +129,12 @@ fn m9_signal_and_turn() {
 
 /// M9: a stop is requested ∥ the turns of a thread. L8.
 #[test]
-fn m9_stop_and_turn() {
-    model("m9_stop_and_turn", 2, Bound::NONE).check(|| {
+fn m9_stop_and_iteration() {
+    model("m9_stop_and_iteration", 2, Bound::NONE).check(|| {
         let (world, registration) = World::one(&[1], 0b01);
         let worker = spawn(&world, &registration, |world, _| {
             let context = world.context(thread(1, 0));
-            !world.core.is_stopping() && world.turn(&context, None)
+            !world.core.is_stopping() && world.iterate(&context, None)
         });
         world.core.request_stop();
         let slept = worker.join().unwrap();

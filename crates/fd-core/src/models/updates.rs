@@ -44,8 +44,8 @@ fn assert_polled(world: &World, registration: &Registration, contexts: &[&Contex
 
 /// M7: an outsider wants ∥ the turn of the one allowed thread, which may just be taking an older update off the list. L1, L2, L3.
 #[test]
-fn m7_want_and_turn() {
-    let model = model("m7_want_and_turn", 2, Bound::of(3, 5));
+fn m7_want_and_iteration() {
+    let model = model("m7_want_and_iteration", 2, Bound::of(3, 5));
     for older in [false, true] {
         model.check(move || {
             let (world, registration) = quiet(&[1], 0b01, true);
@@ -53,7 +53,7 @@ fn m7_want_and_turn() {
                 world.core.schedule(&world.core.table().pin(registration.handle).unwrap(), None);
             }
             let worker =
-                spawn(&world, &registration, |world, _| world.turn(&world.context(thread(1, 0)), None));
+                spawn(&world, &registration, |world, _| world.iterate(&world.context(thread(1, 0)), None));
             world.core.registration(registration.handle).want_recv().unwrap();
             let slept = worker.join().unwrap();
             assert_owed_is_listed(&world, &registration);
@@ -67,12 +67,12 @@ fn m7_want_and_turn() {
 
 /// M7: an outsider wants ∥ the passes of two allowed threads, with the entry already listed. L1, L3.
 #[test]
-fn m7_want_and_two_passes() {
-    model("m7_want_and_two_passes", 3, Bound::of(2, 3)).check(|| {
+fn m7_want_and_two_walks() {
+    model("m7_want_and_two_walks", 3, Bound::of(2, 3)).check(|| {
         let (world, registration) = quiet(&[2], 0b11, true);
         world.core.schedule(&world.core.table().pin(registration.handle).unwrap(), None);
         let workers = [0, 1].map(|index| {
-            spawn(&world, &registration, move |world, _| world.turn(&world.context(thread(1, index)), None))
+            spawn(&world, &registration, move |world, _| world.iterate(&world.context(thread(1, index)), None))
         });
         world.core.registration(registration.handle).want_recv().unwrap();
         let slept = workers.map(|worker| worker.join().unwrap());
@@ -127,8 +127,8 @@ fn m7_private_and_shared() {
 /// Takeover and pass of a second thread ∥ takeover back, want and pass of the first, whose registration is of the time before:
 /// it is made anew, so that an edge which it has spent comes again (L1, suspect 10), whichever pass has taken the mark.
 #[test]
-fn m7_pass_and_takeover_back() {
-    model("m7_pass_and_takeover_back", 2, Bound::of(3, 4)).check(|| {
+fn m7_apply_and_takeover_back() {
+    model("m7_apply_and_takeover_back", 2, Bound::of(3, 4)).check(|| {
         let (world, registration) = World::one(&[2], 0b01);
         let first = world.context(thread(1, 0));
         world.core.schedule(&world.core.table().pin(registration.handle).unwrap(), Some(&first));
@@ -164,8 +164,8 @@ fn m7_pass_and_takeover_back() {
 /// Takeover inside the group, want and pass of the new owner ∥ the old owner's report and pass: L5 for the old one, L1 for
 /// the new one, whose want may come while an update of the old owner's is still under way.
 #[test]
-fn m7_takeover_and_old_pass() {
-    model("m7_takeover_and_old_pass", 2, Bound::of(2, 3)).check(|| {
+fn m7_takeover_and_old_apply() {
+    model("m7_takeover_and_old_apply", 2, Bound::of(2, 3)).check(|| {
         let (world, registration) = World::one(&[2], 0b01);
         {
             let old = world.context(thread(1, 0));
@@ -300,7 +300,7 @@ fn m7_boot_and_want() {
         let boot = spawn(&world, &registration, |world, _| {
             let context = world.context(thread(1, 0));
             context.register_all();
-            world.turn(&context, None)
+            world.iterate(&context, None)
         });
         world.core.registration(registration.handle).want_recv().unwrap();
         let slept = boot.join().unwrap();
@@ -353,7 +353,7 @@ fn m7_boot_and_takeover() {
 fn m7_member_wants() {
     model("m7_member_wants", 2, Bound::of(2, 4)).check(|| {
         let (world, registration) = quiet(&[2], 0b11, true);
-        let other = spawn(&world, &registration, |world, _| world.turn(&world.context(thread(1, 1)), None));
+        let other = spawn(&world, &registration, |world, _| world.iterate(&world.context(thread(1, 1)), None));
         let context = world.context(thread(1, 0));
         context.registration(registration.handle).want_recv().unwrap();
         world.pass(&context);
@@ -412,7 +412,7 @@ fn m8_listed_again_and_asleep() {
         let other = spawn(&world, &registration, |world, _| world.pass(&world.context(thread(1, 1))));
         world.core.schedule(&world.core.table().pin(registration.handle).unwrap(), None);
         let owner = world.context(thread(1, 0));
-        while !world.turn(&owner, None) {}
+        while !world.iterate(&owner, None) {}
         other.join().unwrap();
         let owed =
             world.core.table().pin(registration.handle).unwrap().entry().update_mask.load(Ordering::SeqCst)

@@ -340,9 +340,9 @@ impl World {
     }
 
     /// One turn of the worker of `context`. Returns whether it is asleep, in its wait, at the end.
-    pub(super) fn turn(&self, context: &Context, signals: Option<Arc<Signals>>) -> bool {
+    pub(super) fn iterate(&self, context: &Context, signals: Option<Arc<Signals>>) -> bool {
         let mut worker = Worker::new(context, self.poller(context.id()), signals);
-        match catch_unwind(AssertUnwindSafe(|| worker.turn())) {
+        match catch_unwind(AssertUnwindSafe(|| worker.iterate())) {
             Ok(turned) => {
                 turned.unwrap();
                 false

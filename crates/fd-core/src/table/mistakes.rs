@@ -24,9 +24,9 @@ pub(super) fn awake_in_first_group(table: &FdTable) -> ThreadMask {
 /// [`Pin::exit`], which decides by a mask that it has read before it gives up its running bit.
 pub(super) fn read_mask_and_exit(pin: Pin<'_>, me: ThreadMask) -> Result<Pin<'_>, Orphan<'_>> {
     let mask = pin.thread_mask();
-    checkpoint!(LeaveBegun, pin.fd());
+    checkpoint!(ExitBegun, pin.fd());
     pairs::clear_running(&pin.entry().running, me.bits());
-    checkpoint!(LeaveRunningCleared, pin.fd());
+    checkpoint!(ExitRunningCleared, pin.fd());
     if mask.is_empty() { pin.end_if_deleted() } else { Ok(pin) }
 }
 

@@ -137,12 +137,12 @@ impl<'t> Pin<'t> {
     /// could close the number under the thread that deletes the next registration.
     pub(crate) fn exit(self, me: ThreadMask) -> Result<Pin<'t>, Orphan<'t>> {
         fault!(ThreadMaskReadBeforeExit => return mistakes::read_mask_and_exit(self, me));
-        checkpoint!(LeaveBegun, self.fd());
+        checkpoint!(ExitBegun, self.fd());
         fault!(ExitUnpinned => return mistakes::exit_unpinned(self, me));
         // (a) Pairs: exit-delete, exit.
         let before = pairs::clear_running(&self.entry().running, me.bits());
         invariant!(before & me.bits() != 0, "fd {} is left by {me:?}, which had not entered", self.fd());
-        checkpoint!(LeaveRunningCleared, self.fd());
+        checkpoint!(ExitRunningCleared, self.fd());
         fault!(LastUserDoesNotClose => return Ok(self));
         self.end_if_deleted()
     }

@@ -95,7 +95,7 @@ impl<'c> Worker<'c> {
     /// What made the poller unusable.
     pub(crate) fn run(&mut self) -> io::Result<()> {
         while !self.context.core().is_stopping() {
-            self.turn()?;
+            self.iterate()?;
         }
         Ok(())
     }
@@ -108,7 +108,7 @@ impl<'c> Worker<'c> {
     }
 
     /// One turn of the loop: with one wait, and what it leads to.
-    pub(crate) fn turn(&mut self) -> io::Result<()> {
+    pub(crate) fn iterate(&mut self) -> io::Result<()> {
         let context = self.context;
         let shared = context.shared();
         context.activity().loops.bump();
@@ -123,7 +123,7 @@ impl<'c> Worker<'c> {
             return Ok(());
         }
 
-        checkpoint!(TurnDone);
+        checkpoint!(WorkDone);
         unless!(LookBeforeAnnounce => shared.sleep.announce());
         checkpoint!(SleepAnnounced);
         let busy = self.has_work();
@@ -225,7 +225,7 @@ impl<'c> Worker<'c> {
         let is_shared = !self.kernel_state;
         let walked = context.core().table().walk_updates(id, is_shared, |pin| self.apply(pin, false));
         context.activity().poll_drop.add(walked.dropped);
-        unless!(RelistedWakesNobody => context.core().wake_all(id.group(), walked.to_wake));
+        unless!(RelistedNotWoken => context.core().wake_all(id.group(), walked.to_wake));
         self.flush();
     }
 

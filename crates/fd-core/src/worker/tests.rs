@@ -168,7 +168,7 @@ fn rebuilt_in_two_seconds(capabilities: Capabilities) -> Vec<bool> {
     let mut worker = Worker::new(&context, scripted.poller(), None);
     while time.since_start() < 2_000 {
         scripted.with(|script| script.waits.push(Ok(vec![stale])));
-        worker.turn().unwrap();
+        worker.iterate().unwrap();
         time.pass(100);
     }
     scripted.with(|script| script.rebuilt.clone())
@@ -194,7 +194,7 @@ fn a_batch_of_nothing_but_stale_events_is_followed_by_a_pause() {
         let live = Event { fd: handle.number(), generation: handle.generation(), events: Events::READY_R };
         let batch = [vec![stale; stale_events], vec![live; live_events]].concat();
         scripted.with(|script| script.waits.push(Ok(batch)));
-        Worker::new(&context, scripted.poller(), None).turn().unwrap();
+        Worker::new(&context, scripted.poller(), None).iterate().unwrap();
         let counters = context.activity().snapshot();
         let expected = (waits, pause);
         assert_eq!((counters.poll_io, counters.poll_pause), expected, "{stale_events} and {live_events}");
@@ -211,7 +211,7 @@ fn a_wait_that_reaches_the_time_of_a_timer_is_counted() {
     let expired = [4, 1].map(|waited| {
         let time = time.clone();
         scripted.with(|script| script.meanwhile = Some(Box::new(move || time.pass(waited))));
-        worker.turn().unwrap();
+        worker.iterate().unwrap();
         context.activity().snapshot().poll_exp
     });
     assert_eq!(expired, [0, 1], "after 4 ms, and after 5");
@@ -227,7 +227,7 @@ fn a_poller_that_cannot_be_replaced_is_kept_and_tried_again() {
     let mut worker = Worker::new(&context, scripted.poller(), None);
     let mut turn = |milliseconds| {
         scripted.with(|script| script.waits.push(Ok(vec![stale])));
-        worker.turn().unwrap();
+        worker.iterate().unwrap();
         time.pass(milliseconds);
         scripted.with(|script| script.rebuilt.len())
     };
@@ -250,7 +250,7 @@ fn a_forked_child_without_a_poller_of_its_own_does_not_wait_and_goes_on() {
         context.core().post(context.id(), move |_| {
             count.fetch_add(1, Ordering::SeqCst);
         });
-        worker.turn().unwrap();
+        worker.iterate().unwrap();
         assert_eq!(scripted.with(|script| script.timeouts.len()), expected);
     }
     assert_eq!(ran.load(Ordering::SeqCst), 3, "tasks run meanwhile");
@@ -278,11 +278,11 @@ fn a_wait_ends_when_the_next_timer_is_due_whatever_ran_before_it() {
     let busy = time.clone();
     context.core().post(context.id(), move |_| busy.pass(30));
     let mut worker = Worker::new(&context, scripted.poller(), None);
-    worker.turn().unwrap();
+    worker.iterate().unwrap();
     let waited = scripted.with(|script| script.timeouts.pop()).unwrap();
     assert_eq!(waited, Duration::from_millis(70), "of 200, 130 have passed at work");
     time.pass(70);
-    worker.turn().unwrap();
+    worker.iterate().unwrap();
     assert_eq!(*fired.borrow(), [("works", 30), ("late", 200), ("last", 200)]);
     assert_eq!(scripted.with(|script| script.timeouts.pop()), Some(LONGEST_WAIT));
 }
@@ -300,7 +300,7 @@ fn work_between_two_timers_does_not_add_up_to_a_drift() {
             context.after(Duration::from_millis(40), |_| {});
         });
         context.core().post(context.id(), move |_| work.pass(20));
-        worker.turn().unwrap();
+        worker.iterate().unwrap();
         let waited = scripted.with(|script| script.timeouts.pop()).unwrap();
         time.pass(waited.as_millis() as u32);
     }
@@ -313,7 +313,7 @@ fn a_delay_without_end_is_a_timer_that_never_fires() {
     let scripted = Scripted::default();
     let mut worker = Worker::new(&context, scripted.poller(), None);
     context.after(Duration::MAX, |_| panic!("never"));
-    worker.turn().unwrap();
+    worker.iterate().unwrap();
     assert_eq!(scripted.with(|script| script.timeouts.pop()), Some(LONGEST_WAIT));
 }
 
@@ -324,7 +324,7 @@ fn a_thread_whose_waits_fail_for_lack_of_memory_goes_on() {
     let failures = 2 * LOST as usize;
     scripted.with(|script| script.waits = (0..failures).map(|_| Err(Errno::ENOMEM.into())).collect());
     let mut worker = Worker::new(&context, scripted.poller(), None);
-    (0..=failures).for_each(|_| worker.turn().unwrap());
+    (0..=failures).for_each(|_| worker.iterate().unwrap());
     let counters = context.activity().snapshot();
     assert_eq!(counters.poll_error, failures as u64);
     let paused: u64 = (1..=failures as u64).map(|failure| failure.min(10)).sum();
@@ -343,7 +343,7 @@ fn a_thread_whose_poller_is_gone_ends_and_one_that_recovers_does_not() {
         }
         scripted.with(|script| script.waits.extend((0..2).map(failure)));
         let mut worker = Worker::new(&context, scripted.poller(), None);
-        let ended = (0..=LOST).find_map(|_| worker.turn().err());
+        let ended = (0..=LOST).find_map(|_| worker.iterate().err());
         assert_eq!(ended.is_some(), !recovers, "{ended:?}");
     }
 }
@@ -359,7 +359,7 @@ fn what_the_kernel_refuses_is_wanted_again_until_it_is_held() {
     let mut worker = Worker::new(&context, scripted.poller(), None);
     let mut held = vec![];
     for _ in 0..4 {
-        worker.turn().unwrap();
+        worker.iterate().unwrap();
         held.push(scripted.with(|script| script.holds.contains_key(&handle.number())));
         let waited = scripted.with(|script| script.timeouts.pop()).unwrap();
         time.pass(waited.as_millis() as u32);
@@ -496,7 +496,7 @@ fn a_thread_that_finds_work_does_not_sleep() {
         context.core().post(context.id(), |_| ());
     });
     let waited = [0, 1].map(|_| {
-        worker.turn().unwrap();
+        worker.iterate().unwrap();
         scripted.with(|script| script.timeouts.pop()).unwrap()
     });
     assert_eq!(waited, [Duration::ZERO, LONGEST_WAIT]);

@@ -11,7 +11,7 @@ use fd_core::ids::ThreadId;
 use fd_core::{OwnerId, state};
 use metadata::{Axes, Layer};
 
-use super::watch::Watch;
+use super::monitor::HandlerMonitor;
 use crate::catalogue::Scenario;
 use crate::descriptors;
 use crate::gate::Gate;
@@ -45,13 +45,13 @@ fn while_it_runs(
     deleter: ThreadId,
 ) -> Result<(), Failure> {
     let mut ends = pair(test.params.transport).map_err(Failure::broken)?;
-    let watch = Watch::new(&ends.near);
+    let monitor = HandlerMonitor::new(&ends.near);
     let gate = Gate::new();
     let handler = {
-        let (watch, gate) = (Arc::clone(&watch), gate.clone());
-        watch.clone().doing(move |ready| {
+        let (monitor, gate) = (Arc::clone(&monitor), gate.clone());
+        monitor.clone().doing(move |ready| {
             gate.pass();
-            watch.recorder.record(ready);
+            monitor.recorder.record(ready);
         })
     };
     let owner = OwnerId::of(&handler);
@@ -79,9 +79,9 @@ fn while_it_runs(
         format!("{:?}", answers.3),
         "a registration that is not over is not stale",
     );
-    test.check_eq("the number is open", true, descriptors::is_open(watch.number()), "S5");
+    test.check_eq("the number is open", true, descriptors::is_open(monitor.number()), "S5");
     test.check_eq("closed", 0, harness.core().registration_counts().closed - closed, "S5");
-    test.check_eq("handlers dropped", 0, watch.dropped(), "4.8");
+    test.check_eq("handlers dropped", 0, monitor.dropped(), "4.8");
     test.all_hold()?;
     let entry = harness.core().entry(handle).map_err(|stale| Failure::Wrong(stale.to_string()))?;
     test.check_eq("thread mask", 0, entry.thread_mask.bits(), "protocol 6.2");
@@ -90,19 +90,19 @@ fn while_it_runs(
     test.all_hold()?;
 
     ends.far.write_all(b"after").map_err(Failure::broken)?;
-    let number = watch.number();
+    let number = monitor.number();
     harness.wait_until("the data", || descriptors::readable(number))?;
     gate.open();
     // Nothing else happens to that thread (L4).
-    harness.wait_until("the last user closes it", || watch.dropped() > 0)?;
-    test.check_eq("bytes", "before,after".into(), watch.text(), "S5: usable until the handler returns");
-    test.check_eq("the number was open when the handler was dropped", 0, watch.open_when_dropped(), "4.8");
+    harness.wait_until("the last user closes it", || monitor.dropped() > 0)?;
+    test.check_eq("bytes", "before,after".into(), monitor.text(), "S5: usable until the handler returns");
+    test.check_eq("the number was open when the handler was dropped", 0, monitor.open_when_dropped(), "4.8");
     test.check_eq("closed", 1, harness.core().registration_counts().closed - closed, "S4");
     let closer = harness.activity(user).since(&before).fd_close;
     test.check_eq("lives ended by the user's thread", 1, closer, "L4: the last user closes");
     harness.wait_until("the peer sees the end", || ends.far.ended())?;
     harness.fence_all()?;
-    test.check_eq("handler calls", 1, watch.entered(), "S6");
+    test.check_eq("handler calls", 1, monitor.calls(), "S6");
     Ok(())
 }
 
@@ -113,12 +113,12 @@ fn after_it_returned(
     user: ThreadId,
     deleter: ThreadId,
 ) -> Result<(), Failure> {
-    for point in [Point::ReportHandlerDone, Point::LeaveBegun, Point::LeaveRunningCleared] {
+    for point in [Point::ReportHandlerDone, Point::ExitBegun, Point::ExitRunningCleared] {
         let mut ends = pair(test.params.transport).map_err(Failure::broken)?;
-        let watch = Watch::new(&ends.near);
+        let monitor = HandlerMonitor::new(&ends.near);
         let checkpoints = Checkpoints::watch();
-        let gate = checkpoints.gate(point, watch.number());
-        let handle = harness.insert(ends.near, watch.recording(), user)?;
+        let gate = checkpoints.gate(point, monitor.number());
+        let handle = harness.insert(ends.near, monitor.recording(), user)?;
         harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
         ends.far.write_all(b"x").map_err(Failure::broken)?;
         if !gate.wait_for(1) {
@@ -128,14 +128,14 @@ fn after_it_returned(
         harness.core().post(deleter, move |context| {
             let _ = tell.send(context.registration(handle).delete());
         });
-        if point == Point::LeaveRunningCleared {
+        if point == Point::ExitRunningCleared {
             // The deleter is the last user here, and waits for the one that is about to look (L7).
             harness
                 .wait_until("the deleter ends the registration", || harness.core().entry(handle).is_err())?;
             test.check_eq(
                 "the number is open",
                 true,
-                descriptors::is_open(watch.number()),
+                descriptors::is_open(monitor.number()),
                 "S5: still pinned",
             );
             gate.open();
@@ -144,11 +144,11 @@ fn after_it_returned(
             told.recv_timeout(patience()).map_err(|_| Failure::Wrong("the deleter hangs".into()))?;
         test.check_eq(format!("delete at {point:?}"), "Ok(())".into(), format!("{deleted:?}"), "bug 45");
         gate.open();
-        harness.wait_until(&format!("the close after a delete at {point:?}"), || watch.dropped() > 0)?;
+        harness.wait_until(&format!("the close after a delete at {point:?}"), || monitor.dropped() > 0)?;
         drop(checkpoints);
         harness.wait_until("the peer sees the end", || ends.far.ended())?;
         harness.fence_all()?;
-        test.check_eq("handler calls", 1, watch.entered(), "S6");
+        test.check_eq("handler calls", 1, monitor.calls(), "S6");
     }
     Ok(())
 }

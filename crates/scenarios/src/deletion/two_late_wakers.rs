@@ -13,7 +13,7 @@ use fd_core::hooks::checkpoint::Point;
 use fd_core::ids::ThreadId;
 use metadata::{Axes, Layer};
 
-use super::watch::Watch;
+use super::monitor::HandlerMonitor;
 use crate::catalogue::Scenario;
 use crate::harness::Harness;
 use crate::interleaving::Interleaving;
@@ -34,8 +34,8 @@ const REPORT: [Point; 5] = [
     Point::ReportBeforeRunning,
     Point::ReportRunningSet,
     Point::ReportHandlerDone,
-    Point::LeaveBegun,
-    Point::LeaveRunningCleared,
+    Point::ExitBegun,
+    Point::ExitRunningCleared,
 ];
 
 /// Where the deleter is held.
@@ -118,13 +118,13 @@ const CAST: [&str; 3] = ["first", "second", "deleter"];
 
 fn play(test: &mut TestContext, harness: &mut Harness, plan: Plan) -> Result<(), Failure> {
     let mut ends = pair(test.params.transport).map_err(Failure::broken)?;
-    let watch = Watch::new(&ends.near);
+    let monitor = HandlerMonitor::new(&ends.near);
     // Hundreds of rounds: no TIME_WAIT is left behind.
     let options = InsertOptions { reset_on_close: true, ..harness.options() };
     let both = plan.wakers[0].mask().or(plan.wakers[1].mask());
     let handle = harness
         .core()
-        .insert(ends.near, watch.recording(), plan.wakers[0].group(), both, options)
+        .insert(ends.near, monitor.recording(), plan.wakers[0].group(), both, options)
         .map_err(Failure::broken)?;
     harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
     // Whichever thread was woken has done the update, for all if the backend shares what it polls; then both of the two go
@@ -160,13 +160,13 @@ fn play(test: &mut TestContext, harness: &mut Harness, plan: Plan) -> Result<(),
         .we("see-second-go", || see("the second late thread goes on", &|| turned(1)))
         .we("see-deleter-go", || see("the deleter goes on", &|| deleted.load(Ordering::SeqCst)))
         .play(test, harness, &plan.drawing())?;
-    harness.wait_until(&format!("the close: {plan:?}"), || watch.dropped() > 0)?;
+    harness.wait_until(&format!("the close: {plan:?}"), || monitor.dropped() > 0)?;
     let ran = plan.handlers_run();
-    test.check_eq(format!("handler calls: {plan:?}"), ran, watch.entered(), "S6");
-    test.check_eq(format!("handlers dropped: {plan:?}"), 1, watch.dropped(), "S4");
+    test.check_eq(format!("handler calls: {plan:?}"), ran, monitor.calls(), "S6");
+    test.check_eq(format!("handlers dropped: {plan:?}"), 1, monitor.dropped(), "S4");
     test.check_eq(format!("closed: {plan:?}"), 1, harness.core().registration_counts().closed - closed, "S4");
     test.all_hold()?;
     harness.fence_all()?;
-    test.check_eq(format!("handler calls afterwards: {plan:?}"), ran, watch.entered(), "S6");
+    test.check_eq(format!("handler calls afterwards: {plan:?}"), ran, monitor.calls(), "S6");
     harness.wait_until("the peer sees the end", || ends.far.ended())
 }

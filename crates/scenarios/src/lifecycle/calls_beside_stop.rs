@@ -64,9 +64,9 @@ const STEPS: [(Call, Point); 20] = [
     (Call::Report, Point::ReportBeforeRunning),
     (Call::Report, Point::ReportRunningSet),
     (Call::Report, Point::ReportHandlerDone),
-    (Call::Report, Point::LeaveRunningCleared),
+    (Call::Report, Point::ExitRunningCleared),
     (Call::Update, Point::ApplyBegun),
-    (Call::Sleep, Point::TurnDone),
+    (Call::Sleep, Point::WorkDone),
     (Call::Sleep, Point::SleepAnnounced),
     (Call::Sleep, Point::BeforeWait),
 ];

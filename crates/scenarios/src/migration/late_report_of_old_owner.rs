@@ -8,7 +8,7 @@ use fd_core::error::MoveError;
 use fd_core::hooks::checkpoint::Point;
 use metadata::{Axes, Layer};
 
-use super::{Route, Subject, answered, routes, told, untouched};
+use super::{Route, Endpoint, check_answer, routes, reads_by_thread, check_unchanged};
 use crate::catalogue::Scenario;
 use crate::descriptors;
 use crate::harness::Harness;
@@ -52,14 +52,14 @@ fn lost_before_running(
 ) -> Result<(), Failure> {
     let (old, new) = (route.from, route.to);
     let at = |what: &str| format!("taken before the report is running: {what}");
-    let mut subject = Subject::start(test, harness, old)?;
+    let mut endpoint = Endpoint::start(test, harness, old)?;
     let counted = harness.activity(old);
-    let late = points.hold(old, Point::ReportBeforeRunning, subject.handle.number());
-    subject.write(b"one")?;
+    let late = points.hold(old, Point::ReportBeforeRunning, endpoint.handle.number());
+    endpoint.write(b"one")?;
     late.reached()?;
-    answered(test, at("takeover"), Ok(()), subject.take(harness, new)?, "protocol 8.2: nobody is running")?;
+    check_answer(test, at("takeover"), Ok(()), endpoint.take_over(harness, new)?, "protocol 8.2: nobody is running")?;
     late.release();
-    lost(test, harness, &at, subject, route, counted.poll_skip)
+    lost(test, harness, &at, endpoint, route, counted.poll_skip)
 }
 
 /// The report arrives while the takeover is between two of its steps.
@@ -72,8 +72,8 @@ fn lost_within_takeover(
 ) -> Result<(), Failure> {
     let (old, new) = (route.from, route.to);
     let at = |what: &str| format!("report at {window:?}: {what}");
-    let mut subject = Subject::start(test, harness, old)?;
-    let (handle, owner) = (subject.handle, subject.owner);
+    let mut endpoint = Endpoint::start(test, harness, old)?;
+    let (handle, owner) = (endpoint.handle, endpoint.owner);
     let counted = harness.activity(old);
     let taking = points.hold(new, window, handle.number());
     let (answer, take) = std::sync::mpsc::channel();
@@ -84,21 +84,21 @@ fn lost_within_takeover(
     if window == Point::TakeoverRunningSet {
         // Allowed still, but not alone: it must wait for the new mask, and not run meanwhile.
         let late = points.hold(old, Point::ReportRunningSet, handle.number());
-        subject.write(b"one")?;
+        endpoint.write(b"one")?;
         late.reached()?;
         late.release();
     } else {
         // Not allowed any more: it goes on at once, though the takeover does not (L7, bug 67).
-        subject.write(b"one")?;
+        endpoint.write(b"one")?;
         harness.fence(old)?;
-        test.check_eq(at("reports so far"), 0, subject.recorder.reports(), "S3");
+        test.check_eq(at("reports so far"), 0, endpoint.recorder.reports(), "S3");
     }
     taking.release();
     let taken = take
         .recv_timeout(crate::test_context::patience())
         .map_err(|_| Failure::Wrong(at("the takeover did not end")))?;
-    answered(test, at("takeover"), Ok(()), taken, "L9")?;
-    lost(test, harness, &at, subject, route, counted.poll_skip)
+    check_answer(test, at("takeover"), Ok(()), taken, "L9")?;
+    lost(test, harness, &at, endpoint, route, counted.poll_skip)
 }
 
 /// After a report that lost: it was skipped once, and the new owner gets the data.
@@ -106,27 +106,27 @@ fn lost(
     test: &mut TestContext,
     harness: &mut Harness,
     at: &dyn Fn(&str) -> String,
-    subject: Subject,
+    endpoint: Endpoint,
     route: Route,
     skipped_before: u64,
 ) -> Result<(), Failure> {
     let (old, new) = (route.from, route.to);
     harness.fence_all()?;
-    test.check_eq(at("reports before anybody wants it"), 0, subject.recorder.reports(), "S3, bug 66");
+    test.check_eq(at("reports before anybody wants it"), 0, endpoint.recorder.reports(), "S3, bug 66");
     test.cost_eq(
         at("reports skipped"),
         1,
         harness.activity(old).poll_skip - skipped_before,
         "protocol 4.5, L5",
     );
-    let entry = harness.entry(subject.handle)?;
+    let entry = harness.entry(endpoint.handle)?;
     test.check_eq(at("thread mask"), new.mask().bits(), entry.thread_mask.bits(), "S3");
     test.check_eq(at("running"), 0, entry.running.bits(), "L9: no running bit is left behind");
-    subject.want(harness, new)?;
-    subject.wait_for_bytes(harness, b"one")?;
+    endpoint.want(harness, new)?;
+    endpoint.wait_for_bytes(harness, b"one")?;
     harness.fence_all()?;
-    test.check_eq(at("reports"), format!("{new}:one"), told(&subject.recorder.seen()), "S1, S3");
-    subject.end(harness)
+    test.check_eq(at("reports"), format!("{new}:one"), reads_by_thread(&endpoint.recorder.seen()), "S1, S3");
+    endpoint.end(harness)
 }
 
 /// Somebody in a report cannot be robbed. To change the group even its reference is in the way.
@@ -139,19 +139,19 @@ fn refused_while_reporting(
 ) -> Result<(), Failure> {
     let (old, new) = (route.from, route.to);
     let at = |what: &str| format!("{}, taken at {window:?}: {what}", route.name);
-    let mut subject = Subject::start(test, harness, old)?;
-    let late = points.hold(old, window, subject.handle.number());
-    subject.write(b"one")?;
+    let mut endpoint = Endpoint::start(test, harness, old)?;
+    let late = points.hold(old, window, endpoint.handle.number());
+    endpoint.write(b"one")?;
     late.reached()?;
-    let before = harness.entry(subject.handle)?;
-    answered(test, at("takeover"), Err(MoveError::Busy), subject.take(harness, new)?, "S2, L7")?;
-    untouched(test, at("entry"), before, harness.entry(subject.handle)?, "S2, bug 53")?;
+    let before = harness.entry(endpoint.handle)?;
+    check_answer(test, at("takeover"), Err(MoveError::Busy), endpoint.take_over(harness, new)?, "S2, L7")?;
+    check_unchanged(test, at("entry"), before, harness.entry(endpoint.handle)?, "S2, bug 53")?;
     late.release();
-    subject.wait_for_bytes(harness, b"one")?;
+    endpoint.wait_for_bytes(harness, b"one")?;
     harness.fence_all()?;
-    test.check_eq(at("reports"), format!("{old}:one"), told(&subject.recorder.seen()), "S2, S3");
-    answered(test, at("takeover afterwards"), Ok(()), subject.take(harness, new)?, "L9")?;
-    subject.end(harness)
+    test.check_eq(at("reports"), format!("{old}:one"), reads_by_thread(&endpoint.recorder.seen()), "S2, S3");
+    check_answer(test, at("takeover afterwards"), Ok(()), endpoint.take_over(harness, new)?, "L9")?;
+    endpoint.end(harness)
 }
 
 /// The handler has run and its running bit is gone, and the report has not looked at the mask again: free to take.
@@ -163,19 +163,19 @@ fn taken_at_the_exit(
 ) -> Result<(), Failure> {
     let (old, new) = (route.from, route.to);
     let at = |what: &str| format!("taken at the exit: {what}");
-    let mut subject = Subject::start(test, harness, old)?;
-    let leaving = points.hold(old, Point::LeaveRunningCleared, subject.handle.number());
-    subject.write(b"one")?;
+    let mut endpoint = Endpoint::start(test, harness, old)?;
+    let leaving = points.hold(old, Point::ExitRunningCleared, endpoint.handle.number());
+    endpoint.write(b"one")?;
     leaving.reached()?;
-    answered(test, at("takeover"), Ok(()), subject.take(harness, new)?, "L9")?;
-    subject.want(harness, new)?;
-    subject.write(b"two")?;
-    subject.wait_for_bytes(harness, b"onetwo")?;
+    check_answer(test, at("takeover"), Ok(()), endpoint.take_over(harness, new)?, "L9")?;
+    endpoint.want(harness, new)?;
+    endpoint.write(b"two")?;
+    endpoint.wait_for_bytes(harness, b"onetwo")?;
     leaving.release();
     harness.fence_all()?;
-    test.check_eq(at("reports"), format!("{old}:one {new}:two"), told(&subject.recorder.seen()), "S1, S3");
-    test.check_eq(at("active"), 1, harness.entry(subject.handle)?.state & fd_core::state::ACTIVE, "bug 53");
-    subject.end(harness)
+    test.check_eq(at("reports"), format!("{old}:one {new}:two"), reads_by_thread(&endpoint.recorder.seen()), "S1, S3");
+    test.check_eq(at("active"), 1, harness.entry(endpoint.handle)?.state & fd_core::state::ACTIVE, "bug 53");
+    endpoint.end(harness)
 }
 
 /// Suspect 20. The old owner lost, and has given up its running bit; the new owner has set the token of its delete and
@@ -188,13 +188,13 @@ fn leaving_under_delete(
 ) -> Result<(), Failure> {
     let (old, new) = (route.from, route.to);
     let at = |what: &str| format!("leaving under the new owner's delete: {what}");
-    let mut subject = Subject::start(test, harness, old)?;
-    let handle = subject.handle;
+    let mut endpoint = Endpoint::start(test, harness, old)?;
+    let handle = endpoint.handle;
     let late = points.hold(old, Point::ReportBeforeRunning, handle.number());
-    subject.write(b"one")?;
+    endpoint.write(b"one")?;
     late.reached()?;
-    answered(test, at("takeover"), Ok(()), subject.take(harness, new)?, "L9")?;
-    let leaving = points.hold(old, Point::LeaveRunningCleared, handle.number());
+    check_answer(test, at("takeover"), Ok(()), endpoint.take_over(harness, new)?, "L9")?;
+    let leaving = points.hold(old, Point::ExitRunningCleared, handle.number());
     late.release();
     leaving.reached()?;
     let deleting = points.hold(new, Point::DeleteTokenSet, handle.number());
@@ -239,6 +239,6 @@ fn leaving_under_delete(
         descriptors::is_open(handle.number()),
         "L4",
     );
-    test.check_eq(at("reports"), 0, subject.recorder.reports(), "S3");
+    test.check_eq(at("reports"), 0, endpoint.recorder.reports(), "S3");
     Ok(())
 }

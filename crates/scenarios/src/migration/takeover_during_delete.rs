@@ -10,7 +10,7 @@ use fd_core::hooks::checkpoint::Point;
 use fd_core::ids::ThreadId;
 use metadata::{Axes, Layer};
 
-use super::{Route, Subject, answered, routes};
+use super::{Route, Endpoint, check_answer, routes};
 use crate::catalogue::Scenario;
 use crate::descriptors;
 use crate::harness::Harness;
@@ -59,38 +59,38 @@ fn delete_held(
 ) -> Result<(), Failure> {
     let (owner, taker) = (route.from, route.to);
     let at = |what: &str| format!("{}, delete at {window:?}: {what}", route.name);
-    let subject = Subject::start(test, harness, owner)?;
-    let number = subject.handle.number();
+    let endpoint = Endpoint::start(test, harness, owner)?;
+    let number = endpoint.handle.number();
     let closes = Closes::so_far(harness, route);
     let deleting = points.hold(owner, window, number);
-    let deleted = delete_on(harness, &subject, owner);
+    let deleted = delete_on(harness, &endpoint, owner);
     deleting.reached()?;
     let (taken, expected, closer) = match (route.crosses(), window) {
         // The deleter's reference keeps the group word from being locked.
         (true, _) => {
-            let taken = subject.take(harness, taker)?;
+            let taken = endpoint.take_over(harness, taker)?;
             deleting.release();
             (taken, Err(MoveError::Busy), Closer::Deleter)
         }
         // The mask is still there: the takeover comes first, and the delete ends what it took.
         (false, Point::DeleteTokenSet) => {
-            let taken = subject.take(harness, taker)?;
+            let taken = endpoint.take_over(harness, taker)?;
             deleting.release();
             (taken, Ok(()), Closer::Deleter)
         }
         // Both give up at the same time; whoever closes waits for the other's reference.
         (false, _) => {
-            let leaving = points.hold(taker, Point::LeaveRunningCleared, number);
-            let taken = take_on(harness, &subject, taker);
+            let leaving = points.hold(taker, Point::ExitRunningCleared, number);
+            let taken = take_on(harness, &endpoint, taker);
             leaving.reached()?;
             deleting.release();
             leaving.release();
             (answer(&taken)?, Err(MoveError::Deleted), Closer::Either)
         }
     };
-    answered(test, at("takeover"), expected, taken, "protocol 8.3, L7")?;
+    check_answer(test, at("takeover"), expected, taken, "protocol 8.3, L7")?;
     test.check_eq(at("delete"), "Ok(())".into(), format!("{:?}", answer(&deleted)?), "protocol 6");
-    closed_once(test, harness, &at, &subject, closes, closer)
+    closed_once(test, harness, &at, &endpoint, closes, closer)
 }
 
 /// A takeover stops half-way, and the owner deletes.
@@ -103,21 +103,21 @@ fn takeover_held(
 ) -> Result<(), Failure> {
     let (owner, taker) = (route.from, route.to);
     let at = |what: &str| format!("takeover at {window:?}: {what}");
-    let subject = Subject::start(test, harness, owner)?;
+    let endpoint = Endpoint::start(test, harness, owner)?;
     let closes = Closes::so_far(harness, route);
-    let taking = points.hold(taker, window, subject.handle.number());
-    let taken = take_on(harness, &subject, taker);
+    let taking = points.hold(taker, window, endpoint.handle.number());
+    let taken = take_on(harness, &endpoint, taker);
     taking.reached()?;
-    let deleted = answer(&delete_on(harness, &subject, owner))?;
+    let deleted = answer(&delete_on(harness, &endpoint, owner))?;
     test.check_eq(
         at("delete"),
         "Ok(())".into(),
         format!("{deleted:?}"),
         "protocol 6.3, L7: it does not wait",
     );
-    let open = descriptors::is_open(subject.handle.number());
+    let open = descriptors::is_open(endpoint.handle.number());
     test.check_eq(at("the number is open while the taker is at work"), true, open, "S5");
-    let again = harness.core().registration(subject.handle).delete();
+    let again = harness.core().registration(endpoint.handle).delete();
     test.check_eq(
         at("a second delete"),
         "Err(AlreadyDeleted)".into(),
@@ -126,8 +126,8 @@ fn takeover_held(
     );
     taking.release();
     let expected = if window == Point::TakeoverRunningSet { Err(MoveError::Deleted) } else { Ok(()) };
-    answered(test, at("takeover"), expected, answer(&taken)?, "protocol 8.3")?;
-    closed_once(test, harness, &at, &subject, closes, Closer::Taker)
+    check_answer(test, at("takeover"), expected, answer(&taken)?, "protocol 8.3")?;
+    closed_once(test, harness, &at, &endpoint, closes, Closer::Taker)
 }
 
 /// How often the process, the owner and the taker have closed.
@@ -150,7 +150,7 @@ fn closed_once(
     test: &mut TestContext,
     harness: &mut Harness,
     at: &dyn Fn(&str) -> String,
-    subject: &Subject,
+    endpoint: &Endpoint,
     before: Closes,
     closer: Closer,
 ) -> Result<(), Failure> {
@@ -173,16 +173,16 @@ fn closed_once(
         "S4, L4",
         holds,
     );
-    let open = descriptors::is_open(subject.handle.number());
+    let open = descriptors::is_open(endpoint.handle.number());
     test.check_eq(at("the number is open afterwards"), false, open, "L4");
-    let late = subject.take(harness, before.route.to)?;
+    let late = endpoint.take_over(harness, before.route.to)?;
     let holds = matches!(late, Err(MoveError::Stale(_)));
     test.check(at("takeover afterwards"), "stale", format!("{late:?}"), "S6", holds);
     Ok(())
 }
 
-fn take_on(harness: &Harness, subject: &Subject, thread: ThreadId) -> Receiver<Result<(), MoveError>> {
-    let (handle, owner) = (subject.handle, subject.owner);
+fn take_on(harness: &Harness, endpoint: &Endpoint, thread: ThreadId) -> Receiver<Result<(), MoveError>> {
+    let (handle, owner) = (endpoint.handle, endpoint.owner);
     let (answer, answers) = channel();
     harness.core().post(thread, move |context| {
         let _ = answer.send(context.takeover(handle, owner));
@@ -192,10 +192,10 @@ fn take_on(harness: &Harness, subject: &Subject, thread: ThreadId) -> Receiver<R
 
 fn delete_on(
     harness: &Harness,
-    subject: &Subject,
+    endpoint: &Endpoint,
     thread: ThreadId,
 ) -> Receiver<Result<(), fd_core::error::DeleteError>> {
-    let handle = subject.handle;
+    let handle = endpoint.handle;
     let (answer, answers) = channel();
     harness.core().post(thread, move |context| {
         let _ = answer.send(context.registration(handle).delete());

@@ -152,7 +152,7 @@ fn delay(point: Point) {
     let window = [
         Point::ReportBeforeRunning,
         Point::ReportRunningSet,
-        Point::LeaveRunningCleared,
+        Point::ExitRunningCleared,
         Point::TakeoverRunningSet,
         Point::TakeoverMaskSet,
         Point::AfterWait,

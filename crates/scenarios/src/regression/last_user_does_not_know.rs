@@ -8,7 +8,7 @@ use metadata::{Axes, Layer, Transport};
 use super::about;
 use crate::catalogue::Scenario;
 use crate::harness::Harness;
-use crate::migration::Subject;
+use crate::migration::Endpoint;
 use crate::test_context::{Failure, TestContext};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
@@ -25,7 +25,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     let runner = harness.thread(0);
     // A worker thread of the same or another group, and a thread of none.
     for deleter in [Some(harness.thread(1)), None] {
-        let mut subject = Subject::start(test, &mut harness, runner)?;
+        let mut subject = Endpoint::start(test, &mut harness, runner)?;
         let recorder = Arc::clone(&subject.recorder);
         let core = Arc::clone(harness.core());
         let before = core.registration_counts().closed;
@@ -41,7 +41,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
                 "
                 us         | runner        | deleter
                 writes     |               |
-                           | at LeaveBegun |
+                           | at ExitBegun  |
                            |               | deletes = Ok(())
                 runs = 1   |               |
                 closed = 0 |               |

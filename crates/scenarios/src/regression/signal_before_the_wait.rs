@@ -12,7 +12,7 @@ use nix::unistd::Pid;
 use super::{about, wake};
 use crate::catalogue::Scenario;
 use crate::harness::Harness;
-use crate::migration::Subject;
+use crate::migration::Endpoint;
 use crate::test_context::{Failure, TestContext};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
@@ -36,8 +36,8 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     let mut harness = Harness::start_with(test, configure, |_| Ok(()))?;
     // Signals are the first thread's.
     let (sleeper, other) = (harness.thread(0), harness.thread(1));
-    for step in ["TurnDone", "SleepAnnounced", "BeforeWait"] {
-        let subject = Subject::start(test, &mut harness, sleeper)?;
+    for step in ["WorkDone", "SleepAnnounced", "BeforeWait"] {
+        let subject = Endpoint::start(test, &mut harness, sleeper)?;
         let core = Arc::clone(harness.core());
         let (before, others) = (handled.load(Ordering::SeqCst), harness.activity(other));
         let raises = || kill(Pid::this(), Signal::SIGUSR1).map_err(Failure::broken);

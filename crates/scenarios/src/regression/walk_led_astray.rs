@@ -9,7 +9,7 @@ use metadata::{Axes, Layer, Mode, Transport};
 use super::{about, two_of_a_group, wake};
 use crate::catalogue::Scenario;
 use crate::harness::Harness;
-use crate::migration::Subject;
+use crate::migration::Endpoint;
 use crate::recorder::Recorder;
 use crate::test_context::{Failure, TestContext};
 use crate::transport::pair;
@@ -32,7 +32,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
         let ends = pair(test.params.transport).map_err(Failure::broken)?;
         let recorder = Recorder::new();
         let handle = harness.insert(ends.near, recorder.clone(), thread)?;
-        listed.push(Subject { handle, owner: recorder.id(), recorder, far: ends.far });
+        listed.push(Endpoint { handle, owner: recorder.id(), recorder, far: ends.far });
     }
     harness.fence_all()?;
     let handles: Vec<_> = listed.iter().map(|subject| subject.handle).collect();
@@ -56,8 +56,8 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
             "
             us                     | walker        | other
             wakes                  |               |
-                                   | at TurnDone   |
-                                   |               | at TurnDone
+                                   | at WorkDone   |
+                                   |               | at WorkDone
             lists-all              |               |
                                    | at WalkAt     |
                                    |               | at BeforeWait

@@ -9,7 +9,7 @@ use metadata::{Axes, Layer, Transport};
 use super::{about, wake};
 use crate::catalogue::Scenario;
 use crate::harness::Harness;
-use crate::migration::Subject;
+use crate::migration::Endpoint;
 use crate::test_context::{Failure, TestContext};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
@@ -24,9 +24,9 @@ pub(crate) const SCENARIO: Scenario = Scenario {
 fn run(test: &mut TestContext) -> Result<(), Failure> {
     let mut harness = Harness::start(test)?;
     let sleeper = harness.thread(0);
-    for step in ["TurnDone", "SleepAnnounced", "BeforeWait"] {
+    for step in ["WorkDone", "SleepAnnounced", "BeforeWait"] {
         task(test, &mut harness, step)?;
-        let mut subject = Subject::start(test, &mut harness, sleeper)?;
+        let mut subject = Endpoint::start(test, &mut harness, sleeper)?;
         let handle = subject.handle;
         harness.core().registration(handle).stop_recv().map_err(Failure::broken)?;
         // Reported once and removed, so that its next want is a change for the poller.
@@ -58,7 +58,7 @@ fn drawing(step: &str, work: &str) -> String {
 
 fn task(test: &mut TestContext, harness: &mut Harness, step: &str) -> Result<(), Failure> {
     let sleeper = harness.thread(0);
-    let subject = Subject::start(test, harness, sleeper)?;
+    let subject = Endpoint::start(test, harness, sleeper)?;
     let core = Arc::clone(harness.core());
     let done = Arc::new(AtomicU64::new(0));
     let count = Arc::clone(&done);
