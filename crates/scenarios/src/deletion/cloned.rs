@@ -4,7 +4,7 @@ use std::io::Write;
 
 use fd_core::{ActivitySnapshot, FdHandle, state};
 
-use super::watch::Watch;
+use super::monitor::HandlerMonitor;
 use crate::descriptors;
 use crate::gate::Gate;
 use crate::harness::Harness;
@@ -52,7 +52,7 @@ impl Case {
 }
 
 /// Events that the threads' pollers reported for nobody.
-pub(crate) fn for_nobody(harness: &Harness, before: &[ActivitySnapshot]) -> u64 {
+pub(crate) fn undelivered_events(harness: &Harness, before: &[ActivitySnapshot]) -> u64 {
     let since = harness
         .threads()
         .into_iter()
@@ -77,8 +77,8 @@ fn deleted(
     let everybody = harness.core().table().threads(thread.group());
     let mut ends = pair(test.params.transport).map_err(Failure::broken)?;
     let mut spare = pair(test.params.transport).map_err(Failure::broken)?;
-    let watch = Watch::new(&ends.near);
-    let handle = harness.insert_shared(ends.near, watch.recording(), thread, everybody)?;
+    let monitor = HandlerMonitor::new(&ends.near);
+    let handle = harness.insert_shared(ends.near, monitor.recording(), thread, everybody)?;
     harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
     harness.fence_all()?;
     let entry = harness.core().entry(handle).map_err(Failure::broken)?;
@@ -95,7 +95,7 @@ fn deleted(
             .map(|thread| harness.hold(thread))
             .collect::<Result<Vec<_>, _>>()?;
         ends.far.write_all(b"pending,").map_err(Failure::broken)?;
-        harness.wait_until("the data", || descriptors::readable(watch.number()))?;
+        harness.wait_until("the data", || descriptors::readable(monitor.number()))?;
         harness.core().registration(handle).delete().map_err(Failure::broken)?;
         // The kernel had it on its lists of what is ready.
         gates.iter().for_each(Gate::open);
@@ -111,28 +111,28 @@ fn deleted(
         harness.fence_all()?;
         before = snapshots(harness);
     }
-    test.check_eq(about("handlers dropped"), 1, watch.dropped(), "S4");
-    test.check_eq(about("the number is open"), false, descriptors::is_open(watch.number()), "S4");
+    test.check_eq(about("handlers dropped"), 1, monitor.dropped(), "S4");
+    test.check_eq(about("the number is open"), false, descriptors::is_open(monitor.number()), "S4");
     ends.far.write_all(b"for the copy").map_err(Failure::broken)?;
     harness.fence_all()?;
-    test.check_eq(about("handler calls"), 0, watch.entered(), "S6, bugs 1 and 76");
+    test.check_eq(about("handler calls"), 0, monitor.calls(), "S6, bugs 1 and 76");
     test.check_eq(
         about("events for nobody"),
         0,
-        for_nobody(harness, &before),
+        undelivered_events(harness, &before),
         "bugs 1 and 76: DEL before close",
     );
     test.check_eq(about("the peer sees the end"), false, ends.far.ended(), "close(2): the file lives on");
 
     // The number's next registration is not troubled by the old file.
-    let next = Watch::at(watch.number());
-    let near = at_number(spare.near, watch.number()).map_err(Failure::broken)?;
+    let next = HandlerMonitor::at(monitor.number());
+    let near = at_number(spare.near, monitor.number()).map_err(Failure::broken)?;
     let handle = harness.insert_shared(near, next.recording(), thread, everybody)?;
     harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
     ends.far.write_all(b", again").map_err(Failure::broken)?;
     harness.fence_all()?;
-    test.check_eq(about("calls of the next registration's handler"), 0, next.entered(), "S7");
-    test.check_eq(about("events for nobody, later"), 0, for_nobody(harness, &before), "L5");
+    test.check_eq(about("calls of the next registration's handler"), 0, next.calls(), "S7");
+    test.check_eq(about("events for nobody, later"), 0, undelivered_events(harness, &before), "L5");
     spare.far.write_all(b"next").map_err(Failure::broken)?;
     harness.wait_until("the next registration's data", || next.text() == "next")?;
     harness.core().registration(handle).delete().map_err(Failure::broken)?;

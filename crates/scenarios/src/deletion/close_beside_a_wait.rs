@@ -13,7 +13,7 @@ use std::time::Instant;
 use fastrand::Rng;
 use metadata::{Axes, Layer, Mode, Transport};
 
-use super::watch::Watch;
+use super::monitor::HandlerMonitor;
 use crate::catalogue::Scenario;
 use crate::harness::Harness;
 use crate::test_context::{Failure, TestContext, patience};
@@ -50,11 +50,11 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     while rounds < ROUNDS && Instant::now() < enough {
         rounds += 1;
         let mut ends = pair(test.params.transport).map_err(Failure::broken)?;
-        let watch = Watch::new(&ends.near);
+        let monitor = HandlerMonitor::new(&ends.near);
         let heard = Arc::new(AtomicBool::new(false));
         let handler = {
-            let (recorder, heard) = (Arc::clone(&watch), Arc::clone(&heard));
-            watch.doing(move |ready| {
+            let (recorder, heard) = (Arc::clone(&monitor), Arc::clone(&heard));
+            monitor.doing(move |ready| {
                 recorder.recorder.record(ready);
                 heard.store(true, Ordering::SeqCst);
             })
@@ -81,7 +81,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
         }
         let closed_there = harness.activity(thread).fd_close;
         harness.core().registration(handle).delete().map_err(Failure::broken)?;
-        harness.wait_until("the close", || watch.dropped() > 0)?;
+        harness.wait_until("the close", || monitor.dropped() > 0)?;
         by_the_deleter += u64::from(harness.activity(thread).fd_close == closed_there);
         // Nothing wakes anybody from here on.
         harness.wait_until(&format!("round {rounds}: the peer sees the end"), || ends.far.ended())?;

@@ -15,8 +15,8 @@ use fd_core::ids::ThreadId;
 use metadata::{Axes, Layer, Transport};
 
 use super::children::BeforeExec;
-use super::cloned::{for_nobody, snapshots};
-use super::watch::Watch;
+use super::cloned::{snapshots, undelivered_events};
+use super::monitor::HandlerMonitor;
 use crate::catalogue::Scenario;
 use crate::harness::Harness;
 use crate::hold::Checkpoints;
@@ -69,15 +69,15 @@ fn deleting_itself(
     test: &TestContext,
     harness: &Harness,
     thread: ThreadId,
-) -> Result<(Arc<Watch>, Far), Failure> {
+) -> Result<(Arc<HandlerMonitor>, Far), Failure> {
     let ends = pair(test.params.transport).map_err(Failure::broken)?;
-    let watch = Watch::new(&ends.near);
-    let handler = watch.doing(|ready: &ReadyGuard<'_>| {
+    let monitor = HandlerMonitor::new(&ends.near);
+    let handler = monitor.doing(|ready: &ReadyGuard<'_>| {
         let _ = ready.registration().delete();
     });
     let handle = harness.insert(ends.near, handler, thread)?;
     harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
-    Ok((watch, ends.far))
+    Ok((monitor, ends.far))
 }
 
 /// A child stays between its fork and its exec while its parent's thread closes, and is reported to.
@@ -90,16 +90,16 @@ fn held_before_exec(test: &mut TestContext, harness: &mut Harness, then: Then) -
     harness.fence_all()?;
     let child = BeforeExec::start()?;
     let before = snapshots(harness);
-    for (watch, far) in &mut subjects {
+    for (monitor, far) in &mut subjects {
         far.write_all(b"one").map_err(Failure::broken)?;
-        harness.wait_until("the close", || watch.dropped() > 0)?;
+        harness.wait_until("the close", || monitor.dropped() > 0)?;
     }
     // What is closed is reported in several batches. No number is left to remove it by.
     for _ in 0..4 {
         subjects.iter_mut().try_for_each(|(_, far)| far.write_all(b"more")).map_err(Failure::broken)?;
         harness.fence_all()?;
     }
-    test.count("events for nobody beside the held child", for_nobody(harness, &before));
+    test.count("events for nobody beside the held child", undelivered_events(harness, &before));
     let ended = subjects.iter().filter(|(_, far)| far.ended()).count();
     test.check_eq("peers that see the end before the exec", 0, ended, "fork(2): the child has copies");
     test.check_eq("pollers replaced beside the held child", 0, rebuilt(harness), "core 2");
@@ -121,7 +121,12 @@ fn held_before_exec(test: &mut TestContext, harness: &mut Harness, then: Then) -
     harness.fence_all()?;
     let later = snapshots(harness);
     harness.fence_all()?;
-    test.check_eq("events for nobody after the exec", 0, for_nobody(harness, &later), "L5: then quiet");
+    test.check_eq(
+        "events for nobody after the exec",
+        0,
+        undelivered_events(harness, &later),
+        "L5: then quiet",
+    );
     drop(lives_on);
     Ok(())
 }
@@ -159,7 +164,7 @@ fn all_the_time(test: &mut TestContext, harness: &mut Harness) -> Result<(), Fai
     test.count("children", children.load(Ordering::SeqCst));
     test.count("closes beside children", rounds * CLOSES as u64);
     test.count("updates of the pollers", updates);
-    test.count("events for nobody", for_nobody(harness, &before));
+    test.count("events for nobody", undelivered_events(harness, &before));
     Ok(())
 }
 

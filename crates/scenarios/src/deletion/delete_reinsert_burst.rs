@@ -10,7 +10,7 @@ use fd_core::ids::{ThreadId, ThreadMask};
 use fd_core::{Context, FdHandle, InsertOptions, ReadyGuard};
 use metadata::{Axes, Layer};
 
-use super::watch::Watch;
+use super::monitor::HandlerMonitor;
 use crate::catalogue::Scenario;
 use crate::harness::Harness;
 use crate::test_context::{Failure, TestContext};
@@ -63,10 +63,10 @@ fn burst(
     let mut ends = pair(test.params.transport).map_err(Failure::broken)?;
     // Never polled: a registration that ends in the turn that began it does not get as far as the kernel.
     let (idle, keep) = std::io::pipe().map_err(Failure::broken)?;
-    let watch = Watch::new(&ends.near);
-    let handler = watch.recording();
+    let monitor = HandlerMonitor::new(&ends.near);
+    let handler = monitor.recording();
     let last = if last_shared { everybody } else { thread.mask() };
-    let (number, options, near) = (watch.number(), harness.options(), ends.near);
+    let (number, options, near) = (monitor.number(), harness.options(), ends.near);
     let mut random = fastrand::Rng::with_seed(test.seed);
     harness.fence_all()?;
     let before = harness.activity(thread);
@@ -103,12 +103,12 @@ fn burst(
     test.cost_eq(about("updates of lives that were over"), private, dropped, "S8, S16: one each, none lost");
 
     ends.far.write_all(b"once").map_err(Failure::broken)?;
-    harness.wait_until(&about("the report"), || watch.text() == "once")?;
+    harness.wait_until(&about("the report"), || monitor.text() == "once")?;
     harness.fence_all()?;
-    let with_data = watch.recorder.seen().iter().filter(|seen| !seen.bytes.is_empty()).count();
+    let with_data = monitor.recorder.seen().iter().filter(|seen| !seen.bytes.is_empty()).count();
     test.check_eq(about("reports with data"), 1, with_data, "S7");
     if last == thread.mask() {
-        test.check_eq(about("reports"), 1, watch.entered(), "S8: registered once");
+        test.check_eq(about("reports"), 1, monitor.calls(), "S8: registered once");
     }
     harness.core().registration(handle).delete().map_err(Failure::broken)?;
     Ok(())

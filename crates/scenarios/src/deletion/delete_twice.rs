@@ -7,7 +7,7 @@ use fd_core::error::DeleteError;
 use fd_core::hooks::checkpoint::Point;
 use metadata::{Axes, Layer};
 
-use super::watch::{Watch, delete_on};
+use super::monitor::{HandlerMonitor, delete_on};
 use crate::catalogue::Scenario;
 use crate::harness::Harness;
 use crate::hold::Checkpoints;
@@ -29,7 +29,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     for point in [Point::DeleteTokenSet, Point::DeleteMaskCleared] {
         let ends = pair(test.params.transport).map_err(Failure::broken)?;
         let mut spare = pair(test.params.transport).map_err(Failure::broken)?;
-        let (first, second) = (Watch::new(&ends.near), Watch::new(&ends.near));
+        let (first, second) = (HandlerMonitor::new(&ends.near), HandlerMonitor::new(&ends.near));
         let handle = harness.insert(ends.near, first.recording(), owner)?;
         harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
         harness.fence_all()?;
@@ -82,7 +82,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
         spare.far.write_all(b"next").map_err(Failure::broken)?;
         harness.wait_until("the next registration's data", || second.text() == "next")?;
         harness.fence_all()?;
-        test.check_eq("calls of the next registration's handler", 1, second.entered(), "protocol 2.1");
+        test.check_eq("calls of the next registration's handler", 1, second.calls(), "protocol 2.1");
         test.check_eq("closed", 1, harness.core().registration_counts().closed - closed, "S4");
         harness.core().registration(next).delete().map_err(Failure::broken)?;
     }

@@ -10,8 +10,8 @@ use fd_core::ids::ThreadId;
 use fd_core::state;
 use metadata::{Axes, Layer};
 
-use super::cloned::{for_nobody, snapshots};
-use super::watch::Watch;
+use super::cloned::{snapshots, undelivered_events};
+use super::monitor::HandlerMonitor;
 use crate::catalogue::Scenario;
 use crate::descriptors;
 use crate::gate::Gate;
@@ -63,9 +63,9 @@ fn idle(
     near: OwnedFd,
     mut far: Far,
 ) -> Result<(OwnedFd, Far), Failure> {
-    let (thread, watch) = (harness.thread(0), Watch::new(&near));
+    let (thread, monitor) = (harness.thread(0), HandlerMonitor::new(&near));
     let everybody = harness.core().table().threads(thread.group());
-    let handle = harness.insert_shared(near, watch.recording(), thread, everybody)?;
+    let handle = harness.insert_shared(near, monitor.recording(), thread, everybody)?;
     harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
     harness.fence_all()?;
     let closed = harness.core().registration_counts().closed;
@@ -73,12 +73,12 @@ fn idle(
     test.check_eq("disown", "Ok(())".into(), format!("{disowned:?}"), "RegistrationRef::disown");
     let again = harness.core().registration(handle).disown();
     test.check_eq("disown again", true, matches!(again, Err(DeleteError::Stale(_))), "protocol 2.1");
-    let near = came_back(test, &watch)?;
+    let near = came_back(test, &monitor)?;
     test.check_eq("closed", 0, harness.core().registration_counts().closed - closed, "bug 55");
-    test.check_eq("handlers dropped", 1, watch.dropped(), "Handler::released");
+    test.check_eq("handlers dropped", 1, monitor.dropped(), "Handler::released");
 
     left_in_no_poller(test, harness, &near, &mut far)?;
-    test.check_eq("handler calls", 0, watch.entered(), "S20");
+    test.check_eq("handler calls", 0, monitor.calls(), "S20");
     Ok((near, far))
 }
 
@@ -89,13 +89,13 @@ fn in_its_handler(
     near: OwnedFd,
     far: &mut Far,
 ) -> Result<OwnedFd, Failure> {
-    let (thread, watch, gate) = (harness.thread(1), Watch::new(&near), Gate::new());
+    let (thread, monitor, gate) = (harness.thread(1), HandlerMonitor::new(&near), Gate::new());
     let handler = {
-        let (watch, gate) = (Arc::clone(&watch), gate.clone());
-        watch.clone().doing(move |ready| {
+        let (monitor, gate) = (Arc::clone(&monitor), gate.clone());
+        monitor.clone().doing(move |ready| {
             let _ = ready.registration().disown();
             gate.pass();
-            watch.recorder.record(ready);
+            monitor.recorder.record(ready);
         })
     };
     let handle = harness.insert(near, handler, thread)?;
@@ -111,13 +111,13 @@ fn in_its_handler(
         format!("{again:?}"),
         "protocol 6.1",
     );
-    test.check_eq("came back under its user", 0, watch.take_released().len(), "S5");
+    test.check_eq("came back under its user", 0, monitor.take_released().len(), "S5");
     gate.open();
-    harness.wait_until("the handler is dropped", || watch.dropped() > 0)?;
-    let near = came_back(test, &watch)?;
-    test.check_eq("bytes", "own".into(), watch.text(), "S5: usable until the handler returns");
+    harness.wait_until("the handler is dropped", || monitor.dropped() > 0)?;
+    let near = came_back(test, &monitor)?;
+    test.check_eq("bytes", "own".into(), monitor.text(), "S5: usable until the handler returns");
     harness.fence_all()?;
-    test.check_eq("handler calls", 1, watch.entered(), "S6");
+    test.check_eq("handler calls", 1, monitor.calls(), "S6");
     Ok(near)
 }
 
@@ -129,22 +129,22 @@ fn once_more(
     far: &mut Far,
     thread: ThreadId,
 ) -> Result<OwnedFd, Failure> {
-    let watch = Watch::new(&near);
-    let handle = harness.insert(near, watch.recording(), thread)?;
+    let monitor = HandlerMonitor::new(&near);
+    let handle = harness.insert(near, monitor.recording(), thread)?;
     // Nobody has asked for anything yet: whatever the former registration wanted is forgotten.
     far.write_all(b"heard").map_err(Failure::broken)?;
-    harness.wait_until("the data", || descriptors::readable(watch.number()))?;
+    harness.wait_until("the data", || descriptors::readable(monitor.number()))?;
     harness.fence_all()?;
     let reported = harness.core().entry(handle).map_err(Failure::broken)?.state & state::POLL_IN;
     test.check_eq("reports before anything is wanted", 0, reported, "S20, suspect 11");
-    test.check_eq("handler calls before anything is wanted", 0, watch.entered(), "S18");
+    test.check_eq("handler calls before anything is wanted", 0, monitor.calls(), "S18");
     harness.on(thread, move |context| context.registration(handle).want_recv())?.map_err(Failure::broken)?;
-    harness.wait_until(&format!("the report to thread {thread}"), || watch.text() == "heard")?;
+    harness.wait_until(&format!("the report to thread {thread}"), || monitor.text() == "heard")?;
     harness.fence_all()?;
-    test.check_eq("handler calls", 1, watch.entered(), "S20, bug 34: registered anew, once");
+    test.check_eq("handler calls", 1, monitor.calls(), "S20, bug 34: registered anew, once");
     let disowned = harness.on(thread, move |context| context.registration(handle).disown())?;
     test.check_eq("disown", "Ok(())".into(), format!("{disowned:?}"), "RegistrationRef::disown");
-    let near = came_back(test, &watch)?;
+    let near = came_back(test, &monitor)?;
 
     // Nobody but this thread takes its own registration out, and no close will.
     left_in_no_poller(test, harness, &near, far)?;
@@ -162,15 +162,20 @@ fn left_in_no_poller(
     let before = snapshots(harness);
     far.write_all(b"unheard").map_err(Failure::broken)?;
     harness.fence_all()?;
-    test.check_eq("events for nobody", 0, for_nobody(harness, &before), "S20, bug 34: left in no poller");
+    test.check_eq(
+        "events for nobody",
+        0,
+        undelivered_events(harness, &before),
+        "S20, bug 34: left in no poller",
+    );
     check_usable(test, harness, near, "unheard")
 }
 
-fn came_back(test: &mut TestContext, watch: &Watch) -> Result<OwnedFd, Failure> {
-    let mut released = watch.take_released();
+fn came_back(test: &mut TestContext, monitor: &HandlerMonitor) -> Result<OwnedFd, Failure> {
+    let mut released = monitor.take_released();
     test.check_eq("descriptors that came back", 1, released.len(), "Handler::released, S20");
     let near = released.pop().ok_or_else(|| Failure::Wrong("the descriptor did not come back".into()))?;
-    test.check_eq("its number", watch.number(), near.as_raw_fd(), "S20");
+    test.check_eq("its number", monitor.number(), near.as_raw_fd(), "S20");
     Ok(near)
 }
 

@@ -6,7 +6,7 @@ use std::io::Write;
 use fd_core::ids::ThreadId;
 use metadata::{Axes, Layer};
 
-use super::watch::Watch;
+use super::monitor::HandlerMonitor;
 use crate::catalogue::Scenario;
 use crate::descriptors;
 use crate::gate::Gate;
@@ -43,9 +43,9 @@ fn polled(
     foreign: ThreadId,
 ) -> Result<(), Failure> {
     let mut ends = pair(test.params.transport).map_err(Failure::broken)?;
-    let watch = Watch::new(&ends.near);
+    let monitor = HandlerMonitor::new(&ends.near);
     let everybody = harness.core().table().threads(home.group());
-    let handle = harness.insert_shared(ends.near, watch.recording(), home, everybody)?;
+    let handle = harness.insert_shared(ends.near, monitor.recording(), home, everybody)?;
     harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
     harness.fence_all()?;
     let entry = harness.core().entry(handle).map_err(Failure::broken)?;
@@ -61,13 +61,13 @@ fn polled(
         harness.core().registration_counts().closed - closed,
         "L4",
     );
-    test.check_eq("handlers dropped", 1, watch.dropped(), "S4");
+    test.check_eq("handlers dropped", 1, monitor.dropped(), "S4");
     test.check_eq("lives ended by the deleter", 1, harness.activity(foreign).since(&before).fd_close, "L4");
-    test.check_eq("the number is open", false, descriptors::is_open(watch.number()), "L4");
+    test.check_eq("the number is open", false, descriptors::is_open(monitor.number()), "L4");
     harness.wait_until("the peer sees the end", || ends.far.ended())?;
     let _ = ends.far.write_all(b"too late");
     harness.fence_all()?;
-    test.check_eq("handler calls", 0, watch.entered(), "S6");
+    test.check_eq("handler calls", 0, monitor.calls(), "S6");
     Ok(())
 }
 
@@ -80,7 +80,7 @@ fn listed(
 ) -> Result<(), Failure> {
     let ends = pair(test.params.transport).map_err(Failure::broken)?;
     let mut spare = pair(test.params.transport).map_err(Failure::broken)?;
-    let (first, second) = (Watch::new(&ends.near), Watch::new(&ends.near));
+    let (first, second) = (HandlerMonitor::new(&ends.near), HandlerMonitor::new(&ends.near));
     let of_group = |thread: ThreadId| harness.core().table().threads(thread.group());
     let (homes, foreigners) = (of_group(home), of_group(foreign));
     let at_home = harness.threads().into_iter().filter(|thread| thread.group() == home.group());
@@ -107,7 +107,7 @@ fn listed(
     let strangers =
         second.recorder.seen().iter().filter(|seen| seen.thread.group() != foreign.group()).count();
     test.check_eq("reports to the number's old group", 0, strangers, "S9");
-    test.check_eq("handler calls of the first registration", 0, first.entered(), "S6, S7");
+    test.check_eq("handler calls of the first registration", 0, first.calls(), "S6, S7");
     let entry = harness.core().entry(next).map_err(Failure::broken)?;
     test.check_eq("updates owed at rest", 0, entry.update_mask.bits(), "L3, bug 22");
     test.check_eq("polled by", foreigners.bits(), entry.polled_recv.bits(), "L3");

@@ -12,7 +12,7 @@ use fd_core::hooks::checkpoint::Point;
 use fd_core::ids::ThreadId;
 use metadata::{Axes, Layer};
 
-use super::watch::{Watch, delete_on};
+use super::monitor::{HandlerMonitor, delete_on};
 use crate::catalogue::Scenario;
 use crate::gate::Gate;
 use crate::harness::Harness;
@@ -64,15 +64,15 @@ fn holding_a_lock(
     foreign: ThreadId,
 ) -> Result<(), Failure> {
     let mut ends = pair(test.params.transport).map_err(Failure::broken)?;
-    let watch = Watch::new(&ends.near);
+    let monitor = HandlerMonitor::new(&ends.near);
     let (gate, mutex) = (Gate::new(), Arc::new(Mutex::new(())));
     let (tell, told) = channel();
     let handler = {
-        let (watch, gate, mutex) = (Arc::clone(&watch), gate.clone(), Arc::clone(&mutex));
-        watch.clone().doing(move |ready| {
+        let (monitor, gate, mutex) = (Arc::clone(&monitor), gate.clone(), Arc::clone(&mutex));
+        monitor.clone().doing(move |ready| {
             gate.pass();
             let got = lock(&mutex).is_some();
-            watch.recorder.record(ready);
+            monitor.recorder.record(ready);
             let _ = tell.send(got);
         })
     };
@@ -108,15 +108,15 @@ fn holding_a_lock(
     test.all_hold()?;
     let got = told.recv_timeout(patience());
     test.check_eq("the handler got its lock", "Ok(true)".into(), format!("{got:?}"), "bug 64: no deadlock");
-    harness.wait_until("the last user closes it", || watch.dropped() > 0)?;
+    harness.wait_until("the last user closes it", || monitor.dropped() > 0)?;
     test.check_eq("closed under the lock", 0, deleted.2 - closed, "S5");
     test.check_eq("closed", 1, harness.core().registration_counts().closed - closed, "S4");
     test.check_eq("lives ended by the user", 1, harness.activity(home).since(&before).fd_close, "L4");
-    test.check_eq("bytes", "x".into(), watch.text(), "S5");
+    test.check_eq("bytes", "x".into(), monitor.text(), "S5");
     harness.wait_until("the peer sees the end", || ends.far.ended())?;
     test.all_hold()?;
     harness.fence_all()?;
-    test.check_eq("handler calls", 1, watch.entered(), "S6");
+    test.check_eq("handler calls", 1, monitor.calls(), "S6");
     Ok(())
 }
 
@@ -130,11 +130,11 @@ fn before_it_runs(
     winner: ThreadId,
 ) -> Result<(), Failure> {
     let mut ends = pair(test.params.transport).map_err(Failure::broken)?;
-    let watch = Watch::new(&ends.near);
+    let monitor = HandlerMonitor::new(&ends.near);
     let checkpoints = Checkpoints::watch();
-    let report = checkpoints.gate(Point::ReportBeforeRunning, watch.number());
-    let delete = checkpoints.gate(Point::DeleteMaskCleared, watch.number());
-    let handle = harness.insert(ends.near, watch.recording(), home)?;
+    let report = checkpoints.gate(Point::ReportBeforeRunning, monitor.number());
+    let delete = checkpoints.gate(Point::DeleteMaskCleared, monitor.number());
+    let handle = harness.insert(ends.near, monitor.recording(), home)?;
     harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
     let closed = harness.core().registration_counts().closed;
     let before = harness.activity(winner);
@@ -165,12 +165,12 @@ fn before_it_runs(
     report.open();
     let deleted = told.recv_timeout(patience()).map_err(|_| Failure::Wrong("the delete hangs".into()))?;
     test.check_eq("delete", "Ok(())".into(), format!("{deleted:?}"), "suspect 2");
-    harness.wait_until("the close", || watch.dropped() > 0)?;
+    harness.wait_until("the close", || monitor.dropped() > 0)?;
     drop(checkpoints);
     harness.fence_all()?;
-    test.check_eq("handler calls", 0, watch.entered(), "S6: the thread mask was gone before the running bit");
+    test.check_eq("handler calls", 0, monitor.calls(), "S6: the thread mask was gone before the running bit");
     test.check_eq("closed", 1, harness.core().registration_counts().closed - closed, "S4");
-    test.check_eq("handlers dropped", 1, watch.dropped(), "S4");
+    test.check_eq("handlers dropped", 1, monitor.dropped(), "S4");
     let by_winner = harness.activity(winner).since(&before).fd_close;
     test.check_eq("lives ended by the first to look", 1, by_winner, "S14");
     harness.wait_until("the peer sees the end", || ends.far.ended())?;

@@ -10,7 +10,7 @@ use fd_core::ids::ThreadId;
 use fd_core::{FdCore, FdHandle, Handler, InsertOptions, ReadyGuard};
 use metadata::{Axes, Layer};
 
-use super::watch::Watch;
+use super::monitor::HandlerMonitor;
 use crate::catalogue::Scenario;
 use crate::harness::Harness;
 use crate::test_context::{Failure, TestContext, patience};
@@ -32,11 +32,11 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
         let mut ends = pair(test.params.transport).map_err(Failure::broken)?;
         let mut spare = pair(test.params.transport).map_err(Failure::broken)?;
         let number = ends.near.as_raw_fd();
-        let watch = Watch::at(number);
+        let monitor = HandlerMonitor::at(number);
         let (tell, told) = channel();
         let heir = Heir {
             core: Arc::clone(harness.core()),
-            next: Some((spare.near, watch.recording())),
+            next: Some((spare.near, monitor.recording())),
             number,
             thread: owner,
             options: harness.options(),
@@ -59,9 +59,9 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
         test.check_eq("lives apart", 1, next.generation() - handle.generation(), "FdHandle::generation");
         harness.wait_until("the peer sees the end", || ends.far.ended())?;
         spare.far.write_all(b"next").map_err(Failure::broken)?;
-        harness.wait_until("the next registration's data", || watch.text() == "next")?;
+        harness.wait_until("the next registration's data", || monitor.text() == "next")?;
         harness.fence_all()?;
-        test.check_eq("calls of the next registration's handler", 1, watch.entered(), "S7, S8");
+        test.check_eq("calls of the next registration's handler", 1, monitor.calls(), "S7, S8");
         harness.core().registration(next).delete().map_err(Failure::broken)?;
     }
     harness.finish(test, &[])

@@ -8,7 +8,7 @@ use fd_core::hooks::checkpoint::Point;
 use fd_core::ids::ThreadId;
 use metadata::{Axes, Layer};
 
-use super::watch::{Watch, delete_on};
+use super::monitor::{HandlerMonitor, delete_on};
 use crate::catalogue::Scenario;
 use crate::descriptors;
 use crate::harness::Harness;
@@ -42,7 +42,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
 fn harvested(test: &mut TestContext, harness: &mut Harness, thread: ThreadId) -> Result<(), Failure> {
     let mut ends = pair(test.params.transport).map_err(Failure::broken)?;
     let mut spare = pair(test.params.transport).map_err(Failure::broken)?;
-    let (old, new) = (Watch::new(&ends.near), Watch::new(&ends.near));
+    let (old, new) = (HandlerMonitor::new(&ends.near), HandlerMonitor::new(&ends.near));
     let handle = harness.insert(ends.near, old.recording(), thread)?;
     harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
     harness.fence(thread)?;
@@ -64,8 +64,8 @@ fn harvested(test: &mut TestContext, harness: &mut Harness, thread: ThreadId) ->
     drop(checkpoints);
     harness.fence(thread)?;
     let dropped = harness.activity(thread).since(&before).poll_drop;
-    test.check_eq("calls of the old handler", 0, old.entered(), "S6");
-    test.check_eq("calls of the new handler before it has data", 0, new.entered(), "S7");
+    test.check_eq("calls of the old handler", 0, old.calls(), "S6");
+    test.check_eq("calls of the new handler before it has data", 0, new.calls(), "S7");
     test.cost_eq("events dropped", 1, dropped, "S7: it was harvested");
     spare.far.write_all(b"new").map_err(Failure::broken)?;
     harness.wait_until("the new registration's data", || new.text() == "new")?;
@@ -82,7 +82,7 @@ fn looked_at(
     let about = |what: &str| format!("{what}, held at {point:?}");
     let mut ends = pair(test.params.transport).map_err(Failure::broken)?;
     let mut spare = pair(test.params.transport).map_err(Failure::broken)?;
-    let (old, new) = (Watch::new(&ends.near), Watch::new(&ends.near));
+    let (old, new) = (HandlerMonitor::new(&ends.near), HandlerMonitor::new(&ends.near));
     let handle = harness.insert(ends.near, old.recording(), thread)?;
     harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
     harness.fence(thread)?;
@@ -114,13 +114,13 @@ fn looked_at(
     harness.on(thread, move |context| context.registration(next).want_recv())?.map_err(Failure::broken)?;
     harness.fence(thread)?;
     let after = harness.activity(thread).since(&before);
-    test.check_eq(about("calls of the old handler"), 0, old.entered(), "S6");
+    test.check_eq(about("calls of the old handler"), 0, old.calls(), "S6");
     test.cost_eq(about("reports that found themselves late"), 1, after.poll_skip, "protocol 4.5");
     test.check_eq(about("closed"), 1, harness.core().registration_counts().closed - closed, "S4");
     let entry = harness.core().entry(next).map_err(Failure::broken)?;
     test.check_eq(about("updates owed"), 0, entry.update_mask.bits(), "bug 65");
     test.check_eq(about("polled by"), thread.mask().bits(), entry.polled_recv.bits(), "L1, bug 65");
-    test.check_eq(about("calls of the new handler before it has data"), 0, new.entered(), "S7");
+    test.check_eq(about("calls of the new handler before it has data"), 0, new.calls(), "S7");
     spare.far.write_all(b"new").map_err(Failure::broken)?;
     harness.wait_until(&about("the new registration's data"), || new.text() == "new")?;
     harness.core().registration(next).delete().map_err(Failure::broken)

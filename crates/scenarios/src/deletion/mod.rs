@@ -2,9 +2,9 @@
 
 pub(crate) mod children;
 pub(crate) mod cloned;
+pub(crate) mod monitor;
 pub(crate) mod registration;
 mod storm;
-pub(crate) mod watch;
 
 crate::catalogue::family! {
     cloned_dup,

@@ -10,7 +10,7 @@ use fd_core::error::DeleteError;
 use fd_core::state;
 use metadata::{Axes, Layer};
 
-use super::watch::{Answers, Watch};
+use super::monitor::{Answers, HandlerMonitor};
 use crate::catalogue::Scenario;
 use crate::descriptors;
 use crate::harness::Harness;
@@ -29,12 +29,12 @@ pub(crate) const SCENARIO: Scenario = Scenario {
 fn run(test: &mut TestContext) -> Result<(), Failure> {
     let mut harness = Harness::start(test)?;
     let mut ends = pair(test.params.transport).map_err(Failure::broken)?;
-    let watch = Watch::new(&ends.near);
+    let monitor = HandlerMonitor::new(&ends.near);
     let (tell, told) = channel();
     let handler = {
-        let watch = Arc::clone(&watch);
-        watch.clone().doing(move |ready| {
-            let _ = tell.send(inside(ready, &watch));
+        let monitor = Arc::clone(&monitor);
+        monitor.clone().doing(move |ready| {
+            let _ = tell.send(inside(ready, &monitor));
         })
     };
     let handle = harness.insert(ends.near, handler, harness.thread(0))?;
@@ -49,8 +49,8 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     answers.record(test);
     test.all_hold()?;
     // Without any further event (L4).
-    harness.wait_until("the handler is dropped", || watch.dropped() > 0)?;
-    test.check_eq("the number was open when the handler was dropped", 0, watch.open_when_dropped(), "4.8");
+    harness.wait_until("the handler is dropped", || monitor.dropped() > 0)?;
+    test.check_eq("the number was open when the handler was dropped", 0, monitor.open_when_dropped(), "4.8");
     test.check_eq("descriptors closed", 1, harness.core().registration_counts().closed - closed, "S4");
     harness.wait_until("the peer sees the end", || ends.far.ended())?;
     test.check_eq("entry", "stale", harness.core().entry(handle).map_or("stale", |_| "alive"), "L4");
@@ -65,14 +65,14 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     // Nobody is there for this any more.
     let _ = ends.far.write_all(b"too late");
     harness.fence_all()?;
-    test.check_eq("handler calls", 1, watch.entered(), "S6");
-    test.check_eq("handlers dropped", 1, watch.dropped(), "S4");
+    test.check_eq("handler calls", 1, monitor.calls(), "S6");
+    test.check_eq("handlers dropped", 1, monitor.dropped(), "S4");
     drop(ends.far);
     harness.finish(test, &[])
 }
 
 /// What the handler does, and sees after it has deleted itself.
-fn inside(ready: &ReadyGuard<'_>, watch: &Watch) -> Answers {
+fn inside(ready: &ReadyGuard<'_>, monitor: &HandlerMonitor) -> Answers {
     let mut answers = Answers::default();
     let registrations = || ready.context().core().registration_counts();
     let closed = registrations().closed;
@@ -83,9 +83,9 @@ fn inside(ready: &ReadyGuard<'_>, watch: &Watch) -> Answers {
         ready.registration().delete(),
         "protocol 6.1",
     );
-    answers.eq("the number is open in the handler", true, descriptors::is_open(watch.number()), "S5");
+    answers.eq("the number is open in the handler", true, descriptors::is_open(monitor.number()), "S5");
     answers.eq("closed in the handler", 0, registrations().closed - closed, "S5");
-    answers.eq("handlers dropped in the handler", 0, watch.dropped(), "4.8");
+    answers.eq("handlers dropped in the handler", 0, monitor.dropped(), "4.8");
     let entry = ready.context().core().entry(ready.handle());
     answers.eq("thread mask", Ok(0), entry.map(|entry| entry.thread_mask.bits()), "protocol 6.2");
     answers.eq("running", Ok(ready.context().id().mask()), entry.map(|entry| entry.running), "S5");

@@ -8,7 +8,7 @@ use fd_core::OwnerId;
 use fd_core::ids::ThreadId;
 use metadata::{Axes, Layer};
 
-use super::watch::Watch;
+use super::monitor::HandlerMonitor;
 use crate::catalogue::Scenario;
 use crate::harness::Harness;
 use crate::test_context::{Failure, TestContext};
@@ -55,8 +55,8 @@ fn play(
     other: ThreadId,
 ) -> Result<(), Failure> {
     let ends = pair(test.params.transport).map_err(Failure::broken)?;
-    let watch = Watch::new(&ends.near);
-    let handler = watch.recording();
+    let monitor = HandlerMonitor::new(&ends.near);
+    let handler = monitor.recording();
     let identity = OwnerId::of(&handler);
     let number = ends.near.as_raw_fd();
     let handle = if matches!(way, Way::Stopped) {
@@ -90,11 +90,11 @@ fn play(
     let closed = harness.core().registration_counts().closed;
     if matches!(way, Way::Disowned) {
         harness.core().registration(handle).disown().map_err(Failure::broken)?;
-        test.check_eq(format!("{way:?}: came back"), 1, watch.take_released().len(), "Handler::released");
+        test.check_eq(format!("{way:?}: came back"), 1, monitor.take_released().len(), "Handler::released");
     } else {
         harness.on(other, move |context| context.registration(handle).delete())?.map_err(Failure::broken)?;
         // Stopped, it may still be reported somewhere: then its last user closes it.
-        harness.wait_until(&format!("{way:?}: the close"), || watch.dropped() > 0)?;
+        harness.wait_until(&format!("{way:?}: the close"), || monitor.dropped() > 0)?;
         test.check_eq(
             format!("{way:?}: closed"),
             1,

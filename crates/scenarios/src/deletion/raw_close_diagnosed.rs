@@ -10,7 +10,7 @@ use fd_core::error::InsertRefused;
 use fd_core::poller::Events;
 use metadata::{Axes, Layer};
 
-use super::watch::Watch;
+use super::monitor::HandlerMonitor;
 use crate::catalogue::Scenario;
 use crate::harness::Harness;
 use crate::test_context::{Failure, TestContext};
@@ -36,11 +36,11 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     let mut spare = pair(test.params.transport).map_err(Failure::broken)?;
     let mut fresh = pair(test.params.transport).map_err(Failure::broken)?;
     let number = ends.near.as_raw_fd();
-    let watch = Watch::new(&ends.near);
+    let monitor = HandlerMonitor::new(&ends.near);
     let told = Arc::new(std::sync::Mutex::new(Vec::new()));
     let handler = {
         let told = Arc::clone(&told);
-        watch.doing(move |ready| {
+        monitor.doing(move |ready| {
             // It insists: each report leads to another update, and none of them may be the next turn of a spin.
             let _ = ready.registration().want_recv();
             told.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push(ready.events());
@@ -89,7 +89,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
 
     // The number is used again by somebody who then wants to register it.
     let near = at_number(spare.near, number).map_err(Failure::broken)?;
-    let next = Watch::new(&near);
+    let next = HandlerMonitor::new(&near);
     let (group, mask, options) = (thread.group(), thread.mask(), harness.options());
     let refused = harness.core().insert(near, next.recording(), group, mask, options);
     let refused = match refused {
@@ -105,15 +105,15 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     );
     spare.far.write_all(b"for the refused one").map_err(Failure::broken)?;
     harness.fence_all()?;
-    test.check_eq("calls of the refused handler", 0, next.entered(), "S7");
+    test.check_eq("calls of the refused handler", 0, next.calls(), "S7");
     // The old registration ends; its number is given up by the newcomer first, or it would be closed twice.
     let _ = refused.fd.into_raw_fd();
     harness.core().registration(handle).delete().map_err(Failure::broken)?;
-    test.check_eq("handlers dropped", 1, watch.dropped(), "S4");
+    test.check_eq("handlers dropped", 1, monitor.dropped(), "S4");
 
     // Refused once, the newcomer's next descriptor under that number is welcome.
     let near = at_number(fresh.near, number).map_err(Failure::broken)?;
-    let last = Watch::new(&near);
+    let last = HandlerMonitor::new(&near);
     let handle = harness.insert(near, last.recording(), thread)?;
     harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
     fresh.far.write_all(b"fresh").map_err(Failure::broken)?;

@@ -10,7 +10,7 @@ use fd_core::ids::ThreadId;
 use fd_core::{FdHandle, Handler, InsertOptions, ReadyGuard, state};
 use metadata::{Axes, Layer};
 
-use super::watch::{Answers, Watch};
+use super::monitor::{Answers, HandlerMonitor};
 use crate::catalogue::Scenario;
 use crate::descriptors;
 use crate::harness::Harness;
@@ -53,11 +53,11 @@ fn round(test: &mut TestContext, harness: &mut Harness, thread: ThreadId) -> Res
         options: harness.options(),
     });
     // Which of the two comes first is the poller's choice: both do the same.
-    let watches: Vec<_> = ends.iter().map(|ends| Watch::new(&ends.near)).collect();
+    let monitors: Vec<_> = ends.iter().map(|ends| HandlerMonitor::new(&ends.near)).collect();
     let (mut handles, mut fars) = (Vec::new(), Vec::new());
     for (index, ends) in ends.into_iter().enumerate() {
-        let (own, swap) = (Arc::clone(&watches[index]), Arc::clone(&swap));
-        let handler = watches[index].doing(move |ready| {
+        let (own, swap) = (Arc::clone(&monitors[index]), Arc::clone(&swap));
+        let handler = monitors[index].doing(move |ready| {
             own.recorder.record(ready);
             swap.first(ready, 1 - index);
         });
@@ -76,13 +76,13 @@ fn round(test: &mut TestContext, harness: &mut Harness, thread: ThreadId) -> Res
     }
     // With the end of the stream: that is what did the harm.
     drop(fars);
-    let ready = |watch: &Arc<Watch>| descriptors::readable(watch.number());
-    harness.wait_until("both are ready", || watches.iter().all(ready))?;
+    let ready = |monitor: &Arc<HandlerMonitor>| descriptors::readable(monitor.number());
+    harness.wait_until("both are ready", || monitors.iter().all(ready))?;
     held.open();
 
     harness.wait_until("the swap", || swap.done.get().is_some())?;
     harness.fence(thread)?;
-    let Some(Swapped { victim, next, watch, error }) = swap.done.get() else { unreachable!("waited for") };
+    let Some(Swapped { victim, next, monitor, error }) = swap.done.get() else { unreachable!("waited for") };
     let mut answers = Answers::default();
     answers.eq("delete, move and insert", &None, error, "bug 75");
     answers.record(test);
@@ -94,9 +94,9 @@ fn round(test: &mut TestContext, harness: &mut Harness, thread: ThreadId) -> Res
         next.number(),
         "the scenario",
     );
-    test.check_eq("calls of the old handler", 0, watches[*victim].entered(), "S6");
-    test.check_eq("handlers dropped", 1, watches[*victim].dropped(), "S4");
-    test.check_eq("calls of the new handler before it has data", 0, watch.entered(), "S7");
+    test.check_eq("calls of the old handler", 0, monitors[*victim].calls(), "S6");
+    test.check_eq("handlers dropped", 1, monitors[*victim].dropped(), "S4");
+    test.check_eq("calls of the new handler before it has data", 0, monitor.calls(), "S7");
     let dropped = harness.activity(thread).since(&before).poll_drop;
     test.cost_eq(
         "events of the old registration, harvested and dropped",
@@ -109,9 +109,9 @@ fn round(test: &mut TestContext, harness: &mut Harness, thread: ThreadId) -> Res
     test.check_eq("reports in the new state", 0, entry.state & seen, "S7, bug 75");
 
     spare.far.write_all(b"new").map_err(Failure::broken)?;
-    harness.wait_until("the new registration's data", || watch.text() == "new")?;
+    harness.wait_until("the new registration's data", || monitor.text() == "new")?;
     harness.fence(thread)?;
-    test.check_eq("calls of the new handler", 1, watch.entered(), "S8: registered once");
+    test.check_eq("calls of the new handler", 1, monitor.calls(), "S8: registered once");
     let entry = harness.core().entry(next).map_err(Failure::broken)?;
     test.check_eq("errors and hang-ups", 0, entry.state & (state::POLL_ERR | state::POLL_HUP), "S15");
     for handle in [handles[1 - victim], next] {
@@ -132,7 +132,7 @@ struct Swap {
 struct Swapped {
     victim: usize,
     next: Option<FdHandle>,
-    watch: Arc<Watch>,
+    monitor: Arc<HandlerMonitor>,
     error: Option<String>,
 }
 
@@ -141,8 +141,8 @@ impl Swap {
         let spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner).take();
         let (Some(spare), Some(handles)) = (spare, self.handles.get()) else { return };
         let (core, old) = (ready.context().core(), handles[victim]);
-        let watch = Watch::at(old.number());
-        let handler: Arc<dyn Handler> = watch.recording();
+        let monitor = HandlerMonitor::at(old.number());
+        let handler: Arc<dyn Handler> = monitor.recording();
         let swapped =
             ready.context().registration(old).delete().map_err(|error| error.to_string()).and_then(|()| {
                 let near = at_number(spare, old.number()).map_err(|error| error.to_string())?;
@@ -154,6 +154,6 @@ impl Swap {
                 Ok(next)
             });
         let (next, error) = (swapped.as_ref().ok().copied(), swapped.err());
-        self.done.get_or_init(|| Swapped { victim, next, watch, error });
+        self.done.get_or_init(|| Swapped { victim, next, monitor, error });
     }
 }

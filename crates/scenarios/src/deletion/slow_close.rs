@@ -8,7 +8,7 @@ use std::io::Write;
 use fd_core::hooks::checkpoint::Point;
 use metadata::{Axes, Layer};
 
-use super::watch::{Watch, delete_on};
+use super::monitor::{HandlerMonitor, delete_on};
 use crate::catalogue::Scenario;
 use crate::descriptors;
 use crate::harness::Harness;
@@ -33,7 +33,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     let thread = harness.thread(0);
     let mut ends = pair(test.params.transport).map_err(Failure::broken)?;
     let mut spare = pair(test.params.transport).map_err(Failure::broken)?;
-    let (old, new) = (Watch::new(&ends.near), Watch::new(&ends.near));
+    let (old, new) = (HandlerMonitor::new(&ends.near), HandlerMonitor::new(&ends.near));
     let handle = harness.insert(ends.near, old.recording(), thread)?;
     harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
     harness.fence(thread)?;
@@ -54,7 +54,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     }
     let during = harness.activity(thread).since(&before);
     test.check_eq("the number is open", true, descriptors::is_open(old.number()), "S5");
-    test.check_eq("handler calls", 0, old.entered(), "S6");
+    test.check_eq("handler calls", 0, old.calls(), "S6");
     test.check_eq("pollers replaced", 0, during.poll_rebuild, "suspect 17");
     test.count("events for nobody", during.poll_drop);
     let capabilities = harness.core().backend().capabilities();

@@ -9,7 +9,7 @@ use fd_core::hooks::checkpoint::Point;
 use fd_core::{FdCore, FdHandle};
 use metadata::{Axes, Layer, Transport};
 
-use super::watch::Watch;
+use super::monitor::HandlerMonitor;
 use crate::catalogue::Scenario;
 use crate::harness::Harness;
 use crate::hold::{Checkpoints, Held};
@@ -97,9 +97,9 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     harness.core().registration(stale).delete().map_err(Failure::broken)?;
     let near = at_number(second.near, stale.number()).map_err(Failure::broken)?;
 
-    let watch = Watch::new(&near);
+    let monitor = HandlerMonitor::new(&near);
     let before = Callers::start(&harness, &points, stale, "before the insertion")?;
-    let (core, handler, options) = (Arc::clone(harness.core()), watch.recording(), harness.options());
+    let (core, handler, options) = (Arc::clone(harness.core()), monitor.recording(), harness.options());
     let handle = in_time("an insertion", move || {
         let inserted = core.insert(near, handler, thread.group(), thread.mask(), options);
         drop(core);
@@ -111,7 +111,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     test.check_eq("references of the stale calls", 0, references, "L7, core 10");
     harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
     std::io::Write::write_all(&mut second.far, b"next").map_err(Failure::broken)?;
-    harness.wait_until("the next registration's data", || watch.text() == "next")?;
+    harness.wait_until("the next registration's data", || monitor.text() == "next")?;
     let core = Arc::clone(harness.core());
     let deleted = in_time("the end of a registration", move || {
         let deleted = core.registration(handle).delete();

@@ -15,8 +15,8 @@ use fd_core::poller::Trigger;
 use metadata::{Axes, Layer};
 
 use super::children::BeforeExec;
-use super::cloned::{for_nobody, snapshots};
-use super::watch::Watch;
+use super::cloned::{snapshots, undelivered_events};
+use super::monitor::HandlerMonitor;
 use crate::catalogue::Scenario;
 use crate::harness::Harness;
 use crate::still_clock::StillClock;
@@ -84,18 +84,18 @@ fn deleted(
     let thread = threads[0];
     let everybody = harness.core().table().threads(thread.group());
     // Each thread has something else, too, before and after.
-    let mut others: Vec<(Arc<Watch>, Far)> = Vec::new();
+    let mut others: Vec<(Arc<HandlerMonitor>, Far)> = Vec::new();
     for thread in &threads {
         let ends = pair(test.params.transport).map_err(Failure::broken)?;
-        let watch = Watch::new(&ends.near);
-        let handle = harness.insert(ends.near, watch.recording(), *thread)?;
+        let monitor = HandlerMonitor::new(&ends.near);
+        let handle = harness.insert(ends.near, monitor.recording(), *thread)?;
         harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
-        others.push((watch, ends.far));
+        others.push((monitor, ends.far));
     }
     let mut ends = pair(test.params.transport).map_err(Failure::broken)?;
     let copy = ends.near.try_clone().map_err(Failure::broken)?;
-    let watch = Watch::new(&ends.near);
-    let handle = harness.insert_shared(ends.near, watch.recording(), thread, everybody)?;
+    let monitor = HandlerMonitor::new(&ends.near);
+    let handle = harness.insert_shared(ends.near, monitor.recording(), thread, everybody)?;
     harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
     harness.fence_all()?;
     match by {
@@ -123,14 +123,15 @@ fn deleted(
     let level = test.trigger == Trigger::Level;
     let replaced = u64::from(ghosts && level);
     if beside == Beside::Child && replaced > 0 {
-        let reports = for_nobody(harness, &before) + 3;
-        harness.wait_until(&about("reports of the copy"), || for_nobody(harness, &before) >= reports)?;
+        let reports = undelivered_events(harness, &before) + 3;
+        harness
+            .wait_until(&about("reports of the copy"), || undelivered_events(harness, &before) >= reports)?;
         test.check_eq(about("pollers replaced before an exec takes too long"), 0, rebuilt(harness), "core 2");
         clock.advance(EXEC);
     }
     harness.wait_until(&about("the poller is replaced"), || rebuilt(harness) >= replaced)?;
     harness.fence_all()?;
-    let dropped = for_nobody(harness, &before);
+    let dropped = undelivered_events(harness, &before);
     let allowed = match (ghosts, level) {
         (false, _) => 0..=0,
         (true, true) if beside == Beside::Child => 1..=u64::MAX,
@@ -142,7 +143,7 @@ fn deleted(
     let expected = format!("{} to {}", allowed.start(), allowed.end());
     test.cost(about("events for nobody"), expected, dropped, "L5: bounded", allowed.contains(&dropped));
     test.check_eq(about("pollers replaced"), replaced, rebuilt(harness), "L5");
-    test.check_eq(about("handler calls"), 0, watch.entered(), "S6");
+    test.check_eq(about("handler calls"), 0, monitor.calls(), "S6");
 
     // From here on it is quiet: level-triggered whatever comes, edge-triggered as long as nothing comes.
     let later = snapshots(harness);
@@ -151,14 +152,19 @@ fn deleted(
     }
     harness.fence_all()?;
     harness.fence_all()?;
-    test.check_eq(about("events for nobody, later"), 0, for_nobody(harness, &later), "L5: then quiet");
-    for (watch, far) in &mut others {
+    test.check_eq(
+        about("events for nobody, later"),
+        0,
+        undelivered_events(harness, &later),
+        "L5: then quiet",
+    );
+    for (monitor, far) in &mut others {
         far.write_all(b"still here").map_err(Failure::broken)?;
-        let watch = Arc::clone(watch);
-        harness.wait_until("the other descriptors' data", || watch.text() == "still here")?;
+        let monitor = Arc::clone(monitor);
+        harness.wait_until("the other descriptors' data", || monitor.text() == "still here")?;
     }
     harness.fence_all()?;
-    let calls: Vec<_> = others.iter().map(|(watch, _)| watch.entered()).collect();
+    let calls: Vec<_> = others.iter().map(|(monitor, _)| monitor.calls()).collect();
     test.check_eq(
         about("calls of the other handlers"),
         format!("{:?}", vec![1; calls.len()]),

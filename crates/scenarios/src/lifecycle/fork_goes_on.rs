@@ -13,7 +13,7 @@ use metadata::{Axes, Layer, Mode, Transport};
 use super::child::{Child, Forked, Report, when};
 use super::held_at_fork::{Place, Scene};
 use crate::catalogue::Scenario;
-use crate::deletion::watch::Watch;
+use crate::deletion::monitor::HandlerMonitor;
 use crate::descriptors;
 use crate::harness::Harness;
 use crate::hold::Checkpoints;
@@ -152,7 +152,7 @@ fn use_again(context: &Context, report: Report, near: OwnedFd, place: Place) {
 fn in_a_handler(test: &mut TestContext, harness: &mut Harness) -> Result<(), Failure> {
     let thread = harness.thread(0);
     let mut ends = pair(test.params.transport).map_err(Failure::broken)?;
-    let watch = Watch::new(&ends.near);
+    let watch = HandlerMonitor::new(&ends.near);
     let forked = Forked::default();
     let told = forked.clone();
     let (reader, report) = std::io::pipe().map_err(Failure::broken)?;

@@ -10,7 +10,7 @@ use metadata::{Axes, Layer, Transport};
 use super::{both_ends, builder, idle, stopped};
 use crate::catalogue::Scenario;
 use crate::deletion::registration::unpoisoned;
-use crate::deletion::watch::Watch;
+use crate::deletion::monitor::HandlerMonitor;
 use crate::harness::Harness;
 use crate::persist;
 use crate::test_context::{Failure, TestContext, patience};
@@ -42,7 +42,7 @@ fn exchanged(test: &mut TestContext, harness: &Harness, other: &Runtime) -> Resu
     let foreign = foreign.map_err(Failure::broken)?;
     other.core().registration(foreign).delete().map_err(Failure::broken)?;
     let near = at_number(second, foreign.number()).map_err(Failure::broken)?;
-    let watch = Watch::new(&near);
+    let watch = HandlerMonitor::new(&near);
     let handler = watch.recording();
     let owner = OwnerId::of(&handler);
     let handle = harness.insert(near, handler, thread)?;
@@ -100,7 +100,7 @@ fn ended_in_a_handler(test: &mut TestContext, harness: &mut Harness, other: Runt
     core.registration(theirs.map_err(Failure::broken)?).want_recv().map_err(Failure::broken)?;
     let (tell, told) = channel();
     let other = Mutex::new(Some(other));
-    let watch = Watch::new(&near);
+    let watch = HandlerMonitor::new(&near);
     let handler = watch.doing(move |ready| {
         if let Some(other) = unpoisoned(&other).take() {
             let _ = tell.send(stopped(other));

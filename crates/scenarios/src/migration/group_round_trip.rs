@@ -7,7 +7,7 @@ use fd_core::ids::ThreadId;
 use fd_core::{EntryInfo, state};
 use metadata::{Axes, Layer};
 
-use super::{Subject, answered, told};
+use super::{Endpoint, check_answer, reads_by_thread};
 use crate::catalogue::Scenario;
 use crate::harness::Harness;
 use crate::hold::Checkpoints;
@@ -43,21 +43,21 @@ fn there_and_back(
     home: ThreadId,
     away: ThreadId,
 ) -> Result<(), Failure> {
-    let mut subject = Subject::start(test, harness, home)?;
-    let handle = subject.handle;
-    subject.write(b"0")?;
-    subject.wait_for_bytes(harness, b"0")?;
+    let mut endpoint = Endpoint::start(test, harness, home)?;
+    let handle = endpoint.handle;
+    endpoint.write(b"0")?;
+    endpoint.wait_for_bytes(harness, b"0")?;
     harness.fence(home)?;
     let mut expected = format!("{home}:0");
     let mut read = b"0".to_vec();
     for (hop, thread) in [away, home, away, home].into_iter().enumerate() {
         let at = |what: &str| format!("from {home}, hop {} to {thread}: {what}", hop + 1);
-        let owner = subject.owner;
+        let owner = endpoint.owner;
         let (taken, entry) = harness.on(thread, move |context| {
             let taken = context.takeover(handle, owner);
             (taken, context.core().entry(handle))
         })?;
-        answered(test, at("takeover"), Ok(()), taken, "L9")?;
+        check_answer(test, at("takeover"), Ok(()), taken, "L9")?;
         landed(test, &at, thread, entry.map_err(|stale| Failure::Wrong(stale.to_string()))?)?;
         test.check_eq(
             at("changes of owner"),
@@ -66,19 +66,24 @@ fn there_and_back(
             "protocol 9.5",
         );
 
-        subject.want(harness, thread)?;
+        endpoint.want(harness, thread)?;
         harness.fence(thread)?;
         let entry = harness.entry(handle)?;
         test.check_eq(at("threads that poll it"), thread.mask().bits(), entry.polled_recv.bits(), "S9, S11");
         let digit = b'1' + hop as u8;
-        subject.write(&[digit])?;
+        endpoint.write(&[digit])?;
         read.push(digit);
-        subject.wait_for_bytes(harness, &read)?;
+        endpoint.wait_for_bytes(harness, &read)?;
         expected.push_str(&format!(" {thread}:{}", char::from(digit)));
         harness.fence_all()?;
-        test.check_eq(at("reports"), expected.clone(), told(&subject.recorder.seen()), "S3, bug 77");
+        test.check_eq(
+            at("reports"),
+            expected.clone(),
+            reads_by_thread(&endpoint.recorder.seen()),
+            "S3, bug 77",
+        );
     }
-    subject.end(harness)
+    endpoint.end(harness)
 }
 
 /// What a descriptor must look like right after a change of group, before anybody wants it.
@@ -111,14 +116,14 @@ fn while_in_batch(
     away: ThreadId,
 ) -> Result<(), Failure> {
     let at = |what: &str| format!("harvested: {what}");
-    let mut subject = Subject::start(test, harness, home)?;
-    let handle = subject.handle;
+    let mut endpoint = Endpoint::start(test, harness, home)?;
+    let handle = endpoint.handle;
 
     let counted = harness.activity(home);
     let harvested = checkpoints.hold_batch(home);
-    subject.write(b"1")?;
+    endpoint.write(b"1")?;
     harvested.reached()?;
-    answered(test, at("takeover"), Ok(()), subject.take(harness, away)?, "L7")?;
+    check_answer(test, at("takeover"), Ok(()), endpoint.take_over(harness, away)?, "L7")?;
     landed(test, &at, away, harness.entry(handle)?)?;
     harvested.release();
     harness.fence_all()?;
@@ -130,19 +135,19 @@ fn while_in_batch(
         counts,
         "protocol 4.2",
     );
-    test.check_eq(at("reports while nobody wants it"), 0, subject.recorder.reports(), "S3, S18");
+    test.check_eq(at("reports while nobody wants it"), 0, endpoint.recorder.reports(), "S3, S18");
     // The late event makes its thread clean its own poller. That must not touch the new group's masks.
     landed(test, &at, away, harness.entry(handle)?)?;
-    subject.want(harness, away)?;
-    subject.wait_for_bytes(harness, b"1")?;
+    endpoint.want(harness, away)?;
+    endpoint.wait_for_bytes(harness, b"1")?;
     harness.fence_all()?;
 
     // Away and home again, all while the other side holds an event.
     let harvested = checkpoints.hold_batch(away);
-    subject.write(b"2")?;
+    endpoint.write(b"2")?;
     harvested.reached()?;
-    answered(test, at("takeover back"), Ok(()), subject.take(harness, home)?, "L7")?;
-    answered(
+    check_answer(test, at("takeover back"), Ok(()), endpoint.take_over(harness, home)?, "L7")?;
+    check_answer(
         test,
         at("push away again"),
         Ok(()),
@@ -152,13 +157,13 @@ fn while_in_batch(
     landed(test, &at, away, harness.entry(handle)?)?;
     harvested.release();
     harness.fence_all()?;
-    test.check_eq(at("reports before anybody wants it"), 1, subject.recorder.reports(), "S18");
-    subject.want(harness, away)?;
-    subject.wait_for_bytes(harness, b"12")?;
+    test.check_eq(at("reports before anybody wants it"), 1, endpoint.recorder.reports(), "S18");
+    endpoint.want(harness, away)?;
+    endpoint.wait_for_bytes(harness, b"12")?;
     harness.fence_all()?;
     let expected = format!("{away}:1 {away}:2");
-    test.check_eq(at("reports"), expected, told(&subject.recorder.seen()), "S3, bug 77");
+    test.check_eq(at("reports"), expected, reads_by_thread(&endpoint.recorder.seen()), "S3, bug 77");
     let entry = harness.entry(handle)?;
     test.check_eq(at("threads that poll it"), away.mask().bits(), entry.polled_recv.bits(), "S9, S11");
-    subject.end(harness)
+    endpoint.end(harness)
 }

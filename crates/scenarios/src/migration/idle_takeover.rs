@@ -6,7 +6,7 @@
 use fd_core::state;
 use metadata::{Axes, Layer};
 
-use super::{Subject, answered, routes, told};
+use super::{Endpoint, check_answer, reads_by_thread, routes};
 use crate::catalogue::Scenario;
 use crate::harness::Harness;
 use crate::test_context::{Failure, TestContext};
@@ -25,17 +25,17 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     for route in routes(&harness) {
         let (old, new) = (route.from, route.to);
         let at = |what: &str| format!("{}: {what}", route.name);
-        let mut subject = Subject::start(test, &mut harness, old)?;
-        subject.write(b"before")?;
-        subject.wait_for_bytes(&harness, b"before")?;
+        let mut endpoint = Endpoint::start(test, &mut harness, old)?;
+        endpoint.write(b"before")?;
+        endpoint.wait_for_bytes(&harness, b"before")?;
         harness.fence(old)?;
 
-        let (handle, owner) = (subject.handle, subject.owner);
+        let (handle, owner) = (endpoint.handle, endpoint.owner);
         let (taken, entry) = harness.on(new, move |context| {
             let taken = context.takeover(handle, owner);
             (taken, context.core().entry(handle))
         })?;
-        answered(test, at("takeover"), Ok(()), taken, "L9")?;
+        check_answer(test, at("takeover"), Ok(()), taken, "L9")?;
         let entry = entry.map_err(|stale| Failure::Wrong(stale.to_string()))?;
         test.check_eq(at("thread mask"), new.mask().bits(), entry.thread_mask.bits(), "protocol 8.3");
         test.check_eq(at("group"), new.group(), entry.group, "protocol 9.6");
@@ -45,7 +45,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
         test.check_eq(at("owner"), owner, entry.owner, "protocol 8");
 
         test.all_hold()?;
-        subject.want(&harness, new)?;
+        endpoint.want(&harness, new)?;
         harness.fence(new)?;
         let polled = harness.entry(handle)?.polled_recv;
         test.check(
@@ -55,15 +55,15 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
             "L1",
             polled.contains(new.mask()),
         );
-        subject.write(b"after")?;
-        subject.wait_for_bytes(&harness, b"beforeafter")?;
+        endpoint.write(b"after")?;
+        endpoint.wait_for_bytes(&harness, b"beforeafter")?;
         // Whatever the old thread's poller still had to say, it has said.
         harness.fence_all()?;
         let expected = format!("{old}:before {new}:after");
         test.check_eq(
             at("reports"),
             expected,
-            told(&subject.recorder.seen()),
+            reads_by_thread(&endpoint.recorder.seen()),
             "S3: one per write, no other thread",
         );
         let (won, refused) = (harness.activity(new).fd_takeover, harness.activity(old).fd_takeover);
@@ -73,7 +73,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
             format!("{won} {refused}"),
             "seed counters",
         );
-        subject.end(&harness)?;
+        endpoint.end(&harness)?;
     }
     harness.finish(test, &[])
 }

@@ -8,7 +8,7 @@ use fd_core::error::MoveError;
 use fd_core::hooks::checkpoint::Point;
 use metadata::{Axes, Layer};
 
-use super::{Route, Endpoint, check_answer, routes, reads_by_thread, check_unchanged};
+use super::{Endpoint, Route, check_answer, check_unchanged, reads_by_thread, routes};
 use crate::catalogue::Scenario;
 use crate::descriptors;
 use crate::harness::Harness;
@@ -57,7 +57,13 @@ fn lost_before_running(
     let late = points.hold(old, Point::ReportBeforeRunning, endpoint.handle.number());
     endpoint.write(b"one")?;
     late.reached()?;
-    check_answer(test, at("takeover"), Ok(()), endpoint.take_over(harness, new)?, "protocol 8.2: nobody is running")?;
+    check_answer(
+        test,
+        at("takeover"),
+        Ok(()),
+        endpoint.take_over(harness, new)?,
+        "protocol 8.2: nobody is running",
+    )?;
     late.release();
     lost(test, harness, &at, endpoint, route, counted.poll_skip)
 }
@@ -173,7 +179,12 @@ fn taken_at_the_exit(
     endpoint.wait_for_bytes(harness, b"onetwo")?;
     leaving.release();
     harness.fence_all()?;
-    test.check_eq(at("reports"), format!("{old}:one {new}:two"), reads_by_thread(&endpoint.recorder.seen()), "S1, S3");
+    test.check_eq(
+        at("reports"),
+        format!("{old}:one {new}:two"),
+        reads_by_thread(&endpoint.recorder.seen()),
+        "S1, S3",
+    );
     test.check_eq(at("active"), 1, harness.entry(endpoint.handle)?.state & fd_core::state::ACTIVE, "bug 53");
     endpoint.end(harness)
 }

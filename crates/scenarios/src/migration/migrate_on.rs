@@ -8,7 +8,7 @@ use fd_core::ids::ThreadId;
 use fd_core::state;
 use metadata::{Axes, Layer, Transport};
 
-use super::{Route, Subject, answered, routes, told, untouched};
+use super::{Endpoint, Route, check_answer, check_unchanged, reads_by_thread, routes};
 use crate::catalogue::Scenario;
 use crate::harness::Harness;
 use crate::recorder::Recorder;
@@ -52,8 +52,8 @@ fn pushed(test: &mut TestContext, harness: &mut Harness, route: Route, by: By) -
         By::Outsider => "no worker",
     };
     let at = |what: &str| format!("{}, by {who}: {what}", route.name);
-    let mut subject = Subject::start(test, harness, route.from)?;
-    let (handle, target) = (subject.handle, route.to);
+    let mut endpoint = Endpoint::start(test, harness, route.from)?;
+    let (handle, target) = (endpoint.handle, route.to);
     // The reading end of a pipe is nothing to write to.
     let sends = test.params.transport != Transport::Pipe;
     let answer = match by {
@@ -67,7 +67,7 @@ fn pushed(test: &mut TestContext, harness: &mut Harness, route: Route, by: By) -
         By::Target => harness.on(target, move |context| context.registration(handle).migrate_on(target))?,
         By::Outsider => harness.core().registration(handle).migrate_on(target),
     };
-    answered(test, at("push"), Ok(()), answer, "protocol 9")?;
+    check_answer(test, at("push"), Ok(()), answer, "protocol 9")?;
     let entry = harness.entry(handle)?;
     test.check_eq(at("group"), target.group(), entry.group, "protocol 9");
     test.check_eq(at("thread mask"), target.mask().bits(), entry.thread_mask.bits(), "protocol 9");
@@ -82,26 +82,26 @@ fn pushed(test: &mut TestContext, harness: &mut Harness, route: Route, by: By) -
 
     // Stopped until the target wants it.
     harness.fence_all()?;
-    subject.write(b"one")?;
+    endpoint.write(b"one")?;
     harness.fence_all()?;
-    test.check_eq(at("reports before anybody wants it"), 0, subject.recorder.reports(), "S3, S18");
+    test.check_eq(at("reports before anybody wants it"), 0, endpoint.recorder.reports(), "S3, S18");
     if by == By::Outsider {
         // The target sleeps, and must be woken for it.
         harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
     } else {
-        subject.want(harness, target)?;
+        endpoint.want(harness, target)?;
     }
-    subject.wait_for_bytes(harness, b"one")?;
-    subject.write(b"two")?;
-    subject.wait_for_bytes(harness, b"onetwo")?;
+    endpoint.wait_for_bytes(harness, b"one")?;
+    endpoint.write(b"two")?;
+    endpoint.wait_for_bytes(harness, b"onetwo")?;
     harness.fence_all()?;
     test.check_eq(
         at("reports"),
         format!("{target}:one {target}:two"),
-        told(&subject.recorder.seen()),
+        reads_by_thread(&endpoint.recorder.seen()),
         "S3, L1",
     );
-    subject.end(harness)
+    endpoint.end(harness)
 }
 
 /// It is in the shared list, because somebody outside wanted it while its owner was busy. An FD that changes its group
@@ -109,7 +109,7 @@ fn pushed(test: &mut TestContext, harness: &mut Harness, route: Route, by: By) -
 fn pushed_while_listed(test: &mut TestContext, harness: &mut Harness, route: Route) -> Result<(), Failure> {
     let (old, new) = (route.from, route.to);
     let at = |what: &str| format!("{}, listed: {what}", route.name);
-    let mut busy = Subject::start(test, harness, old)?;
+    let mut busy = Endpoint::start(test, harness, old)?;
     let inside = busy.recorder.hold_next();
     busy.write(b"busy")?;
     inside.reached()?;
@@ -117,43 +117,49 @@ fn pushed_while_listed(test: &mut TestContext, harness: &mut Harness, route: Rou
     let ends = pair(test.params.transport).map_err(Failure::broken)?;
     let recorder = Recorder::new();
     let handle = harness.insert(ends.near, recorder.clone(), old)?;
-    let mut subject = Subject { handle, owner: recorder.id(), recorder, far: ends.far };
+    let mut endpoint = Endpoint { handle, owner: recorder.id(), recorder, far: ends.far };
     harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
     let owed = harness.entry(handle)?.update_mask;
     test.check_eq(at("threads that owe an update before"), old.mask().bits(), owed.bits(), "protocol 11.2");
-    answered(test, at("push"), Ok(()), harness.core().registration(handle).migrate_on(new), "protocol 9")?;
+    check_answer(
+        test,
+        at("push"),
+        Ok(()),
+        harness.core().registration(handle).migrate_on(new),
+        "protocol 9",
+    )?;
     harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
-    subject.write(b"one")?;
+    endpoint.write(b"one")?;
     // The old owner is still busy: nobody else's pass must be needed.
-    subject.wait_for_bytes(harness, b"one")?;
+    endpoint.wait_for_bytes(harness, b"one")?;
     inside.release();
     busy.wait_for_bytes(harness, b"busy")?;
-    subject.write(b"two")?;
-    subject.wait_for_bytes(harness, b"onetwo")?;
+    endpoint.write(b"two")?;
+    endpoint.wait_for_bytes(harness, b"onetwo")?;
     harness.fence_all()?;
     test.check_eq(
         at("reports"),
         format!("{new}:one {new}:two"),
-        told(&subject.recorder.seen()),
+        reads_by_thread(&endpoint.recorder.seen()),
         "S3, L1, L3",
     );
     let entry = harness.entry(handle)?;
     test.check_eq(at("threads that owe an update"), 0, entry.update_mask.bits(), "L3");
     busy.end(harness)?;
-    subject.end(harness)
+    endpoint.end(harness)
 }
 
 fn refused_in_handler(test: &mut TestContext, harness: &mut Harness, route: Route) -> Result<(), Failure> {
     let (old, new) = (route.from, route.to);
     let at = |what: &str| format!("{}, in the handler: {what}", route.name);
-    let mut subject = Subject::start(test, harness, old)?;
-    let handle = subject.handle;
-    let inside = subject.recorder.hold_next();
-    subject.write(b"one")?;
+    let mut endpoint = Endpoint::start(test, harness, old)?;
+    let handle = endpoint.handle;
+    let inside = endpoint.recorder.hold_next();
+    endpoint.write(b"one")?;
     inside.reached()?;
     let before = harness.entry(handle)?;
     let busy = Err(MoveError::Busy);
-    answered(
+    check_answer(
         test,
         at("push from outside"),
         busy,
@@ -161,30 +167,41 @@ fn refused_in_handler(test: &mut TestContext, harness: &mut Harness, route: Rout
         "S2, suspect 15",
     )?;
     let pushed = harness.on(new, move |context| context.registration(handle).migrate_on(new))?;
-    answered(test, at("push by the target"), busy, pushed, "S2, suspect 15")?;
-    untouched(test, at("entry after the refusals"), before, harness.entry(handle)?, "suspect 15")?;
+    check_answer(test, at("push by the target"), busy, pushed, "S2, suspect 15")?;
+    check_unchanged(test, at("entry after the refusals"), before, harness.entry(handle)?, "suspect 15")?;
     inside.release();
-    subject.wait_for_bytes(harness, b"one")?;
+    endpoint.wait_for_bytes(harness, b"one")?;
     harness.fence(old)?;
 
     // By its own user, too: the running bit would stay behind.
     let own = harness
         .on(old, move |context| context.enter(handle, |ready| ready.registration().migrate_on(new)))?;
     test.check_eq(at("push inside enter()"), "Ok(Err(Busy))".into(), format!("{own:?}"), "S2, suspect 15");
-    subject.write(b"two")?;
-    subject.wait_for_bytes(harness, b"onetwo")?;
+    endpoint.write(b"two")?;
+    endpoint.wait_for_bytes(harness, b"onetwo")?;
     harness.fence_all()?;
-    test.check_eq(at("reports"), format!("{old}:one {old}:two"), told(&subject.recorder.seen()), "S3");
-    subject.end(harness)
+    test.check_eq(
+        at("reports"),
+        format!("{old}:one {old}:two"),
+        reads_by_thread(&endpoint.recorder.seen()),
+        "S3",
+    );
+    endpoint.end(harness)
 }
 
 fn no_such_thread(test: &mut TestContext, harness: &mut Harness) -> Result<(), Failure> {
-    let subject = Subject::start(test, harness, harness.thread(0))?;
-    let before = harness.entry(subject.handle)?;
+    let endpoint = Endpoint::start(test, harness, harness.thread(0))?;
+    let before = harness.entry(endpoint.handle)?;
     // The highest thread of a group: no cell has that many.
     let nobody = ThreadId::new(before.group, 63).ok_or_else(|| Failure::Broken("no thread 63".into()))?;
-    let pushed = harness.core().registration(subject.handle).migrate_on(nobody);
-    answered(test, "push to a thread that does not exist".into(), Err(MoveError::NoThread), pushed, "S19")?;
-    untouched(test, "entry after that".into(), before, harness.entry(subject.handle)?, "S19")?;
-    subject.end(harness)
+    let pushed = harness.core().registration(endpoint.handle).migrate_on(nobody);
+    check_answer(
+        test,
+        "push to a thread that does not exist".into(),
+        Err(MoveError::NoThread),
+        pushed,
+        "S19",
+    )?;
+    check_unchanged(test, "entry after that".into(), before, harness.entry(endpoint.handle)?, "S19")?;
+    endpoint.end(harness)
 }

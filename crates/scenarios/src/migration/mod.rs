@@ -60,14 +60,14 @@ fn routes(harness: &Harness) -> Vec<Route> {
 }
 
 /// A descriptor under test, and its far end.
-pub(crate) struct Subject {
+pub(crate) struct Endpoint {
     pub(crate) handle: FdHandle,
     pub(crate) recorder: Arc<Recorder>,
     pub(crate) owner: OwnerId,
     pub(crate) far: Far,
 }
 
-impl Subject {
+impl Endpoint {
     /// One that `thread` polls for receiving.
     pub(crate) fn start(
         test: &TestContext,
@@ -78,7 +78,7 @@ impl Subject {
         Self::start_with(harness, thread, ends.near, ends.far)
     }
 
-    /// As [`Subject::start`], with the ends given.
+    /// As [`Endpoint::start`], with the ends given.
     pub(crate) fn start_with(
         harness: &mut Harness,
         thread: ThreadId,
@@ -87,11 +87,11 @@ impl Subject {
     ) -> Result<Self, Failure> {
         let recorder = Recorder::new();
         let handle = harness.insert(near, recorder.clone(), thread)?;
-        let subject = Self { handle, owner: recorder.id(), recorder, far };
-        subject.want(harness, thread)?;
+        let endpoint = Self { handle, owner: recorder.id(), recorder, far };
+        endpoint.want(harness, thread)?;
         // The pass that follows the want is over.
         harness.fence(thread)?;
-        Ok(subject)
+        Ok(endpoint)
     }
 
     pub(crate) fn want(&self, harness: &Harness, thread: ThreadId) -> Result<(), Failure> {
@@ -102,7 +102,11 @@ impl Subject {
     }
 
     /// What a takeover by `thread` answers.
-    pub(crate) fn take(&self, harness: &Harness, thread: ThreadId) -> Result<Result<(), MoveError>, Failure> {
+    pub(crate) fn take_over(
+        &self,
+        harness: &Harness,
+        thread: ThreadId,
+    ) -> Result<Result<(), MoveError>, Failure> {
         let (handle, owner) = (self.handle, self.owner);
         harness.on(thread, move |context| context.takeover(handle, owner))
     }
@@ -129,13 +133,13 @@ impl Subject {
 }
 
 /// Which thread read what, for messages.
-fn told(seen: &[Seen]) -> String {
+fn reads_by_thread(seen: &[Seen]) -> String {
     let one = |seen: &Seen| format!("{}:{}", seen.thread, String::from_utf8_lossy(&seen.bytes));
     seen.iter().map(one).collect::<Vec<_>>().join(" ")
 }
 
 /// Checks that a takeover, or a push, answered `expected`.
-fn answered(
+fn check_answer(
     test: &mut TestContext,
     what: String,
     expected: Result<(), MoveError>,
@@ -147,7 +151,7 @@ fn answered(
 }
 
 /// Checks that nothing in an entry has changed. References come and go with everybody who looks.
-fn untouched(
+fn check_unchanged(
     test: &mut TestContext,
     what: String,
     before: EntryInfo,

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use fd_core::error::MoveError;
 use metadata::{Axes, Layer};
 
-use super::{Route, Subject, answered, routes};
+use super::{Endpoint, Route, check_answer, routes};
 use crate::catalogue::Scenario;
 use crate::harness::Harness;
 use crate::test_context::{Failure, TestContext};
@@ -42,13 +42,13 @@ fn while_nobody_reads(test: &mut TestContext, harness: &mut Harness, route: Rout
     let (old, new) = (route.from, route.to);
     let at = |what: &str| format!("{}, nobody reads: {what}", route.name);
     let kernel_state = harness.core().backend().capabilities().kernel_state;
-    let mut subject = Subject::start(test, harness, old)?;
-    answered(test, at("takeover"), Ok(()), subject.take(harness, new)?, "L9")?;
+    let mut endpoint = Endpoint::start(test, harness, old)?;
+    check_answer(test, at("takeover"), Ok(()), endpoint.take_over(harness, new)?, "L9")?;
 
     let start = harness.activity(old);
     let (mut skips, mut drops) = (Vec::new(), Vec::new());
     for _ in 0..WRITES {
-        subject.write(b"x")?;
+        endpoint.write(b"x")?;
         harness.fence(old)?;
         let now = harness.activity(old).since(&start);
         skips.push(now.poll_skip);
@@ -83,22 +83,22 @@ fn while_nobody_reads(test: &mut TestContext, harness: &mut Harness, route: Rout
         "L5, L6",
         waits <= 2 * WRITES + 1,
     );
-    let polled = harness.entry(subject.handle)?.polled_recv;
+    let polled = harness.entry(endpoint.handle)?.polled_recv;
     let still = kernel_state && !route.crosses() && polled.contains(old.mask());
     test.check(at("the old thread polls it"), "not any more", format!("{polled:?}"), "L5, S11", !still);
 
-    subject.want(harness, new)?;
-    subject.wait_for_bytes(harness, b"xxxxx")?;
+    endpoint.want(harness, new)?;
+    endpoint.wait_for_bytes(harness, b"xxxxx")?;
     harness.fence_all()?;
-    let strangers = subject.recorder.reports() - subject.recorder.reports_on(new);
+    let strangers = endpoint.recorder.reports() - endpoint.recorder.reports_on(new);
     test.check_eq(at("reports on other threads"), 0, strangers, "S3");
-    subject.end(harness)
+    endpoint.end(harness)
 }
 
 /// It goes to and fro while data arrives without a pause.
 fn under_fire(test: &mut TestContext, harness: &mut Harness, route: Route) -> Result<(), Failure> {
     let at = |what: &str| format!("{}, under fire: {what}", route.name);
-    let Subject { handle, recorder, owner, mut far } = Subject::start(test, harness, route.from)?;
+    let Endpoint { handle, recorder, owner, mut far } = Endpoint::start(test, harness, route.from)?;
     let stop = Arc::new(AtomicBool::new(false));
     let stopped = Arc::clone(&stop);
     let writer = spawn(move || {

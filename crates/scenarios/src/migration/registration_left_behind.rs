@@ -9,7 +9,7 @@ use std::os::fd::AsFd;
 
 use metadata::{Axes, Layer};
 
-use super::{Subject, told};
+use super::{Endpoint, reads_by_thread};
 use crate::catalogue::Scenario;
 use crate::harness::Harness;
 use crate::test_context::{Failure, TestContext};
@@ -32,34 +32,44 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     let start = harness.activity(thread);
     let ends = pair(test.params.transport).map_err(Failure::broken)?;
     let copy = ends.near.as_fd().try_clone_to_owned().map_err(Failure::broken)?;
-    let mut subject = Subject::start_with(&mut harness, thread, ends.near, ends.far)?;
+    let mut endpoint = Endpoint::start_with(&mut harness, thread, ends.near, ends.far)?;
     for life in 1..=LIVES {
         let at = |what: &str| format!("life {life}: {what}");
-        subject.write(b"data")?;
-        subject.wait_for_bytes(&harness, b"data")?;
+        endpoint.write(b"data")?;
+        endpoint.wait_for_bytes(&harness, b"data")?;
         harness.fence(thread)?;
-        test.check_eq(at("reports"), format!("{thread}:data"), told(&subject.recorder.seen()), "S7, bug 77");
+        test.check_eq(
+            at("reports"),
+            format!("{thread}:data"),
+            reads_by_thread(&endpoint.recorder.seen()),
+            "S7, bug 77",
+        );
         let since = harness.activity(thread).since(&start);
         let counts = format!("{} {}", since.poll_drop, since.poll_rebuild);
         test.cost_eq(at("events of dead lives, pollers replaced"), "0 0".into(), counts, "S7, L5, bug 77");
         test.all_hold()?;
         if life < LIVES {
-            let Subject { handle, far, .. } = subject;
+            let Endpoint { handle, far, .. } = endpoint;
             // By the thread that polls it: a close by any other takes the registration out first.
             let deleted = harness.on(thread, move |context| context.registration(handle).delete())?;
             deleted.map_err(|error| Failure::Wrong(error.to_string()))?;
             let again = copy_at(&copy, handle.number()).map_err(Failure::broken)?;
-            subject = Subject::start_with(&mut harness, thread, again, far)?;
-            test.check_eq(at("number"), handle.number(), subject.handle.number(), "the scenario's own doing");
+            endpoint = Endpoint::start_with(&mut harness, thread, again, far)?;
+            test.check_eq(
+                at("number"),
+                handle.number(),
+                endpoint.handle.number(),
+                "the scenario's own doing",
+            );
         }
     }
     // The last life is declared: what the kernel would remember of it is taken out before the close.
     harness
         .core()
-        .registration(subject.handle)
+        .registration(endpoint.handle)
         .mark_cloned()
         .map_err(|stale| Failure::Wrong(stale.to_string()))?;
-    subject.end(&harness)?;
+    endpoint.end(&harness)?;
     drop(copy);
     harness.finish(test, &[])
 }

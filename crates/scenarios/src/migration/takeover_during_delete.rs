@@ -10,7 +10,7 @@ use fd_core::hooks::checkpoint::Point;
 use fd_core::ids::ThreadId;
 use metadata::{Axes, Layer};
 
-use super::{Route, Endpoint, check_answer, routes};
+use super::{Endpoint, Route, check_answer, routes};
 use crate::catalogue::Scenario;
 use crate::descriptors;
 use crate::harness::Harness;

@@ -6,7 +6,7 @@
 use fd_core::error::MoveError;
 use metadata::{Axes, Layer};
 
-use super::{Route, Subject, answered, routes, told, untouched};
+use super::{Endpoint, Route, check_answer, check_unchanged, reads_by_thread, routes};
 use crate::catalogue::Scenario;
 use crate::harness::Harness;
 use crate::test_context::{Failure, TestContext};
@@ -33,10 +33,10 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
 fn refused_then_granted(test: &mut TestContext, harness: &mut Harness, route: Route) -> Result<(), Failure> {
     let (old, new) = (route.from, route.to);
     let at = |what: &str| format!("{}: {what}", route.name);
-    let mut subject = Subject::start(test, harness, old)?;
-    let (handle, owner) = (subject.handle, subject.owner);
-    let inside = subject.recorder.hold_next();
-    subject.write(b"one")?;
+    let mut endpoint = Endpoint::start(test, harness, old)?;
+    let (handle, owner) = (endpoint.handle, endpoint.owner);
+    let inside = endpoint.recorder.hold_next();
+    endpoint.write(b"one")?;
     inside.reached()?;
 
     let before = harness.entry(handle)?;
@@ -56,14 +56,14 @@ fn refused_then_granted(test: &mut TestContext, harness: &mut Harness, route: Ro
         refused,
         "S3, L7: refused at once, every time",
     );
-    answered(
+    check_answer(
         test,
         at("push from outside"),
         busy,
         harness.core().registration(handle).migrate_on(new),
         "protocol 9.2",
     )?;
-    untouched(test, at("entry after the refusals"), before, harness.entry(handle)?, "S3, bug 41")?;
+    check_unchanged(test, at("entry after the refusals"), before, harness.entry(handle)?, "S3, bug 41")?;
     let counted = harness.activity(new).since(&counted);
     let counts = format!("{} {}", counted.fd_takeover, counted.fd_takeover_fail);
     test.check_eq(
@@ -77,22 +77,28 @@ fn refused_then_granted(test: &mut TestContext, harness: &mut Harness, route: Ro
 
     // The owner goes on as if nothing had happened.
     inside.release();
-    subject.wait_for_bytes(harness, b"one")?;
-    subject.write(b"two")?;
-    subject.wait_for_bytes(harness, b"onetwo")?;
+    endpoint.wait_for_bytes(harness, b"one")?;
+    endpoint.write(b"two")?;
+    endpoint.wait_for_bytes(harness, b"onetwo")?;
     harness.fence(old)?;
 
     // Use outside a report protects just as well, and against oneself.
     let own = harness.on(old, move |context| context.enter(handle, |_| context.takeover(handle, owner)))?;
     test.check_eq(at("takeover inside enter()"), "Ok(Err(Busy))".into(), format!("{own:?}"), "S2");
 
-    answered(test, at("takeover once the handler was left"), Ok(()), subject.take(harness, new)?, "L9")?;
-    subject.want(harness, new)?;
-    subject.write(b"three")?;
-    subject.wait_for_bytes(harness, b"onetwothree")?;
+    check_answer(
+        test,
+        at("takeover once the handler was left"),
+        Ok(()),
+        endpoint.take_over(harness, new)?,
+        "L9",
+    )?;
+    endpoint.want(harness, new)?;
+    endpoint.write(b"three")?;
+    endpoint.wait_for_bytes(harness, b"onetwothree")?;
     harness.fence_all()?;
     let expected = format!("{old}:one {old}:two {new}:three");
-    test.check_eq(at("reports"), expected, told(&subject.recorder.seen()), "S1, S3");
+    test.check_eq(at("reports"), expected, reads_by_thread(&endpoint.recorder.seen()), "S1, S3");
     test.check_eq(at("changes of owner"), 1, harness.entry(handle)?.takeovers, "S3: refusals do not count");
-    subject.end(harness)
+    endpoint.end(harness)
 }

@@ -7,7 +7,7 @@
 use fd_core::error::{DeleteError, EnterError, MoveError};
 use metadata::{Axes, Layer};
 
-use super::{Route, Subject, routes, told, untouched};
+use super::{Endpoint, Route, check_unchanged, reads_by_thread, routes};
 use crate::catalogue::Scenario;
 use crate::descriptors;
 use crate::harness::Harness;
@@ -41,9 +41,9 @@ fn second_life(
     home: fd_core::ids::ThreadId,
 ) -> Result<(), Failure> {
     let at = |what: &str| format!("{}, new life on {home}: {what}", route.name);
-    let mut first = Subject::start(test, harness, route.from)?;
+    let mut first = Endpoint::start(test, harness, route.from)?;
     first
-        .take(harness, route.to)?
+        .take_over(harness, route.to)?
         .map_err(|error| Failure::Wrong(at(&format!("first takeover: {error}"))))?;
     first.want(harness, route.to)?;
     first.write(b"first")?;
@@ -57,7 +57,7 @@ fn second_life(
     test.check_eq(at("the number is open after its end"), false, descriptors::is_open(stale.number()), "L4");
 
     let near = at_number(spare.near, stale.number()).map_err(Failure::broken)?;
-    let mut second = Subject::start_with(harness, home, near, spare.far)?;
+    let mut second = Endpoint::start_with(harness, home, near, spare.far)?;
     let (handle, owner) = (second.handle, second.owner);
     test.check_eq(at("number"), stale.number(), handle.number(), "the scenario's own doing");
     test.check(
@@ -99,12 +99,17 @@ fn second_life(
     let deleted = harness.core().registration(stale).delete();
     let holds = matches!(deleted, Err(DeleteError::Stale(_)));
     test.check(at("delete with the old handle"), "stale", format!("{deleted:?}"), "protocol 2.1", holds);
-    untouched(test, at("the new life"), before, harness.entry(handle)?, "protocol 2.1")?;
+    check_unchanged(test, at("the new life"), before, harness.entry(handle)?, "protocol 2.1")?;
     test.check_eq(at("its owner"), owner, before.owner, "S10");
 
     second.write(b"second")?;
     second.wait_for_bytes(harness, b"second")?;
     harness.fence_all()?;
-    test.check_eq(at("reports"), format!("{home}:second"), told(&second.recorder.seen()), "S3, S7");
+    test.check_eq(
+        at("reports"),
+        format!("{home}:second"),
+        reads_by_thread(&second.recorder.seen()),
+        "S3, S7",
+    );
     second.end(harness)
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use fd_core::error::MoveError;
 use metadata::{Axes, Layer};
 
-use super::{Subject, answered, routes, untouched};
+use super::{Endpoint, check_answer, check_unchanged, routes};
 use crate::catalogue::Scenario;
 use crate::harness::Harness;
 use crate::recorder::Recorder;
@@ -38,26 +38,32 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
         let ends = pair(test.params.transport).map_err(Failure::broken)?;
         let recorder = Recorder::new();
         let handle = harness.insert_shared(ends.near, recorder.clone(), first, sharing)?;
-        let mut subject =
-            Subject { handle, owner: recorder.id(), recorder: Arc::clone(&recorder), far: ends.far };
-        subject.want(&harness, first)?;
+        let mut endpoint =
+            Endpoint { handle, owner: recorder.id(), recorder: Arc::clone(&recorder), far: ends.far };
+        endpoint.want(&harness, first)?;
         // Every sharing thread learns of it from its own next pass.
         harness.fence_all()?;
         let before = harness.entry(handle)?;
         for thread in harness.threads() {
             let what = at(&format!("takeover by {thread}"));
-            answered(
+            check_answer(
                 test,
                 what,
                 Err(MoveError::Shared),
-                subject.take(&harness, thread)?,
+                endpoint.take_over(&harness, thread)?,
                 "MoveError::Shared",
             )?;
         }
         harness.fence_all()?;
-        untouched(test, at("entry after the refusals"), before, harness.entry(handle)?, "MoveError::Shared")?;
+        check_unchanged(
+            test,
+            at("entry after the refusals"),
+            before,
+            harness.entry(handle)?,
+            "MoveError::Shared",
+        )?;
 
-        answered(
+        check_answer(
             test,
             at("push"),
             Ok(()),
@@ -67,17 +73,17 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
         let mask = harness.entry(handle)?.thread_mask;
         test.check_eq(at("thread mask"), target.mask().bits(), mask.bits(), "protocol 9.3, S9");
         test.all_hold()?;
-        subject.want(&harness, target)?;
+        endpoint.want(&harness, target)?;
         harness.fence(target)?;
-        subject.write(b"one")?;
-        subject.wait_for_bytes(&harness, b"one")?;
+        endpoint.write(b"one")?;
+        endpoint.wait_for_bytes(&harness, b"one")?;
         harness.fence_all()?;
-        subject.write(b"two")?;
-        subject.wait_for_bytes(&harness, b"onetwo")?;
+        endpoint.write(b"two")?;
+        endpoint.wait_for_bytes(&harness, b"onetwo")?;
         harness.fence_all()?;
         let strangers = recorder.reports() - recorder.reports_on(target);
         test.check_eq(at("reports on other threads"), 0, strangers, "S3");
-        subject.end(&harness)?;
+        endpoint.end(&harness)?;
     }
     harness.finish(test, &[])
 }

@@ -6,7 +6,7 @@
 use fd_core::error::MoveError;
 use metadata::{Axes, Layer};
 
-use super::{Subject, answered, routes, told, untouched};
+use super::{Endpoint, check_answer, check_unchanged, reads_by_thread, routes};
 use crate::catalogue::Scenario;
 use crate::harness::Harness;
 use crate::test_context::{Failure, TestContext};
@@ -25,25 +25,25 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     for route in routes(&harness) {
         let (old, new) = (route.from, route.to);
         let at = |what: &str| format!("{}: {what}", route.name);
-        let mut subject = Subject::start(test, &mut harness, old)?;
+        let mut endpoint = Endpoint::start(test, &mut harness, old)?;
         // The wrong owner exists, and owns something of the thief's.
-        let mut other = Subject::start(test, &mut harness, new)?;
-        let (handle, wrong) = (subject.handle, other.owner);
+        let mut other = Endpoint::start(test, &mut harness, new)?;
+        let (handle, wrong) = (endpoint.handle, other.owner);
         let wrong_owner = Err(MoveError::WrongOwner);
 
         let before = (harness.entry(handle)?, harness.entry(other.handle)?);
         for thief in [new, old] {
             let refused = harness.on(thief, move |context| context.takeover(handle, wrong))?;
-            answered(test, at(&format!("takeover by {thief}")), wrong_owner, refused, "protocol 8.1")?;
+            check_answer(test, at(&format!("takeover by {thief}")), wrong_owner, refused, "protocol 8.1")?;
         }
-        untouched(
+        check_unchanged(
             test,
             at("entry after the refusals"),
             before.0,
             harness.entry(handle)?,
             "protocol 8.1, bug 41",
         )?;
-        untouched(
+        check_unchanged(
             test,
             at("the wrong owner's entry"),
             before.1,
@@ -52,11 +52,11 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
         )?;
 
         // While it is in use, the owner is still what is compared first: nobody waits, nobody is told to retry.
-        let inside = subject.recorder.hold_next();
-        subject.write(b"one")?;
+        let inside = endpoint.recorder.hold_next();
+        endpoint.write(b"one")?;
         inside.reached()?;
         let refused = harness.on(new, move |context| context.takeover(handle, wrong))?;
-        answered(
+        check_answer(
             test,
             at("takeover while in the handler"),
             wrong_owner,
@@ -64,20 +64,31 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
             "protocol 8.1, protocol 8.2",
         )?;
         inside.release();
-        subject.wait_for_bytes(&harness, b"one")?;
+        endpoint.wait_for_bytes(&harness, b"one")?;
         other.write(b"mine")?;
         other.wait_for_bytes(&harness, b"mine")?;
         harness.fence(old)?;
 
-        answered(test, at("takeover with the right owner"), Ok(()), subject.take(&harness, new)?, "L9")?;
-        subject.want(&harness, new)?;
-        subject.write(b"two")?;
-        subject.wait_for_bytes(&harness, b"onetwo")?;
+        check_answer(
+            test,
+            at("takeover with the right owner"),
+            Ok(()),
+            endpoint.take_over(&harness, new)?,
+            "L9",
+        )?;
+        endpoint.want(&harness, new)?;
+        endpoint.write(b"two")?;
+        endpoint.wait_for_bytes(&harness, b"onetwo")?;
         harness.fence_all()?;
         let expected = format!("{old}:one {new}:two");
-        test.check_eq(at("reports"), expected, told(&subject.recorder.seen()), "S3");
-        test.check_eq(at("the other's reports"), format!("{new}:mine"), told(&other.recorder.seen()), "S3");
-        subject.end(&harness)?;
+        test.check_eq(at("reports"), expected, reads_by_thread(&endpoint.recorder.seen()), "S3");
+        test.check_eq(
+            at("the other's reports"),
+            format!("{new}:mine"),
+            reads_by_thread(&other.recorder.seen()),
+            "S3",
+        );
+        endpoint.end(&harness)?;
         other.end(&harness)?;
     }
     harness.finish(test, &[])

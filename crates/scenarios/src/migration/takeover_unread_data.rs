@@ -7,7 +7,7 @@
 use fd_core::hooks::checkpoint::Point;
 use metadata::{Axes, Layer};
 
-use super::{Route, Subject, answered, routes, told};
+use super::{Endpoint, Route, check_answer, reads_by_thread, routes};
 use crate::catalogue::Scenario;
 use crate::harness::Harness;
 use crate::hold::Checkpoints;
@@ -43,37 +43,37 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
 fn seen_and_left(test: &mut TestContext, harness: &mut Harness, route: Route) -> Result<(), Failure> {
     let (first, second) = (route.from, route.to);
     let at = |what: &str| format!("{}, seen and left: {what}", route.name);
-    let mut subject = Subject::start(test, harness, first)?;
+    let mut endpoint = Endpoint::start(test, harness, first)?;
 
-    subject.recorder.leave_unread(true);
-    subject.write(b"one")?;
-    subject.wait_for_reports(harness, 1)?;
+    endpoint.recorder.leave_unread(true);
+    endpoint.write(b"one")?;
+    endpoint.wait_for_reports(harness, 1)?;
     harness.fence(first)?;
     // A, B, A: the second owner wants nothing, so that it is the first one's old registration that counts. It wants at
     // once, before a pass could take that out: what is held is then what is wanted.
-    answered(test, at("takeover"), Ok(()), subject.take(harness, second)?, "L9")?;
-    subject.recorder.leave_unread(false);
-    let (handle, owner) = (subject.handle, subject.owner);
+    check_answer(test, at("takeover"), Ok(()), endpoint.take_over(harness, second)?, "L9")?;
+    endpoint.recorder.leave_unread(false);
+    let (handle, owner) = (endpoint.handle, endpoint.owner);
     let taken = harness.on(first, move |context| {
         let taken = context.takeover(handle, owner);
         (taken, context.registration(handle).want_recv().is_ok())
     })?;
-    answered(test, at("takeover back"), Ok(()), taken.0, "L9")?;
+    check_answer(test, at("takeover back"), Ok(()), taken.0, "L9")?;
     test.check_eq(at("wanted"), true, taken.1, "RegistrationRef::want_recv");
-    subject.wait_for_bytes(harness, b"one")?;
+    endpoint.wait_for_bytes(harness, b"one")?;
 
-    subject.recorder.leave_unread(true);
-    subject.write(b"two")?;
-    subject.wait_for_reports(harness, 3)?;
+    endpoint.recorder.leave_unread(true);
+    endpoint.write(b"two")?;
+    endpoint.wait_for_reports(harness, 3)?;
     harness.fence(first)?;
-    answered(test, at("takeover with data left"), Ok(()), subject.take(harness, second)?, "L9")?;
-    subject.recorder.leave_unread(false);
-    subject.want(harness, second)?;
-    subject.wait_for_bytes(harness, b"onetwo")?;
+    check_answer(test, at("takeover with data left"), Ok(()), endpoint.take_over(harness, second)?, "L9")?;
+    endpoint.recorder.leave_unread(false);
+    endpoint.want(harness, second)?;
+    endpoint.wait_for_bytes(harness, b"onetwo")?;
     harness.fence_all()?;
     let expected = format!("{first}: {first}:one {first}: {second}:two");
-    test.check_eq(at("reports"), expected, told(&subject.recorder.seen()), "L1, suspect 10");
-    subject.end(harness)
+    test.check_eq(at("reports"), expected, reads_by_thread(&endpoint.recorder.seen()), "L1, suspect 10");
+    endpoint.end(harness)
 }
 
 /// The second owner's pass is about to take the mark of its own takeover when the first one takes the descriptor back: the
@@ -95,18 +95,18 @@ fn taken_back_under_a_pass(
 ) -> Result<(), Failure> {
     let (first, second) = (route.from, route.to);
     let at = |what: &str| format!("{}, taken back under a pass: {what}", route.name);
-    let mut subject = Subject::start(test, harness, first)?;
+    let mut endpoint = Endpoint::start(test, harness, first)?;
 
-    subject.recorder.leave_unread(true);
-    subject.write(b"one")?;
-    subject.wait_for_reports(harness, 1)?;
+    endpoint.recorder.leave_unread(true);
+    endpoint.write(b"one")?;
+    endpoint.wait_for_reports(harness, 1)?;
     harness.fence(first)?;
-    let seen = checkpoints.hold(second, Point::RearmSeen, subject.handle.number());
-    answered(test, at("takeover"), Ok(()), subject.take(harness, second)?, "L9")?;
+    let seen = checkpoints.hold(second, Point::RearmSeen, endpoint.handle.number());
+    check_answer(test, at("takeover"), Ok(()), endpoint.take_over(harness, second)?, "L9")?;
     seen.reached()?;
-    subject.recorder.leave_unread(false);
+    endpoint.recorder.leave_unread(false);
     let passed = checkpoints.hold(second, Point::BeforeWait, -1);
-    let (handle, owner) = (subject.handle, subject.owner);
+    let (handle, owner) = (endpoint.handle, endpoint.owner);
     // The first thread does not get to its own pass before the second one's is over.
     let back = harness.on(first, move |context| {
         let taken = context.takeover(handle, owner);
@@ -117,10 +117,10 @@ fn taken_back_under_a_pass(
         (taken, wanted, reached)
     })?;
     back.2?;
-    answered(test, at("takeover back"), Ok(()), back.0, "L9")?;
+    check_answer(test, at("takeover back"), Ok(()), back.0, "L9")?;
     test.check_eq(at("wanted"), true, back.1, "RegistrationRef::want_recv");
-    subject.wait_for_bytes(harness, b"one")?;
-    subject.end(harness)
+    endpoint.wait_for_bytes(harness, b"one")?;
+    endpoint.end(harness)
 }
 
 /// The former owner's poller reports the data while the descriptor is another's, and then it comes back.
@@ -130,24 +130,24 @@ fn reported_to_the_former_owner(
     route: Route,
 ) -> Result<(), Failure> {
     let (first, second) = (route.from, route.to);
-    let at = |what: &str| format!("{}, told the former owner: {what}", route.name);
-    let mut subject = Subject::start(test, harness, first)?;
+    let at = |what: &str| format!("{}, reads_by_thread the former owner: {what}", route.name);
+    let mut endpoint = Endpoint::start(test, harness, first)?;
 
-    answered(test, at("takeover"), Ok(()), subject.take(harness, second)?, "L9")?;
-    subject.write(b"one")?;
+    check_answer(test, at("takeover"), Ok(()), endpoint.take_over(harness, second)?, "L9")?;
+    endpoint.write(b"one")?;
     // Its registration, where it still has one, has spent its edge on nobody.
     harness.fence(first)?;
-    answered(test, at("takeover back"), Ok(()), subject.take(harness, first)?, "L9")?;
-    subject.want(harness, first)?;
-    subject.wait_for_bytes(harness, b"one")?;
+    check_answer(test, at("takeover back"), Ok(()), endpoint.take_over(harness, first)?, "L9")?;
+    endpoint.want(harness, first)?;
+    endpoint.wait_for_bytes(harness, b"one")?;
     harness.fence_all()?;
     test.check_eq(
         at("reports"),
         format!("{first}:one"),
-        told(&subject.recorder.seen()),
+        reads_by_thread(&endpoint.recorder.seen()),
         "L1, L5, suspect 10",
     );
-    subject.end(harness)
+    endpoint.end(harness)
 }
 
 /// The event is in the old thread's hands when the descriptor is taken.
@@ -159,15 +159,21 @@ fn between_wait_and_dispatch(
 ) -> Result<(), Failure> {
     let (old, new) = (route.from, route.to);
     let at = |what: &str| format!("{}, harvested: {what}", route.name);
-    let mut subject = Subject::start(test, harness, old)?;
+    let mut endpoint = Endpoint::start(test, harness, old)?;
 
     let counted = harness.activity(old);
     let harvested = checkpoints.hold_batch(old);
-    subject.write(b"one")?;
+    endpoint.write(b"one")?;
     harvested.reached()?;
-    answered(test, at("takeover"), Ok(()), subject.take(harness, new)?, "L7: no waiting for a batch")?;
-    subject.want(harness, new)?;
-    subject.wait_for_bytes(harness, b"one")?;
+    check_answer(
+        test,
+        at("takeover"),
+        Ok(()),
+        endpoint.take_over(harness, new)?,
+        "L7: no waiting for a batch",
+    )?;
+    endpoint.want(harness, new)?;
+    endpoint.wait_for_bytes(harness, b"one")?;
     harvested.release();
     harness.fence_all()?;
     let counted = harness.activity(old).since(&counted);
@@ -180,11 +186,16 @@ fn between_wait_and_dispatch(
         counts,
         "protocol 4.2, protocol 4.3",
     );
-    test.check_eq(at("reports"), format!("{new}:one"), told(&subject.recorder.seen()), "S3, bug 66");
-    let entry = harness.entry(subject.handle)?;
+    test.check_eq(
+        at("reports"),
+        format!("{new}:one"),
+        reads_by_thread(&endpoint.recorder.seen()),
+        "S3, bug 66",
+    );
+    let entry = harness.entry(endpoint.handle)?;
     // The late event is what makes the old thread forget it.
     test.cost_eq(at("threads that poll it"), new.mask().bits(), entry.polled_recv.bits(), "L5");
-    subject.end(harness)
+    endpoint.end(harness)
 }
 
 /// The event is in the owner's hands while the descriptor goes away and comes back. It may handle it then, but nobody
@@ -197,20 +208,30 @@ fn round_trip_between_wait_and_dispatch(
 ) -> Result<(), Failure> {
     let (home, away) = (route.from, route.to);
     let at = |what: &str| format!("{}, round trip while harvested: {what}", route.name);
-    let mut subject = Subject::start(test, harness, home)?;
+    let mut endpoint = Endpoint::start(test, harness, home)?;
 
     let harvested = checkpoints.hold_batch(home);
-    subject.write(b"one")?;
+    endpoint.write(b"one")?;
     harvested.reached()?;
-    answered(test, at("takeover"), Ok(()), subject.take(harness, away)?, "L7")?;
-    let pushed = harness.core().registration(subject.handle).migrate_on(home);
-    answered(test, at("push back"), Ok(()), pushed, "protocol 9")?;
+    check_answer(test, at("takeover"), Ok(()), endpoint.take_over(harness, away)?, "L7")?;
+    let pushed = harness.core().registration(endpoint.handle).migrate_on(home);
+    check_answer(test, at("push back"), Ok(()), pushed, "protocol 9")?;
     harvested.release();
     harness.fence_all()?;
-    test.check_eq(at("reports before anybody wants"), String::new(), told(&subject.recorder.seen()), "S18");
-    subject.want(harness, home)?;
-    subject.wait_for_bytes(harness, b"one")?;
+    test.check_eq(
+        at("reports before anybody wants"),
+        String::new(),
+        reads_by_thread(&endpoint.recorder.seen()),
+        "S18",
+    );
+    endpoint.want(harness, home)?;
+    endpoint.wait_for_bytes(harness, b"one")?;
     harness.fence_all()?;
-    test.check_eq(at("reports"), format!("{home}:one"), told(&subject.recorder.seen()), "L1, suspect 10");
-    subject.end(harness)
+    test.check_eq(
+        at("reports"),
+        format!("{home}:one"),
+        reads_by_thread(&endpoint.recorder.seen()),
+        "L1, suspect 10",
+    );
+    endpoint.end(harness)
 }

@@ -6,7 +6,7 @@ use fd_core::Context;
 use fd_core::hooks::checkpoint::Point;
 use metadata::{Axes, Layer};
 
-use super::{Route, Subject, answered, routes};
+use super::{Endpoint, Route, check_answer, routes};
 use crate::catalogue::Scenario;
 use crate::harness::Harness;
 use crate::hold::Checkpoints;
@@ -45,8 +45,8 @@ fn overtaken(
 ) -> Result<(), Failure> {
     let (old, new) = (route.from, route.to);
     let at = |what: &str| format!("round {round}: {what}");
-    let mut subject = Subject::start(test, harness, old)?;
-    let handle = subject.handle;
+    let mut endpoint = Endpoint::start(test, harness, old)?;
+    let handle = endpoint.handle;
     let late = points.hold(old, Point::ApplyBegun, handle.number());
     // An update with nothing to change: the pass looks at the entry all the same.
     let update = move |context: &Context| {
@@ -55,8 +55,14 @@ fn overtaken(
     };
     harness.on(old, update)?.map_err(Failure::broken)?;
     late.reached()?;
-    answered(test, at("takeover"), Ok(()), subject.take(harness, new)?, "protocol 8.2: nobody is running")?;
-    subject.want(harness, new)?;
+    check_answer(
+        test,
+        at("takeover"),
+        Ok(()),
+        endpoint.take_over(harness, new)?,
+        "protocol 8.2: nobody is running",
+    )?;
+    endpoint.want(harness, new)?;
     harness.fence(new)?;
     late.release();
     harness.fence(old)?;
@@ -68,13 +74,13 @@ fn overtaken(
     } else {
         test.check_eq(at("polled by"), new.mask().bits(), polled.bits(), "core 5");
     }
-    subject.write(b"one")?;
-    subject.wait_for_bytes(harness, b"one")?;
-    let by = subject.recorder.reports_on(new);
-    test.check_eq(at("reports to the new owner"), subject.recorder.reports(), by, "S3");
+    endpoint.write(b"one")?;
+    endpoint.wait_for_bytes(harness, b"one")?;
+    let by = endpoint.recorder.reports_on(new);
+    test.check_eq(at("reports to the new owner"), endpoint.recorder.reports(), by, "S3");
     harness.fence(new)?;
     // By a thread of no group: the new owner sleeps, and nothing but the delete wakes it.
     harness.core().registration(handle).delete().map_err(Failure::broken)?;
-    harness.wait_until(&at("the peer sees the end"), || subject.far.ended())?;
+    harness.wait_until(&at("the peer sees the end"), || endpoint.far.ended())?;
     test.all_hold()
 }

@@ -13,7 +13,7 @@ use fd_core::{Context, FdHandle};
 use metadata::{Axes, Layer, Transport};
 
 use crate::catalogue::Scenario;
-use crate::deletion::watch::Watch;
+use crate::deletion::monitor::HandlerMonitor;
 use crate::harness::Harness;
 use crate::regression::set_up::{fill, is_quiet};
 use crate::test_context::{Failure, TestContext};
@@ -38,7 +38,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     let writer = OwnedFd::from(writer);
     set_nonblocking(&writer).map_err(Failure::broken)?;
     fill(&writer)?;
-    let watch = Watch::new(&writer);
+    let watch = HandlerMonitor::new(&writer);
     let told = Arc::new(AtomicUsize::new(0));
     let handler = {
         let told = Arc::clone(&told);

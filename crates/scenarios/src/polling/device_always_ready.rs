@@ -8,7 +8,7 @@ use fd_core::poller::{Events, Trigger};
 use metadata::{Axes, Layer, Transport};
 
 use crate::catalogue::Scenario;
-use crate::deletion::watch::Watch;
+use crate::deletion::monitor::HandlerMonitor;
 use crate::harness::Harness;
 use crate::regression::set_up::{is_quiet, null};
 use crate::test_context::{Failure, TestContext};
@@ -30,7 +30,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     let mut harness = Harness::start(test)?;
     let thread = harness.thread(0);
     let device = null().map_err(Failure::broken)?;
-    let watch = Watch::new(&device);
+    let watch = HandlerMonitor::new(&device);
     let (read, written) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
     let handler = {
         let (read, written) = (Arc::clone(&read), Arc::clone(&written));

@@ -18,7 +18,7 @@ use metadata::{Axes, Layer, Transport};
 use nix::errno::Errno;
 
 use crate::catalogue::Scenario;
-use crate::deletion::watch::Watch;
+use crate::deletion::monitor::HandlerMonitor;
 use crate::harness::Harness;
 use crate::test_context::{Failure, TestContext};
 use crate::transport::pair;
@@ -147,7 +147,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     let mut subjects = Vec::new();
     for thread in harness.threads() {
         let ends = pair(test.params.transport).map_err(Failure::broken)?;
-        let watch = Watch::new(&ends.near);
+        let watch = HandlerMonitor::new(&ends.near);
         let handle = harness.insert(ends.near, watch.recording(), thread)?;
         harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
         subjects.push((watch, ends.far));
@@ -172,7 +172,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
         }
         harness.fence_all()?;
         test.cost_eq(format!("{errno:?}: waits that failed"), times, errors(&harness) - before, "core 3");
-        let read = |(watch, _): &(Arc<Watch>, _)| watch.text().ends_with(&format!("{errno:?};"));
+        let read = |(watch, _): &(Arc<HandlerMonitor>, _)| watch.text().ends_with(&format!("{errno:?};"));
         harness.wait_until(&format!("{errno:?}: what was written is read"), || subjects.iter().all(read))?;
     }
     drop(subjects);

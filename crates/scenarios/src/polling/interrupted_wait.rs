@@ -11,7 +11,7 @@ use nix::sys::pthread::{Pthread, pthread_kill, pthread_self};
 use nix::sys::signal::{SaFlags, SigAction, SigHandler, SigSet, Signal, sigaction};
 
 use crate::catalogue::Scenario;
-use crate::deletion::watch::Watch;
+use crate::deletion::monitor::HandlerMonitor;
 use crate::harness::Harness;
 use crate::test_context::{Failure, TestContext, patience};
 use crate::transport::pair;
@@ -46,7 +46,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     let mut harness = Harness::start(test)?;
     let thread = harness.thread(0);
     let mut ends = pair(test.params.transport).map_err(Failure::broken)?;
-    let watch = Watch::new(&ends.near);
+    let watch = HandlerMonitor::new(&ends.near);
     let handle = harness.insert(ends.near, watch.recording(), thread)?;
     harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
     let sleeper = harness.on(thread, |_| Sleeper(pthread_self()))?;
@@ -69,7 +69,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     ends.far.write_all(b"data").map_err(Failure::broken)?;
     harness.wait_until("the data", || watch.text() == "data")?;
     harness.fence(thread)?;
-    test.check_eq("handler calls", 1, watch.entered(), "S8");
+    test.check_eq("handler calls", 1, watch.calls(), "S8");
     harness.core().registration(handle).delete().map_err(Failure::broken)?;
     drop(ends.far);
     harness.finish(test, &[])

@@ -13,7 +13,7 @@ use metadata::{Axes, Layer, Transport};
 use nix::sys::resource::{Resource, getrlimit, rlim_t, setrlimit};
 
 use crate::catalogue::Scenario;
-use crate::deletion::watch::Watch;
+use crate::deletion::monitor::HandlerMonitor;
 use crate::harness::Harness;
 use crate::persist;
 use crate::test_context::{Failure, TestContext, patience};
@@ -106,7 +106,7 @@ fn stopped(test: &mut TestContext) -> Result<(), Failure> {
     let mut watched = Vec::new();
     for _ in 0..EACH {
         let ends = pair(test.params.transport).map_err(Failure::broken)?;
-        let watch = Watch::new(&ends.near);
+        let watch = HandlerMonitor::new(&ends.near);
         let (group, mask) = (thread.group(), thread.mask());
         let inserted = core.insert(ends.near, watch.recording(), group, mask, InsertOptions::default());
         core.registration(inserted.map_err(Failure::broken)?).want_recv().map_err(Failure::broken)?;
@@ -149,7 +149,7 @@ impl Drop for Lowered {
 
 /// One descriptor that is polled.
 struct Subject {
-    watch: Arc<Watch>,
+    watch: Arc<HandlerMonitor>,
     handle: FdHandle,
     thread: ThreadId,
     far: Far,
@@ -158,7 +158,7 @@ struct Subject {
 impl Subject {
     fn new(test: &TestContext, harness: &Harness, thread: ThreadId) -> Result<Self, Failure> {
         let ends = pair(test.params.transport).map_err(Failure::broken)?;
-        let watch = Watch::new(&ends.near);
+        let watch = HandlerMonitor::new(&ends.near);
         let handle = harness.insert(ends.near, watch.recording(), thread)?;
         harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
         Ok(Self { watch, handle, thread, far: ends.far })

@@ -10,9 +10,9 @@ use fd_core::{ActivitySnapshot, Context, InsertOptions, ReadyGuard};
 use metadata::{Axes, Layer, Transport};
 
 use crate::catalogue::Scenario;
-use crate::deletion::cloned::{for_nobody, snapshots};
+use crate::deletion::cloned::{undelivered_events, snapshots};
 use crate::deletion::registration::unpoisoned;
-use crate::deletion::watch::Watch;
+use crate::deletion::monitor::HandlerMonitor;
 use crate::harness::Harness;
 use crate::lifecycle::child::{Child, Report, when};
 use crate::recorder::Recorder;
@@ -48,7 +48,7 @@ fn counters(context: &Context) -> ActivitySnapshot {
 fn stale_registration(test: &mut TestContext, harness: &mut Harness) -> Result<(), Failure> {
     let thread = harness.thread(0);
     let mut other = pair(test.params.transport).map_err(Failure::broken)?;
-    let watch = Watch::new(&other.near);
+    let watch = HandlerMonitor::new(&other.near);
     let kept = harness.insert(other.near, watch.recording(), thread)?;
     harness.core().registration(kept).want_recv().map_err(Failure::broken)?;
     let mut ends = pair(test.params.transport).map_err(Failure::broken)?;
@@ -83,11 +83,11 @@ fn stale_registration(test: &mut TestContext, harness: &mut Harness) -> Result<(
     let later = snapshots(harness);
     harness.fence_all()?;
     test.check_eq("pollers replaced", u64::from(stale), replaced(harness), "core 3");
-    test.check_eq("events for nobody, later", 0, for_nobody(harness, &later), "L5: then quiet");
+    test.check_eq("events for nobody, later", 0, undelivered_events(harness, &later), "L5: then quiet");
     other.far.write_all(b", and after").map_err(Failure::broken)?;
     harness.wait_until("data after the limit", || watch.text() == "at the limit, and after")?;
     harness.fence_all()?;
-    test.check_eq("handler calls", 2, watch.entered(), "S8");
+    test.check_eq("handler calls", 2, watch.calls(), "S8");
     test.count("replacements that failed", harness.activity(thread).since(&before).poll_rebuild_fail);
     drop(copy);
     harness.core().registration(kept).delete().map_err(Failure::broken)?;

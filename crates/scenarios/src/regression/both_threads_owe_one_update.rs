@@ -6,7 +6,7 @@ use metadata::{Axes, Layer, Mode, Transport};
 use super::{about, two_of_a_group};
 use crate::catalogue::Scenario;
 use crate::harness::Harness;
-use crate::migration::Subject;
+use crate::migration::Endpoint;
 use crate::recorder::Recorder;
 use crate::test_context::{Failure, TestContext};
 use crate::transport::pair;
@@ -27,7 +27,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
         let ends = pair(test.params.transport).map_err(Failure::broken)?;
         let recorder = Recorder::new();
         let handle = harness.insert_shared(ends.near, recorder.clone(), owner, mask)?;
-        let mut subject = Subject { handle, owner: recorder.id(), recorder, far: ends.far };
+        let mut subject = Endpoint { handle, owner: recorder.id(), recorder, far: ends.far };
         let allowed = mask.bits();
         about(&subject, format!("two threads want what {allowed:b} may use"), "L1, bug 8")
             .worker("owner", owner)

@@ -10,7 +10,7 @@ use metadata::{Axes, Layer, Transport};
 
 use super::set_up::raise_limit;
 use crate::catalogue::Scenario;
-use crate::deletion::watch::Watch;
+use crate::deletion::monitor::HandlerMonitor;
 use crate::harness::Harness;
 use crate::test_context::{Failure, TestContext};
 use crate::transport::{Far, pair};
@@ -43,7 +43,7 @@ enum Kind {
 struct Subject {
     kind: Kind,
     handle: FdHandle,
-    watch: Arc<Watch>,
+    watch: Arc<HandlerMonitor>,
     far: Far,
 }
 
@@ -55,7 +55,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     for index in 0..SUBJECTS {
         let kind = [Kind::Gone, Kind::Fresh, Kind::Same, Kind::More][index % 4];
         let ends = pair(test.params.transport).map_err(Failure::broken)?;
-        let watch = Watch::new(&ends.near);
+        let watch = HandlerMonitor::new(&ends.near);
         let recording = Arc::clone(&watch);
         let handler = watch.doing(move |ready| {
             let _ = ready.registration().stop_send();
@@ -100,7 +100,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     }
     harness.fence(thread)?;
     let calls = |kind| -> usize {
-        subjects.iter().filter(|subject| subject.kind == kind).map(|subject| subject.watch.entered()).sum()
+        subjects.iter().filter(|subject| subject.kind == kind).map(|subject| subject.watch.calls()).sum()
     };
     test.check_eq("calls for what is gone", 0, calls(Kind::Gone), "L6");
     test.check_eq("calls for what is fresh", SUBJECTS / 4, calls(Kind::Fresh), "bugs 19, 21 and 23");

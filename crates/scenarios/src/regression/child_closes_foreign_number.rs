@@ -16,7 +16,7 @@ use nix::{errno::Errno, libc};
 
 use super::set_up::null;
 use crate::catalogue::Scenario;
-use crate::deletion::watch::Watch;
+use crate::deletion::monitor::HandlerMonitor;
 use crate::descriptors;
 use crate::harness::Harness;
 use crate::test_context::{Failure, TestContext, patience};
@@ -62,7 +62,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     let mut harness = Harness::start(test)?;
     let thread = harness.thread(0);
     let mut ends = pair(test.params.transport).map_err(Failure::broken)?;
-    let watch = Watch::new(&ends.near);
+    let watch = HandlerMonitor::new(&ends.near);
     let handle = harness.insert(ends.near, watch.recording(), thread)?;
     harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
     harness.fence(thread)?;
@@ -104,7 +104,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     test.cost_eq("events of the child's registrations that its parent saw", 0, nobodys, "fb8983f21");
     ends.far.write_all(b"still heard").map_err(Failure::broken)?;
     harness.wait_until("the parent's data", || watch.text() == "still heard")?;
-    test.check_eq("calls of the parent's handler", 1, watch.entered(), "the child deleted its copy only");
+    test.check_eq("calls of the parent's handler", 1, watch.calls(), "the child deleted its copy only");
     drop(child);
     harness.core().registration(handle).delete().map_err(Failure::broken)?;
     drop((ends.far, answers));

@@ -11,7 +11,7 @@ use crate::catalogue::Scenario;
 use crate::deletion::registration::{identity, unpoisoned};
 use crate::harness::Harness;
 use crate::hold::Checkpoints;
-use crate::migration::Subject;
+use crate::migration::Endpoint;
 use crate::test_context::{Failure, TestContext};
 use crate::transport::{copy_at, pair};
 
@@ -42,13 +42,13 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
         let mut harness = Harness::start(test)?;
         let (first, second) = (harness.thread(0), harness.thread(1));
         for deleter in harness.threads() {
-            let subject = Subject::start(test, &mut harness, first)?;
+            let subject = Endpoint::start(test, &mut harness, first)?;
             let handle = subject.handle;
             let deleted = harness.on(deleter, move |context| context.registration(handle).delete())?;
             test.check_eq("delete", "Ok(())".into(), format!("{deleted:?}"), "L7");
         }
         // This one is left to the stop, as the wake descriptors are.
-        let left = Subject::start(test, &mut harness, second)?;
+        let left = Endpoint::start(test, &mut harness, second)?;
         let moved_in = unpoisoned(&strangers).len();
         test.check("strangers while the threads work", "one per close", moved_in, "bug 6", moved_in > round);
         stop(test, harness, left, &strangers)?;
@@ -64,7 +64,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
 fn stop(
     test: &mut TestContext,
     harness: Harness,
-    left: Subject,
+    left: Endpoint,
     strangers: &Mutex<Vec<OwnedFd>>,
 ) -> Result<(), Failure> {
     let mut kept: Vec<RawFd> = unpoisoned(strangers).iter().map(AsRawFd::as_raw_fd).collect();

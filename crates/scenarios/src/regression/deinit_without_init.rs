@@ -8,7 +8,7 @@ use fd_core::{InsertOptions, Runtime};
 use metadata::{Axes, Layer, Mode, Transport};
 
 use crate::catalogue::Scenario;
-use crate::deletion::watch::Watch;
+use crate::deletion::monitor::HandlerMonitor;
 use crate::descriptors;
 use crate::persist::{from_the_system, persist, prepare};
 use crate::test_context::{Failure, TestContext};
@@ -49,7 +49,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     unchanged(test, &before, "a poller that was opened twice")?;
 
     let ends = pair(test.params.transport).map_err(Failure::broken)?;
-    let watch = Watch::new(&ends.near);
+    let watch = HandlerMonitor::new(&ends.near);
     let builder = || Runtime::builder().group(2).group(1);
     let prepared = prepare(builder, test.make).map_err(Failure::from_start)?;
     let options = InsertOptions::default();

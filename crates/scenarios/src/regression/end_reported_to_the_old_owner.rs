@@ -9,7 +9,7 @@ use metadata::{Axes, Layer, Transport};
 use super::{about, two_of_a_group};
 use crate::catalogue::Scenario;
 use crate::harness::Harness;
-use crate::migration::Subject;
+use crate::migration::Endpoint;
 use crate::test_context::{Failure, TestContext};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
@@ -25,9 +25,9 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     let mut harness = Harness::start(test)?;
     let [old, new] = two_of_a_group(&harness)?;
     for window in ["ReportBeforeRunning", "AfterWait"] {
-        let subject = Subject::start(test, &mut harness, old)?;
+        let subject = Endpoint::start(test, &mut harness, old)?;
         let script = about(&subject, format!("taken at {window}"), "S3, bug 49");
-        let Subject { handle, owner, recorder, far } = subject;
+        let Endpoint { handle, owner, recorder, far } = subject;
         let counted = Arc::clone(&recorder);
         let mut far = Some(far);
         script

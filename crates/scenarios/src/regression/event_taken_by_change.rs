@@ -7,7 +7,7 @@ use std::io::Write;
 use metadata::{Axes, Layer};
 
 use crate::catalogue::Scenario;
-use crate::deletion::watch::Watch;
+use crate::deletion::monitor::HandlerMonitor;
 use crate::descriptors;
 use crate::harness::Harness;
 use crate::test_context::{Failure, TestContext};
@@ -27,7 +27,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     let thread = harness.thread(0);
     let mut ready = pair(test.params.transport).map_err(Failure::broken)?;
     let mut changed = pair(test.params.transport).map_err(Failure::broken)?;
-    let (waiting, newcomer) = (Watch::new(&ready.near), Watch::new(&changed.near));
+    let (waiting, newcomer) = (HandlerMonitor::new(&ready.near), HandlerMonitor::new(&changed.near));
     let handle = harness.insert(ready.near, waiting.recording(), thread)?;
     let next = harness.insert(changed.near, newcomer.recording(), thread)?;
     harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
@@ -41,7 +41,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     turn.open();
     harness.fence(thread)?;
     test.check_eq("what was read", "heard".into(), waiting.text(), "L1: no event is lost");
-    test.check_eq("reports", 1, waiting.entered(), "L1");
+    test.check_eq("reports", 1, waiting.calls(), "L1");
     changed.far.write_all(b"heard, too").map_err(Failure::broken)?;
     harness.wait_until("the newcomer's data", || newcomer.text() == "heard, too")?;
     drop((ready.far, changed.far));

@@ -8,7 +8,7 @@ use metadata::{Axes, Layer, Transport};
 use super::about;
 use crate::catalogue::Scenario;
 use crate::harness::Harness;
-use crate::migration::Subject;
+use crate::migration::Endpoint;
 use crate::recorder::Recorder;
 use crate::test_context::{Failure, TestContext};
 use crate::transport::pair;
@@ -38,7 +38,7 @@ fn flags(harness: &Harness, handle: FdHandle) -> Result<u32, Failure> {
 
 fn set_during_a_report(test: &mut TestContext, harness: &mut Harness) -> Result<(), Failure> {
     let runner = harness.thread(0);
-    let mut subject = Subject::start(test, harness, runner)?;
+    let mut subject = Endpoint::start(test, harness, runner)?;
     let handle = subject.handle;
     about(&subject, "marked as cloned during a report", "suspect 3")
         .worker("runner", runner)
@@ -65,7 +65,7 @@ fn set_during_a_report(test: &mut TestContext, harness: &mut Harness) -> Result<
 /// The token is a flag, too.
 fn deleted_during_a_report(test: &mut TestContext, harness: &mut Harness) -> Result<(), Failure> {
     let runner = harness.thread(0);
-    let mut subject = Subject::start(test, harness, runner)?;
+    let mut subject = Endpoint::start(test, harness, runner)?;
     let core = std::sync::Arc::clone(harness.core());
     let before = core.registration_counts().closed;
     about(&subject, "deleted during a report", "S14, suspect 3")

@@ -8,7 +8,7 @@ use metadata::{Axes, Layer, Transport};
 
 use super::set_up::is_quiet;
 use crate::catalogue::Scenario;
-use crate::deletion::watch::Watch;
+use crate::deletion::monitor::HandlerMonitor;
 use crate::descriptors;
 use crate::harness::Harness;
 use crate::test_context::{Failure, TestContext};
@@ -27,7 +27,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     let mut harness = Harness::start(test)?;
     let thread = harness.thread(0);
     let mut ends = pair(test.params.transport).map_err(Failure::broken)?;
-    let watch = Watch::new(&ends.near);
+    let watch = HandlerMonitor::new(&ends.near);
     let handler = {
         let watch = std::sync::Arc::clone(&watch);
         watch.clone().doing(move |ready| {
@@ -44,9 +44,9 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
     harness.core().registration(handle).want_send().map_err(Failure::broken)?;
     turn.open();
-    harness.wait_until("the report", || watch.entered() > 0)?;
+    harness.wait_until("the report", || watch.calls() > 0)?;
     harness.fence(thread)?;
-    test.check_eq("handler calls for both directions", 1, watch.entered(), "bug 85");
+    test.check_eq("handler calls for both directions", 1, watch.calls(), "bug 85");
 
     // It stays registered for receiving while nobody wants anything.
     harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
@@ -54,12 +54,12 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     harness.core().registration(handle).stop_recv().map_err(Failure::broken)?;
     let polled = harness.entry(handle)?.polled_recv.contains(thread.mask());
     test.check_eq("polled, though no longer wanted", true, polled, "protocol 10.2: stopping is lazy");
-    let calls = watch.entered();
+    let calls = watch.calls();
     drop(ends.far);
     harness.wait_until("the end", || descriptors::readable(watch.number()))?;
     harness.fence(thread)?;
     is_quiet(test, &mut harness, thread, "after a hang-up that nobody wants", "L6, bugs 61 and 85")?;
-    test.check_eq("handler calls for it", 0, watch.entered() - calls, "S18");
+    test.check_eq("handler calls for it", 0, watch.calls() - calls, "S18");
     let entry = harness.entry(handle)?;
     test.check_eq("polled by", 0, entry.polled_recv.or(entry.polled_send).bits(), "L6");
     harness.core().registration(handle).delete().map_err(Failure::broken)?;

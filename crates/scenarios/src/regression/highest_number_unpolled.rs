@@ -14,7 +14,7 @@ use metadata::{Axes, Layer, Mode, Transport};
 
 use super::set_up::{null, raise_limit};
 use crate::catalogue::Scenario;
-use crate::deletion::watch::Watch;
+use crate::deletion::monitor::HandlerMonitor;
 use crate::harness::Harness;
 use crate::hold::Checkpoints;
 use crate::test_context::{Failure, TestContext, patience};
@@ -67,13 +67,13 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     for number in borders.into_iter().filter(|number| (*number as usize) < capacity) {
         let mut ends = pair(test.params.transport).map_err(Failure::broken)?;
         let near = at_number(ends.near, number).map_err(Failure::broken)?;
-        let watch = Watch::new(&near);
+        let watch = HandlerMonitor::new(&near);
         let thread = harness.thread(0);
         let handle = harness.insert(near, watch.recording(), thread)?;
         harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
         ends.far.write_all(b"heard").map_err(Failure::broken)?;
         harness.wait_until(&format!("the data of number {number}"), || watch.text() == "heard")?;
-        test.check_eq(format!("reports of number {number}"), 1, watch.entered(), "L1, bugs 12 and 14");
+        test.check_eq(format!("reports of number {number}"), 1, watch.calls(), "L1, bugs 12 and 14");
         subjects.push(ends.far);
     }
     drop(subjects);

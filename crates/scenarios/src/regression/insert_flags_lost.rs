@@ -7,7 +7,7 @@ use fd_core::{InsertOptions, state};
 use metadata::{Axes, Layer, Transport};
 
 use crate::catalogue::Scenario;
-use crate::deletion::watch::Watch;
+use crate::deletion::monitor::HandlerMonitor;
 use crate::harness::Harness;
 use crate::test_context::{Failure, TestContext, patience};
 use crate::transport::pair;
@@ -27,7 +27,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     let (group, mask) = (thread.group(), thread.mask());
     let options = InsertOptions { exported: true, reset_on_close: true, ..harness.options() };
     let mut ends = pair(test.params.transport).map_err(Failure::broken)?;
-    let watch = Watch::new(&ends.near);
+    let watch = HandlerMonitor::new(&ends.near);
     // Reads nothing: only the trigger decides how often it is told.
     let handler = watch.doing(|_| {});
     let handle = harness.core().insert(ends.near, handler, group, mask, options).map_err(Failure::broken)?;
@@ -42,10 +42,10 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     // its arrival is announced.
     harness.fence(thread)?;
     ends.far.write_all(b"unread").map_err(Failure::broken)?;
-    harness.wait_until("the report", || watch.entered() > 0)?;
+    harness.wait_until("the report", || watch.calls() > 0)?;
     harness.fence(thread)?;
     harness.fence(thread)?;
-    let calls = watch.entered();
+    let calls = watch.calls();
     let (allowed, holds) = if edge { ("1", calls == 1) } else { ("2 or more", calls >= 2) };
     test.check("reports of data that nobody reads", allowed, calls, "bug 56", holds);
     test.all_hold()?;
@@ -54,7 +54,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
 
     // One that is closed with nothing unread, which would be a reset by itself.
     let mut ends = pair(test.params.transport).map_err(Failure::broken)?;
-    let watch = Watch::new(&ends.near);
+    let watch = HandlerMonitor::new(&ends.near);
     let inserted = harness.core().insert(ends.near, watch.recording(), group, mask, options);
     harness.core().registration(inserted.map_err(Failure::broken)?).delete().map_err(Failure::broken)?;
     ends.far.set_read_timeout(patience()).map_err(Failure::broken)?;

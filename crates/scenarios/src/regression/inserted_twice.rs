@@ -8,7 +8,7 @@ use fd_core::error::InsertRefused;
 use metadata::{Axes, Layer, Mode, Transport};
 
 use crate::catalogue::Scenario;
-use crate::deletion::watch::Watch;
+use crate::deletion::monitor::HandlerMonitor;
 use crate::harness::Harness;
 use crate::test_context::{Failure, TestContext};
 use crate::transport::pair;
@@ -27,7 +27,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     let (thread, other) = (harness.thread(0), harness.thread(1));
     let mut ends = pair(test.params.transport).map_err(Failure::broken)?;
     let number = ends.near.as_raw_fd();
-    let (watch, second) = (Watch::new(&ends.near), Watch::new(&ends.near));
+    let (watch, second) = (HandlerMonitor::new(&ends.near), HandlerMonitor::new(&ends.near));
     let handle = harness.insert(ends.near, watch.recording(), thread)?;
     harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
     harness.fence(thread)?;
@@ -51,7 +51,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     harness.wait_until("the first one's data", || watch.text() == "first")?;
 
     let copy = harness.core().registration(handle).duplicate().map_err(Failure::broken)?;
-    let third = Watch::at(std::os::fd::AsFd::as_fd(&copy).as_raw_fd());
+    let third = HandlerMonitor::at(std::os::fd::AsFd::as_fd(&copy).as_raw_fd());
     let copied =
         harness.core().insert(copy, third.recording(), other.group(), other.mask(), harness.options());
     let copied = copied.map_err(Failure::broken)?;
@@ -60,8 +60,8 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     ends.far.write_all(b"copy").map_err(Failure::broken)?;
     harness.wait_until("the duplicate's data", || third.text() == "copy")?;
     harness.fence_all()?;
-    test.check_eq("calls of the first one's handler", 1, watch.entered(), "S6");
-    test.check_eq("calls of the refused handler", 0, second.entered(), "S10");
+    test.check_eq("calls of the first one's handler", 1, watch.calls(), "S6");
+    test.check_eq("calls of the refused handler", 0, second.calls(), "S10");
     harness.core().registration(copied).delete().map_err(Failure::broken)?;
     drop(ends.far);
     harness.finish(test, &[])

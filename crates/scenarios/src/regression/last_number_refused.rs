@@ -11,7 +11,7 @@ use nix::sys::resource::{Resource, setrlimit};
 
 use super::set_up::null;
 use crate::catalogue::Scenario;
-use crate::deletion::watch::Watch;
+use crate::deletion::monitor::HandlerMonitor;
 use crate::harness::Harness;
 use crate::test_context::{Failure, TestContext};
 use crate::transport::{at_number, pair};
@@ -34,7 +34,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     let thread = harness.thread(0);
     let mut ends = pair(test.params.transport).map_err(Failure::broken)?;
     let near = at_number(ends.near, LIMIT - 1).map_err(Failure::broken)?;
-    let watch = Watch::new(&near);
+    let watch = HandlerMonitor::new(&near);
     let (group, mask, options) = (thread.group(), thread.mask(), InsertOptions::default());
     let inserted = harness.core().insert(near, watch.recording(), group, mask, options);
     let answer = inserted.as_ref().map(drop).map_err(|refused| refused.reason.to_string());

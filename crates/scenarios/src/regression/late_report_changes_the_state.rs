@@ -9,7 +9,7 @@ use metadata::{Axes, Layer, Transport};
 use super::{about, two_of_a_group};
 use crate::catalogue::Scenario;
 use crate::harness::Harness;
-use crate::migration::Subject;
+use crate::migration::Endpoint;
 use crate::test_context::{Failure, TestContext};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
@@ -25,7 +25,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     let mut harness = Harness::start(test)?;
     let [old, new] = two_of_a_group(&harness)?;
     for window in ["ReportBeforeRunning", "ReportRunningSet"] {
-        let mut subject = Subject::start(test, &mut harness, old)?;
+        let mut subject = Endpoint::start(test, &mut harness, old)?;
         let handle = subject.handle;
         let core = Arc::clone(harness.core());
         // While the report is running already, the takeover waits for nothing: it is refused, and the drawing is another.

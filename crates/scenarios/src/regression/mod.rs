@@ -52,7 +52,7 @@ use fd_core::ids::ThreadId;
 
 use crate::harness::Harness;
 use crate::interleaving::{Interleaving, Participant};
-use crate::migration::Subject;
+use crate::migration::Endpoint;
 use crate::test_context::Failure;
 
 /// Two threads of one group, or the reason why there are none.
@@ -79,7 +79,7 @@ fn wake(core: &FdCore, threads: &[ThreadId]) -> Result<(), Failure> {
 }
 
 /// A script about `subject`, in which every thread knows these words: takes, deletes, wants, stops.
-fn about<'s>(subject: &Subject, title: impl Into<String>, source: &'static str) -> Interleaving<'s> {
+fn about<'s>(subject: &Endpoint, title: impl Into<String>, source: &'static str) -> Interleaving<'s> {
     let (handle, owner) = (subject.handle, subject.owner);
     let takes = move |participant: &Participant<'_>| -> Result<(), MoveError> {
         // A thread of no group cannot own anything.

@@ -12,7 +12,7 @@ use super::{about, one_of_each_group};
 use crate::catalogue::Scenario;
 use crate::harness::Harness;
 use crate::interleaving::Participant;
-use crate::migration::Subject;
+use crate::migration::Endpoint;
 use crate::test_context::{Failure, TestContext};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
@@ -36,7 +36,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
 /// Suspect 8. An edge is reported once: dropped, it is lost.
 fn report_during_a_refused_move(test: &mut TestContext, harness: &mut Harness) -> Result<(), Failure> {
     let [old, new] = one_of_each_group(harness)?;
-    let mut subject = Subject::start(test, harness, old)?;
+    let mut subject = Endpoint::start(test, harness, old)?;
     let handle = subject.handle;
     // Kept: an identity is an address, and lasts as long as what it identifies.
     let kept: Arc<dyn Handler> = Arc::new(|_: &fd_core::ReadyGuard<'_>| {});
@@ -69,7 +69,7 @@ fn report_during_a_refused_move(test: &mut TestContext, harness: &mut Harness) -
 /// Suspect 7. Both threads have the same bit in their groups' masks.
 fn want_during_a_move(test: &mut TestContext, harness: &mut Harness, window: &str) -> Result<(), Failure> {
     let [old, new] = one_of_each_group(harness)?;
-    let mut subject = Subject::start(test, harness, old)?;
+    let mut subject = Endpoint::start(test, harness, old)?;
     let handle: FdHandle = subject.handle;
     about(&subject, format!("want at {window}"), "L1, suspect 7")
         .worker("new", new)

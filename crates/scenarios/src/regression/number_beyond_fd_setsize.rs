@@ -11,7 +11,7 @@ use nix::libc;
 
 use super::set_up::raise_limit;
 use crate::catalogue::Scenario;
-use crate::deletion::watch::Watch;
+use crate::deletion::monitor::HandlerMonitor;
 use crate::harness::Harness;
 use crate::test_context::{Failure, TestContext};
 use crate::transport::{Pair, at_number, pair};
@@ -52,7 +52,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
 
     let ends = pair(test.params.transport).map_err(Failure::broken)?;
     let near = at_number(ends.near, number as i32).map_err(Failure::broken)?;
-    let watch = Watch::new(&near);
+    let watch = HandlerMonitor::new(&near);
     let thread = harness.thread(0);
     if bound.is_some() {
         let (group, mask) = (thread.group(), thread.mask());
@@ -78,13 +78,13 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
 }
 
 fn is_polled(test: &mut TestContext, harness: &mut Harness, mut ends: Pair) -> Result<(), Failure> {
-    let watch = Watch::new(&ends.near);
+    let watch = HandlerMonitor::new(&ends.near);
     let thread = harness.thread(0);
     let handle = harness.insert(ends.near, watch.recording(), thread)?;
     harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
     ends.far.write_all(b"heard").map_err(Failure::broken)?;
     harness.wait_until(&format!("the data of number {}", watch.number()), || watch.text() == "heard")?;
     harness.fence(thread)?;
-    test.check_eq(format!("reports of number {}", watch.number()), 1, watch.entered(), "L1");
+    test.check_eq(format!("reports of number {}", watch.number()), 1, watch.calls(), "L1");
     harness.core().registration(handle).delete().map_err(Failure::broken)
 }

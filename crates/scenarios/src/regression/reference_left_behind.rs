@@ -8,7 +8,7 @@ use metadata::{Axes, Layer, Transport};
 use super::{about, two_of_a_group};
 use crate::catalogue::Scenario;
 use crate::harness::Harness;
-use crate::migration::Subject;
+use crate::migration::Endpoint;
 use crate::test_context::{Failure, TestContext};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
@@ -25,7 +25,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     let [old, new] = two_of_a_group(&harness)?;
     // Refused before it says that it is running, and after.
     for window in ["AfterWait", "ReportBeforeRunning"] {
-        let mut subject = Subject::start(test, &mut harness, old)?;
+        let mut subject = Endpoint::start(test, &mut harness, old)?;
         let handle = subject.handle;
         let core = Arc::clone(harness.core());
         let before = core.registration_counts().closed;

@@ -4,7 +4,7 @@
 use metadata::{Axes, Layer, Transport};
 
 use crate::catalogue::Scenario;
-use crate::deletion::watch::Watch;
+use crate::deletion::monitor::HandlerMonitor;
 use crate::harness::Harness;
 use crate::test_context::{Failure, TestContext};
 use crate::transport::pair;
@@ -22,7 +22,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     let mut harness = Harness::start(test)?;
     let thread = harness.thread(0);
     let ends = pair(test.params.transport).map_err(Failure::broken)?;
-    let watch = Watch::new(&ends.near);
+    let watch = HandlerMonitor::new(&ends.near);
     let handler = watch.doing(|ready| {
         let _ = ready.registration().stop_both();
     });
@@ -31,7 +31,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
         context.registration(handle).want_recv().and_then(|()| context.registration(handle).want_send())
     };
     harness.on(thread, want_both)?.map_err(Failure::broken)?;
-    harness.wait_until("the first report", || watch.entered() == 1)?;
+    harness.wait_until("the first report", || watch.calls() == 1)?;
 
     // An update is asked for, which finds nothing wanted.
     let stopped = harness.on(thread, move |context| {
@@ -42,12 +42,12 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     let entry = harness.entry(handle)?;
     test.check_eq("polled for receiving", 0, entry.polled_recv.bits(), "S11");
     test.check_eq("polled for sending", 0, entry.polled_send.bits(), "S11, bug 35");
-    let calls = watch.entered();
+    let calls = watch.calls();
     test.check_eq("handler calls", 1, calls, "S18");
 
     harness.on(thread, move |context| context.registration(handle).want_send())?.map_err(Failure::broken)?;
     harness.fence(thread)?;
-    test.check_eq("handler calls once sending is wanted again", 2, watch.entered(), "L1, bug 35");
+    test.check_eq("handler calls once sending is wanted again", 2, watch.calls(), "L1, bug 35");
     test.all_hold()?;
     harness.core().registration(handle).delete().map_err(Failure::broken)?;
     drop(ends.far);

@@ -11,7 +11,7 @@ use super::about;
 use crate::catalogue::Scenario;
 use crate::descriptors;
 use crate::harness::Harness;
-use crate::migration::Subject;
+use crate::migration::Endpoint;
 use crate::recorder::Recorder;
 use crate::test_context::{Failure, TestContext};
 use crate::transport::{at_number, pair};
@@ -36,7 +36,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     let number = ends.near.as_raw_fd();
     let recorder = Recorder::new();
     let handle = harness.insert(ends.near, recorder.clone(), updater)?;
-    let subject = Subject { handle, owner: recorder.id(), recorder, far: ends.far };
+    let subject = Endpoint { handle, owner: recorder.id(), recorder, far: ends.far };
     let core = Arc::clone(harness.core());
     let before = core.registration_counts().closed;
     about(&subject, "deleted during an update", "S5")

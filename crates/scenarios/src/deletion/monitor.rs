@@ -18,17 +18,17 @@ use crate::test_context::TestContext;
 use crate::threads::spawn;
 
 /// What is known of one registration and its handler.
-pub(crate) struct Watch {
+pub(crate) struct HandlerMonitor {
     number: RawFd,
     entered: AtomicUsize,
     dropped: AtomicUsize,
     open_when_dropped: AtomicUsize,
     released: Mutex<Vec<OwnedFd>>,
-    /// What [`Watch::recording`] has read.
+    /// What [`HandlerMonitor::recording`] has read.
     pub(crate) recorder: Recorder,
 }
 
-impl Watch {
+impl HandlerMonitor {
     /// For the registration of `fd` to come.
     pub(crate) fn new(fd: &OwnedFd) -> Arc<Self> {
         Self::at(fd.as_raw_fd())
@@ -51,13 +51,13 @@ impl Watch {
         self: &Arc<Self>,
         action: impl Fn(&ReadyGuard<'_>) + Send + Sync + 'static,
     ) -> Arc<dyn Handler> {
-        Arc::new(Watched { watch: Arc::clone(self), action })
+        Arc::new(MonitoredHandler { monitor: Arc::clone(self), action })
     }
 
     /// The handler that reads everything at each report.
     pub(crate) fn recording(self: &Arc<Self>) -> Arc<dyn Handler> {
-        let watch = Arc::clone(self);
-        self.doing(move |ready| watch.recorder.record(ready))
+        let monitor = Arc::clone(self);
+        self.doing(move |ready| monitor.recorder.record(ready))
     }
 
     /// The descriptor's number.
@@ -66,7 +66,7 @@ impl Watch {
     }
 
     /// How often the handler was called.
-    pub(crate) fn entered(&self) -> usize {
+    pub(crate) fn calls(&self) -> usize {
         self.entered.load(Ordering::SeqCst)
     }
 
@@ -91,27 +91,27 @@ impl Watch {
     }
 }
 
-struct Watched<F> {
-    watch: Arc<Watch>,
+struct MonitoredHandler<F> {
+    monitor: Arc<HandlerMonitor>,
     action: F,
 }
 
-impl<F: Fn(&ReadyGuard<'_>) + Send + Sync + 'static> Handler for Watched<F> {
+impl<F: Fn(&ReadyGuard<'_>) + Send + Sync + 'static> Handler for MonitoredHandler<F> {
     fn ready(&self, ready: &ReadyGuard<'_>) {
-        self.watch.entered.fetch_add(1, Ordering::SeqCst);
+        self.monitor.entered.fetch_add(1, Ordering::SeqCst);
         (self.action)(ready);
     }
 
     fn released(&self, fd: OwnedFd) {
-        self.watch.released.lock().unwrap_or_else(PoisonError::into_inner).push(fd);
+        self.monitor.released.lock().unwrap_or_else(PoisonError::into_inner).push(fd);
     }
 }
 
-impl<F> Drop for Watched<F> {
+impl<F> Drop for MonitoredHandler<F> {
     fn drop(&mut self) {
-        let open = descriptors::is_open(self.watch.number);
-        self.watch.open_when_dropped.fetch_add(usize::from(open), Ordering::SeqCst);
-        self.watch.dropped.fetch_add(1, Ordering::SeqCst);
+        let open = descriptors::is_open(self.monitor.number);
+        self.monitor.open_when_dropped.fetch_add(usize::from(open), Ordering::SeqCst);
+        self.monitor.dropped.fetch_add(1, Ordering::SeqCst);
     }
 }
 
