@@ -54,7 +54,7 @@ mod testing;
 
 pub use entry::error;
 pub use entry::handler::{Handler, OwnerId};
-pub use poller::{always_ready, interest, per_thread};
+pub use poller::{always_ready, interest, per_thread, thread_interest};
 pub use runtime::{Builder, Prepared, Runtime, WorkerError};
 pub use shared::activity::{ActivitySnapshot, ActivityTable};
 pub use shared::context::Context;

@@ -1,4 +1,4 @@
-//! One thread's array of what it may poll.
+//! One thread's array of pollfds.
 
 use std::io;
 use std::os::fd::RawFd;
@@ -10,6 +10,7 @@ use fd_core::hooks::fault;
 use fd_core::ids::ThreadId;
 use fd_core::interest::GroupInterest;
 use fd_core::poller::{Change, Event, Events, Generation, Interest, Poller, milliseconds};
+use fd_core::thread_interest::ThreadInterest;
 use nix::errno::Errno;
 
 use crate::changes::wanted;
@@ -19,17 +20,11 @@ use crate::sys;
 
 pub(crate) struct PollPoller {
     thread: ThreadId,
-    interest: Arc<GroupInterest>,
-    /// What the kernel is shown; it only ever grows.
+    interest: ThreadInterest,
+    /// The array for poll(2): an entry for each descriptor of `interest`, in its order. The allocation only
+    /// grows.
     slots: Vec<libc::pollfd>,
-    /// The registration behind each slot.
-    generations: Vec<Generation>,
-    /// Numbers that were found not to be open and have been reported, with their registration. They are left out until
-    /// that registration ends or somebody asks for them anew.
-    invalid: Vec<(RawFd, Generation)>,
-    /// Where the next batch starts, so that a small one does not starve the high numbers.
-    turn: usize,
-    /// For more descriptors than one call takes.
+    /// Polls in parts if there are more descriptors than one call takes.
     parts: Parts,
     /// Whether the last wait was in parts.
     in_parts: bool,
@@ -37,39 +32,25 @@ pub(crate) struct PollPoller {
 
 impl PollPoller {
     pub(crate) fn new(thread: ThreadId, interest: Arc<GroupInterest>) -> Self {
-        Self {
-            thread,
-            interest,
-            slots: Vec::new(),
-            generations: Vec::new(),
-            invalid: Vec::new(),
-            turn: 0,
-            parts: Parts::default(),
-            in_parts: false,
-        }
+        let interest = ThreadInterest::new(interest);
+        Self { thread, interest, slots: Vec::new(), parts: Parts::default(), in_parts: false }
     }
 
-    /// Fills the arrays with what the group wants and `permission` lets this thread poll.
+    /// Fills the array with the descriptors that the group wants and `permission` lets this thread poll.
     fn build(&mut self, permission: impl Fn(RawFd) -> Option<Generation>) {
-        self.invalid.retain(|(fd, generation)| permission(*fd) == Some(*generation));
-        self.slots.clear();
-        self.generations.clear();
-        self.interest.scan(|fd, interest| {
-            let Some(generation) = permission(fd) else { return };
-            if self.invalid.contains(&(fd, generation)) {
-                return;
-            }
-            self.slots.push(libc::pollfd { fd, events: wanted(interest), revents: 0 });
-            self.generations.push(generation);
+        let Self { interest, slots, .. } = self;
+        slots.clear();
+        interest.build(permission, |fd, interest| {
+            slots.push(libc::pollfd { fd, events: wanted(interest), revents: 0 });
         });
     }
 
-    /// Waits, and says how many slots have an answer. A signal is a success with nothing seen.
-    fn look(&mut self, timeout: Duration) -> Result<usize, Errno> {
+    /// Calls poll(2), and returns how many slots have events. A signal ends it with none.
+    fn poll(&mut self, timeout: Duration) -> Result<usize, Errno> {
         self.in_parts = false;
         let mut result = sys::poll(&mut self.slots, milliseconds(timeout));
         fault!(PollLimitFatal => if result == Err(Errno::EINVAL) { return result });
-        // More descriptors than the limit is now, or another bound of this system's.
+        // There are more descriptors than RLIMIT_NOFILE allows now, or than another bound of this system.
         if result == Err(Errno::EINVAL) {
             self.in_parts = true;
             result = self.parts.poll(&mut self.slots, sys::open_limit(), timeout, sys::poll);
@@ -78,39 +59,32 @@ impl PollPoller {
         if result == Err(Errno::EINTR) { Ok(0) } else { result }
     }
 
-    fn fill(
+    /// [`Poller::wait`] with a function in the table's place: `permission` returns the registration of a
+    /// number that this thread may poll.
+    ///
+    /// Builds the array, waits in poll(2), and appends the events to the batch.
+    fn wait_with(
         &mut self,
         permission: impl Fn(RawFd) -> Option<Generation>,
         timeout: Duration,
         batch: &mut Vec<Event>,
     ) -> io::Result<()> {
         self.build(permission);
-        let mut left = self.look(timeout)?;
-        let count = self.slots.len();
-        let start = self.turn % count.max(1);
-        for index in (start..count).chain(0..start) {
+        let mut left = self.poll(timeout)?;
+        for index in self.interest.report_order() {
             if left == 0 {
                 break;
             }
-            let slot = &self.slots[index];
-            if slot.revents == 0 {
+            let revents = self.slots[index].revents;
+            if revents == 0 {
                 continue;
             }
             left -= 1;
-            let events = translate(slot.revents);
+            let events = translate(revents);
             fault!(PollNvalSpins => if events == Events::INVALID { continue });
-            if events.is_none() {
-                continue;
-            }
-            if batch.len() == batch.capacity() {
-                self.turn = index;
+            if !events.is_none() && !self.interest.report(index, events, batch) {
                 break;
             }
-            let generation = self.generations[index];
-            if events.intersects(Events::INVALID) {
-                self.invalid.push((slot.fd, generation));
-            }
-            batch.push(Event { fd: slot.fd, generation, events });
         }
         Ok(())
     }
@@ -118,12 +92,7 @@ impl PollPoller {
 
 impl Poller for PollPoller {
     fn update(&mut self, change: &Change) -> Option<Interest> {
-        // Another try only for another interest: a report may lead to another update, and that to another report.
-        if self.interest.read(change.fd) != change.wanted {
-            self.invalid.retain(|(fd, _)| *fd != change.fd);
-        }
-        self.interest.write(change.fd, change.wanted);
-        Some(change.wanted)
+        Some(self.interest.update(change))
     }
 
     fn wait(&mut self, table: &FdTable, timeout: Duration, batch: &mut Vec<Event>) -> io::Result<()> {
@@ -132,16 +101,16 @@ impl Poller for PollPoller {
             fault!(OnePollerPerProcess => return table.generation(thread.group(), fd));
             table.poll_permission(thread, fd)
         };
-        self.fill(permission, timeout, batch)
+        self.wait_with(permission, timeout, batch)
     }
 
     fn rebuild(&mut self, _forked: bool) -> io::Result<()> {
-        // The kernel has nothing, and the interest is the group's, not this thread's.
-        self.invalid.clear();
+        // The kernel holds nothing, and the interest belongs to the group.
+        self.interest.retry_invalid();
         Ok(())
     }
 
-    /// In parts, a wait is short, and deaf to the other parts.
+    /// A wait in parts is short, and sees no event of the other parts.
     fn is_degraded(&self) -> bool {
         self.in_parts
     }
@@ -179,7 +148,7 @@ mod tests {
         Change { fd, generation: FIRST, known, wanted, trigger: Trigger::Level, force: false }
     }
 
-    /// What is there now, in a world where every number lives its first registration.
+    /// Polls once. Every number has its first registration.
     fn seen(poller: &mut PollPoller) -> Vec<(RawFd, Generation, Events)> {
         seen_with(poller, |_| Some(FIRST))
     }
@@ -189,7 +158,7 @@ mod tests {
         permission: impl Fn(RawFd) -> Option<Generation>,
     ) -> Vec<(RawFd, Generation, Events)> {
         let mut batch = Vec::with_capacity(8);
-        poller.fill(permission, Duration::ZERO, &mut batch).unwrap();
+        poller.wait_with(permission, Duration::ZERO, &mut batch).unwrap();
         batch.iter().map(|event| (event.fd, event.generation, event.events)).collect()
     }
 
@@ -200,7 +169,7 @@ mod tests {
         (reader, writer, fd)
     }
 
-    /// A number that is not open, and that nothing else in this process will get: far above what tests open.
+    /// A closed number, far above the numbers that tests open.
     const CLOSED: RawFd = 1000;
 
     #[test]
@@ -216,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn one_thread_updates_for_all_and_each_polls_what_it_may() {
+    fn one_thread_updates_for_all_and_each_polls_where_it_has_permission() {
         let (backend, (_reader, _writer, fd)) = (backend(), readable_pipe());
         let mut pollers: Vec<_> = (0..3).map(|index| poller(&backend, index)).collect();
         pollers[0].update(&change(fd, Interest::NONE, Interest::RECV));
@@ -226,9 +195,10 @@ mod tests {
         assert_eq!(seen_with(&mut pollers[2], |_| Some(5)), []);
     }
 
-    /// The bits are the only ones, whoever the polled masks name: what stayed behind would be polled without end (suspect 11).
+    /// The group's bits are the only record, whichever threads the polled masks name. A bit that stayed
+    /// behind would be polled without end (suspect 11).
     #[test]
-    fn a_descriptor_that_leaves_is_of_no_interest_however_it_leaves() {
+    fn a_forgotten_descriptor_has_no_interest_for_any_reason() {
         let (backend, (_reader, _writer, fd)) = (backend(), readable_pipe());
         let mut poller = poller(&backend, 0);
         let mine = ThreadMask::from_bits(0b1);
@@ -271,9 +241,10 @@ mod tests {
         assert!(closed[0].2.intersects(Events::SHUT_W), "{closed:?}");
     }
 
-    /// Not a spin: once per registration, and again only if somebody asks anew or the number starts another registration.
+    /// The poller does not spin: it reports the number once per registration, and again only after a change
+    /// of the interest or a new registration.
     #[test]
-    fn a_number_closed_behind_the_table_is_said_once_per_registration() {
+    fn a_number_closed_behind_the_table_is_reported_once_per_registration() {
         let (backend, (_reader, _writer, fd)) = (backend(), readable_pipe());
         let mut poller = poller(&backend, 0);
         poller.update(&change(CLOSED, Interest::NONE, Interest::RECV));
@@ -293,14 +264,14 @@ mod tests {
             "the same interest again"
         );
         poller.update(&change(CLOSED, Interest::RECV, Interest::BOTH));
-        let asked = seen_with(&mut poller, |_| Some(2));
-        assert!(asked.contains(&(CLOSED, 2, Events::INVALID)), "{asked:?}");
+        let third = seen_with(&mut poller, |_| Some(2));
+        assert!(third.contains(&(CLOSED, 2, Events::INVALID)), "{third:?}");
     }
 
-    /// The thread may lose its permission between the build and the answer: the core checks the generation, but
-    /// what was built must carry the one that it was built under.
+    /// The thread may lose its permission between the build and the answer. The core checks the generation of
+    /// each event, so the event must carry the generation of the build.
     #[test]
-    fn the_generation_is_the_one_of_the_build() {
+    fn an_event_has_the_generation_of_the_build() {
         let (backend, (_reader, _writer, fd)) = (backend(), readable_pipe());
         let mut poller = poller(&backend, 0);
         poller.update(&change(fd, Interest::NONE, Interest::RECV));
@@ -318,16 +289,17 @@ mod tests {
         for fd in &left {
             poller.update(&change(*fd, Interest::NONE, Interest::RECV));
         }
-        // Nobody reads: without a turn the lowest numbers would fill every batch.
+        // All pipes stay readable. If every batch started at the lowest number, the others would never be
+        // reported.
         for _ in 0..5 {
             let mut batch = Vec::with_capacity(1);
-            poller.fill(|_| Some(FIRST), Duration::ZERO, &mut batch).unwrap();
+            poller.wait_with(|_| Some(FIRST), Duration::ZERO, &mut batch).unwrap();
             assert!(batch.len() <= batch.capacity());
             left.retain(|fd| batch.iter().all(|event| event.fd != *fd));
         }
         assert_eq!(left, [0; 0]);
         let mut none = Vec::new();
-        poller.fill(|_| Some(FIRST), Duration::ZERO, &mut none).unwrap();
+        poller.wait_with(|_| Some(FIRST), Duration::ZERO, &mut none).unwrap();
         assert_eq!((none.len(), none.capacity()), (0, 0));
     }
 

@@ -1,4 +1,4 @@
-//! One thread's sets of what it may poll.
+//! One thread's sets of descriptors.
 
 use std::io;
 use std::os::fd::RawFd;
@@ -10,6 +10,7 @@ use fd_core::hooks::fault;
 use fd_core::ids::ThreadId;
 use fd_core::interest::GroupInterest;
 use fd_core::poller::{Change, Event, Events, Generation, Interest, Poller};
+use fd_core::thread_interest::ThreadInterest;
 use nix::errno::Errno;
 
 use crate::changes::{Set, wanted};
@@ -18,50 +19,36 @@ use crate::sys::{self, FdSet, Seen};
 
 pub(crate) struct SelectPoller {
     thread: ThreadId,
-    interest: Arc<GroupInterest>,
-    /// What is in the sets, lowest first: the kernel overwrites those. It only ever grows.
-    slots: Vec<Slot>,
-    /// Numbers that were found not to be open and have been reported, with their registration. They are left out until
-    /// that registration ends or somebody asks for them anew.
-    invalid: Vec<(RawFd, Generation)>,
-    /// Where the next batch starts, so that a small one does not starve the high numbers.
-    turn: usize,
-    /// Whether the last wait failed with `EBADF` though every number was open.
+    /// It remembers which descriptors are in the sets: the kernel overwrites those.
+    interest: ThreadInterest,
+    /// Whether the last wait failed with `EBADF` although every number was open.
     unexplained: bool,
-}
-
-struct Slot {
-    fd: RawFd,
-    generation: Generation,
 }
 
 impl SelectPoller {
     pub(crate) fn new(thread: ThreadId, interest: Arc<GroupInterest>) -> Self {
-        Self { thread, interest, slots: Vec::new(), invalid: Vec::new(), turn: 0, unexplained: false }
+        Self { thread, interest: ThreadInterest::new(interest), unexplained: false }
     }
 
-    /// Fills the sets with what the group wants and `permission` lets this thread poll.
+    /// Returns sets of the descriptors that the group wants and `permission` lets this thread poll.
     fn build(&mut self, permission: impl Fn(RawFd) -> Option<Generation>) -> (FdSet, FdSet) {
         let (mut read, mut write) = (FdSet::default(), FdSet::default());
-        self.invalid.retain(|(fd, generation)| permission(*fd) == Some(*generation));
-        self.slots.clear();
-        self.interest.scan(|fd, interest| {
-            let Some(generation) = permission(fd) else { return };
-            if self.invalid.contains(&(fd, generation)) {
-                return;
-            }
+        self.interest.build(permission, |fd, interest| {
             for set in wanted(interest) {
                 match set {
                     Set::Read => read.insert(fd),
                     Set::Write => write.insert(fd),
                 }
             }
-            self.slots.push(Slot { fd, generation });
         });
         (read, write)
     }
 
-    fn fill(
+    /// [`Poller::wait`] with two functions in the table's place: `permission` returns the registration of a
+    /// number that this thread may poll, `registration` that of any number.
+    ///
+    /// Builds the sets, waits in select(2), and appends the events to the batch.
+    fn wait_with(
         &mut self,
         permission: impl Fn(RawFd) -> Option<Generation>,
         registration: impl Fn(RawFd) -> Option<Generation>,
@@ -83,18 +70,18 @@ impl SelectPoller {
                 );
             }
             Seen::BadDescriptor => {
-                return self.search(permission, registration, sys::is_open, was_unexplained, batch);
+                return self.report_closed(permission, registration, sys::is_open, was_unexplained, batch);
             }
         }
         Ok(())
     }
 
-    /// Reports the numbers that are not open. The sets say nothing after `EBADF`.
+    /// Reports the closed numbers. After `EBADF` the contents of the sets are undefined.
     ///
     /// # Errors
-    /// `EBADF` if every number is open for the second time in a row: to wait again at once would be a spin. Once, it is a
-    /// number that was closed and is open again by now.
-    fn search(
+    /// `EBADF` if every number is open for the second time in a row: another wait at once would be a spin.
+    /// The first time, a number was closed during the call and is open again.
+    fn report_closed(
         &mut self,
         permission: impl Fn(RawFd) -> Option<Generation>,
         registration: impl Fn(RawFd) -> Option<Generation>,
@@ -107,64 +94,53 @@ impl SelectPoller {
         if found || self.unexplained { Ok(()) } else { Err(Errno::EBADF.into()) }
     }
 
-    /// Appends what `answer` says of each slot, and says whether it says something of any.
+    /// Appends the events that `events_of` returns for each descriptor of the sets. Returns whether there was
+    /// any event.
     fn collect(
         &mut self,
         permission: impl Fn(RawFd) -> Option<Generation>,
         registration: impl Fn(RawFd) -> Option<Generation>,
-        answer: impl Fn(RawFd) -> Events,
+        events_of: impl Fn(RawFd) -> Events,
         batch: &mut Vec<Event>,
     ) -> bool {
-        let mut some = false;
-        let count = self.slots.len();
-        let start = self.turn % count.max(1);
-        for index in (start..count).chain(0..start) {
-            let Slot { fd, generation } = self.slots[index];
-            let events = answer(fd);
+        let mut found = false;
+        for index in self.interest.report_order() {
+            let (fd, generation) = self.interest.at(index);
+            let events = events_of(fd);
             if events.is_none() {
                 continue;
             }
-            some = true;
+            found = true;
             if events == Events::INVALID && permission(fd) != Some(generation) {
-                // Closed as it should be, between the build and the call. Nothing may be left behind.
+                // The table closed it between the build and the call. Its interest must not stay behind.
                 if registration(fd).is_none() {
-                    self.interest.sweep(fd, || registration(fd).is_none());
+                    self.interest.group().sweep(fd, || registration(fd).is_none());
                 }
                 continue;
             }
-            if batch.len() == batch.capacity() {
-                self.turn = index;
+            if !self.interest.report(index, events, batch) {
                 break;
             }
-            if events == Events::INVALID {
-                self.invalid.push((fd, generation));
-            }
-            batch.push(Event { fd, generation, events });
         }
-        some
+        found
     }
 }
 
 impl Poller for SelectPoller {
     fn update(&mut self, change: &Change) -> Option<Interest> {
-        // Another try only for another interest: a report may lead to another update, and that to another report.
-        if self.interest.read(change.fd) != change.wanted {
-            self.invalid.retain(|(fd, _)| *fd != change.fd);
-        }
-        self.interest.write(change.fd, change.wanted);
-        Some(change.wanted)
+        Some(self.interest.update(change))
     }
 
     fn wait(&mut self, table: &FdTable, timeout: Duration, batch: &mut Vec<Event>) -> io::Result<()> {
         let thread = self.thread;
         let registration = |fd| table.generation(thread.group(), fd);
-        fault!(OnePollerPerProcess => return self.fill(registration, registration, timeout, batch));
-        self.fill(|fd| table.poll_permission(thread, fd), registration, timeout, batch)
+        fault!(OnePollerPerProcess => return self.wait_with(registration, registration, timeout, batch));
+        self.wait_with(|fd| table.poll_permission(thread, fd), registration, timeout, batch)
     }
 
     fn rebuild(&mut self, _forked: bool) -> io::Result<()> {
-        // The kernel has nothing, and the interest is the group's, not this thread's.
-        self.invalid.clear();
+        // The kernel holds nothing, and the interest belongs to the group.
+        self.interest.retry_invalid();
         Ok(())
     }
 }
@@ -202,7 +178,7 @@ mod tests {
         Change { fd, generation: FIRST, known, wanted, trigger: Trigger::Level, force: false }
     }
 
-    /// What is there now, in a world where every number lives its first registration.
+    /// Polls once. Every number has its first registration.
     fn seen(poller: &mut SelectPoller) -> Vec<(RawFd, Generation, Events)> {
         seen_with(poller, |_| Some(FIRST))
     }
@@ -212,7 +188,7 @@ mod tests {
         permission: impl Fn(RawFd) -> Option<Generation>,
     ) -> Vec<(RawFd, Generation, Events)> {
         let mut batch = Vec::with_capacity(8);
-        poller.fill(permission, |_| Some(FIRST), Duration::ZERO, &mut batch).unwrap();
+        poller.wait_with(permission, |_| Some(FIRST), Duration::ZERO, &mut batch).unwrap();
         batch.iter().map(|event| (event.fd, event.generation, event.events)).collect()
     }
 
@@ -236,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn one_thread_updates_for_all_and_each_polls_what_it_may() {
+    fn one_thread_updates_for_all_and_each_polls_where_it_has_permission() {
         let (backend, (_reader, _writer, fd)) = (backend(), readable_pipe());
         let mut pollers: Vec<_> = (0..3).map(|index| poller(&backend, index)).collect();
         pollers[0].update(&change(fd, Interest::NONE, Interest::RECV));
@@ -246,9 +222,10 @@ mod tests {
         assert_eq!(seen_with(&mut pollers[2], |_| Some(5)), []);
     }
 
-    /// The bits are the only ones, whoever the polled masks name: what stayed behind would be polled without end (suspect 11).
+    /// The group's bits are the only record, whichever threads the polled masks name. A bit that stayed
+    /// behind would be polled without end (suspect 11).
     #[test]
-    fn a_descriptor_that_leaves_is_of_no_interest_however_it_leaves() {
+    fn a_forgotten_descriptor_has_no_interest_for_any_reason() {
         let (backend, (_reader, _writer, fd)) = (backend(), readable_pipe());
         let mut poller = poller(&backend, 0);
         let mine = ThreadMask::from_bits(0b1);
@@ -286,9 +263,10 @@ mod tests {
         assert_eq!(seen(&mut poller), [(fd, FIRST, Events::READY_W)]);
     }
 
-    /// Not a spin: once per registration, and again only if somebody asks anew or the number starts another registration.
+    /// The poller does not spin: it reports the number once per registration, and again only after a change
+    /// of the interest or a new registration.
     #[test]
-    fn a_number_closed_behind_the_table_is_said_once_per_registration() {
+    fn a_number_closed_behind_the_table_is_reported_once_per_registration() {
         let (backend, (_reader, _writer, fd)) = (backend(), readable_pipe());
         let mut poller = poller(&backend, 0);
         let closed = closed_number();
@@ -309,14 +287,14 @@ mod tests {
             "the same interest again"
         );
         poller.update(&change(closed, Interest::RECV, Interest::BOTH));
-        let asked = seen_with(&mut poller, |_| Some(2));
-        assert!(asked.contains(&(closed, 2, Events::INVALID)), "{asked:?}");
+        let third = seen_with(&mut poller, |_| Some(2));
+        assert!(third.contains(&(closed, 2, Events::INVALID)), "{third:?}");
     }
 
-    /// The thread may lose its permission between the build and the answer: the core checks the generation, but
-    /// what was built must carry the one that it was built under.
+    /// The thread may lose its permission between the build and the answer. The core checks the generation of
+    /// each event, so the event must carry the generation of the build.
     #[test]
-    fn the_generation_is_the_one_of_the_build() {
+    fn an_event_has_the_generation_of_the_build() {
         let (backend, (_reader, _writer, fd)) = (backend(), readable_pipe());
         let mut poller = poller(&backend, 0);
         poller.update(&change(fd, Interest::NONE, Interest::RECV));
@@ -334,16 +312,17 @@ mod tests {
         for fd in &left {
             poller.update(&change(*fd, Interest::NONE, Interest::RECV));
         }
-        // Nobody reads: without a turn the lowest numbers would fill every batch.
+        // All pipes stay readable. If every batch started at the lowest number, the others would never be
+        // reported.
         for _ in 0..5 {
             let mut batch = Vec::with_capacity(1);
-            poller.fill(|_| Some(FIRST), |_| Some(FIRST), Duration::ZERO, &mut batch).unwrap();
+            poller.wait_with(|_| Some(FIRST), |_| Some(FIRST), Duration::ZERO, &mut batch).unwrap();
             assert!(batch.len() <= batch.capacity());
             left.retain(|fd| batch.iter().all(|event| event.fd != *fd));
         }
         assert_eq!(left, [0; 0]);
         let mut none = Vec::new();
-        poller.fill(|_| Some(FIRST), |_| Some(FIRST), Duration::ZERO, &mut none).unwrap();
+        poller.wait_with(|_| Some(FIRST), |_| Some(FIRST), Duration::ZERO, &mut none).unwrap();
         assert_eq!((none.len(), none.capacity()), (0, 0));
     }
 
@@ -357,41 +336,42 @@ mod tests {
     }
 
     #[test]
-    fn a_bad_descriptor_that_is_not_found_is_an_error_the_second_time() {
+    fn ebadf_without_a_closed_number_is_an_error_the_second_time() {
         let backend = backend();
         let mut poller = poller(&backend, 0);
         let closed = closed_number();
         poller.update(&change(closed, Interest::NONE, Interest::RECV));
         poller.build(|_| Some(FIRST));
-        let search = |poller: &mut SelectPoller, is_open: bool| {
+        let report = |poller: &mut SelectPoller, is_open: bool| {
             let (was, mut batch) = (std::mem::take(&mut poller.unexplained), Vec::with_capacity(8));
-            let result = poller.search(|_| Some(FIRST), |_| Some(FIRST), |_| is_open, was, &mut batch);
+            let result = poller.report_closed(|_| Some(FIRST), |_| Some(FIRST), |_| is_open, was, &mut batch);
             (result.map_err(|error| error.raw_os_error()), batch.len())
         };
         let error = Err(Some(Errno::EBADF as i32));
-        assert_eq!(search(&mut poller, true), (Ok(()), 0), "closed and open again");
-        assert_eq!(search(&mut poller, true), (error, 0));
-        assert_eq!(search(&mut poller, true), (Ok(()), 0));
+        assert_eq!(report(&mut poller, true), (Ok(()), 0), "closed and open again");
+        assert_eq!(report(&mut poller, true), (error, 0));
+        assert_eq!(report(&mut poller, true), (Ok(()), 0));
         for _ in 0..2 {
-            assert_eq!(search(&mut poller, false), (Ok(()), 1), "found");
+            assert_eq!(report(&mut poller, false), (Ok(()), 1), "found");
         }
-        assert_eq!(search(&mut poller, true), (Ok(()), 0));
-        poller.interest.write(closed, Interest::NONE);
+        assert_eq!(report(&mut poller, true), (Ok(()), 0));
+        poller.interest.group().write(closed, Interest::NONE);
         assert_eq!(seen(&mut poller), []);
-        assert_eq!(search(&mut poller, true), (Ok(()), 0), "not in a row");
+        assert_eq!(report(&mut poller, true), (Ok(()), 0), "not in a row");
     }
 
-    /// A bit that is nobody's would fail every call of every thread (suspect 11).
+    /// A bit without a registration would fail every call of every thread (suspect 11).
     #[test]
-    fn a_bad_number_that_is_nobodys_leaves_the_shared_interest() {
+    fn a_closed_number_without_registration_loses_its_interest() {
         let backend = backend();
         let mut poller = poller(&backend, 0);
         let closed = closed_number();
         poller.update(&change(closed, Interest::NONE, Interest::RECV));
-        // Permitted while the set is built, and deleted when the bad number is looked for.
+        // The thread has permission while it builds the set. The registration is deleted before it looks for
+        // the closed number.
         let alive = Cell::new(Some(FIRST));
         let mut batch = Vec::with_capacity(8);
-        poller.fill(|_| alive.take(), |_| None, Duration::ZERO, &mut batch).unwrap();
+        poller.wait_with(|_| alive.take(), |_| None, Duration::ZERO, &mut batch).unwrap();
         assert_eq!(batch, []);
         assert_eq!(backend.groups[1].read(closed), Interest::NONE);
     }

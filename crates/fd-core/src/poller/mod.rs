@@ -8,6 +8,7 @@ pub mod always_ready;
 pub mod interest;
 mod mistakes;
 pub mod per_thread;
+pub mod thread_interest;
 
 use std::io;
 use std::os::fd::RawFd;
@@ -176,7 +177,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_no_timeout_at_all_is_zero() {
+    fn only_a_zero_timeout_rounds_to_zero() {
         let table = [
             (Duration::ZERO, 0),
             (Duration::from_nanos(1), 1),
