@@ -287,7 +287,7 @@ fn files_that_are_no_results_are_named_with_what_they_seem_to_be() {
     let half = &whole[..whole.len() / 2];
     // A file that ends with the end of a line ends at the beginning of the next one.
     let lines = String::from_utf8_lossy(half).lines().count() + usize::from(half.ends_with(b"\n"));
-    refused("half.json", half, &[&format!("half.json:{lines}:"), "results of pollmatrix that end too early"]);
+    refused("half.json", half, &[&format!("half.json:{lines}:"), "truncated results of pollmatrix"]);
     refused("empty.json", b"", &["the file is empty"]);
     refused("page.html", b"<!DOCTYPE html>\n<p>", &["page.html:1:1: ", "an HTML page"]);
     let page = fs::read(sandbox.path("pollmatrix-report/report.html")).expect("it was written");

@@ -36,7 +36,7 @@ pub fn read_of_kernels(path: &Path, emulated: bool) -> Result<Results, Error> {
     }
     let behind = |run: &&Run| run.emulator.is_some() && run.via == "prefix";
     if let Some(run) = results.runs.iter().find(behind).filter(|_| !emulated) {
-        let why = format!("{} was run {}", run.target, run.way());
+        let why = format!("{} was run {}", run.target, run.runner());
         return unfit(why, "if the answers are the kernel's and not the command's, give --emulated");
     }
     Ok(results)

@@ -9,7 +9,7 @@ use std::process::ExitCode;
 
 use expectations::{NO_ANSWER, Recorded, Recording, Version, answers_file, record};
 use metadata::{Asked, CellResult, Os, Results, Run, Status};
-use runner::{backends, notes, output};
+use runner::{backends, diagnostics, output};
 use similar::TextDiff;
 
 use crate::args::RecordArgs;
@@ -87,7 +87,7 @@ fn system(path: &Path, run: &Run) -> Result<(Os, Version), Error> {
 fn source(run: &Run, version: &Version) -> (String, String) {
     let build = run.commit.as_deref().unwrap_or(&run.pollmatrix);
     let name = format!("recorded-{version}-{}-{build}", run.arch);
-    let via = if run.via == "native" { String::new() } else { format!(", via {}", run.way()) };
+    let via = if run.via == "native" { String::new() } else { format!(", via {}", run.runner()) };
     let text =
         format!("measured on {} {}, {}{via}, by pollmatrix {}", run.os, run.kernel, run.machine, run.build());
     (name, text)
@@ -204,7 +204,7 @@ impl Written {
         );
         output::print(&text)?;
         if self.after != self.before && !dry_run {
-            notes::note(
+            diagnostics::note(
                 "read it before you commit it; it counts from the next build on, or with --expectations DIR",
             );
         }

@@ -73,8 +73,8 @@ const WRONG: &[(&str, &str, &str, &str)] = &[
     // Keys.
     ("timeout: 5", "timeuot: 5", "2:13: unknown key 'timeuot'", "did you mean 'timeout'?"),
     ("version: 2", "vresion: 1", "1:1: unknown key 'vresion'", "did you mean 'version'?"),
-    ("    threads: [1, 2]", "    title: Two", "18:5: unknown key 'title'", "known are id, transports"),
-    ("arch: a", "zzz: a", "10:5: unknown key 'zzz'", "known are id, triple, os, arch, build, ways, ci"),
+    ("    threads: [1, 2]", "    title: Two", "18:5: unknown key 'title'", "expected one of id, transports"),
+    ("arch: a", "zzz: a", "10:5: unknown key 'zzz'", "expected one of id, triple, os, arch, build, ways, ci"),
     ("trigger: edge", "tigger: edge", "15:33: unknown key 'tigger'", "did you mean 'trigger'?"),
     ("timeout: 5", "", "2:11: the key 'timeout' is missing", "the comments in matrix.yml"),
     ("    triple: t\n", "", "11:5: the key 'triple' is missing", "the comments in matrix.yml"),

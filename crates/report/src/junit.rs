@@ -28,7 +28,7 @@ pub fn report(results: &Results) -> Result<String, quick_junit::SerializeError> 
         for run in results.runs.iter().filter(|run| run.target == target) {
             suite.add_property(("seed", run.seed.to_string().as_str()));
             if run.via != "native" {
-                suite.add_property(("via", one_line(&run.way()).as_ref()));
+                suite.add_property(("via", one_line(&run.runner()).as_ref()));
             }
         }
         if let Some(fault) = results.fault() {

@@ -63,7 +63,7 @@ fn summary(results: &Results) -> String {
     }
     if let [run] = results.runs.as_slice() {
         let libc = run.libc.as_deref().map(|libc| format!(", {libc}")).unwrap_or_default();
-        let via = if run.via == "native" { String::new() } else { format!(" · via {}", run.way()) };
+        let via = if run.via == "native" { String::new() } else { format!(" · via {}", run.runner()) };
         let where_to = format!("{}{via} · {} {} on {}{libc}", run.target, run.os, run.kernel, run.machine);
         let what = format!("pollmatrix {} · {}", run.build(), run.started);
         let (where_to, what) = (markdown(&where_to), markdown(&what));
@@ -320,7 +320,7 @@ mod tests {
     fn the_markdown_report_fits_into_a_job_summary_whatever_happened() {
         let rows = (0..4000).map(|number| {
             let mut row = CellResult::without_attempt(
-                samples::subject("here", &format!("tcp-level-{number}t1g"), "epoll"),
+                samples::planned("here", &format!("tcp-level-{number}t1g"), "epoll"),
                 Status::Crash,
                 "why".repeat(100),
             );

@@ -209,7 +209,7 @@ fn several_commits(runs: &[Run]) -> Option<String> {
 }
 
 fn several_descriptions(described: &BTreeMap<String, Vec<Scenario>>) -> Option<String> {
-    let differ = |known: &&Vec<Scenario>| known.windows(2).any(|pair| !pair[0].says_the_same(&pair[1]));
+    let differ = |known: &&Vec<Scenario>| known.windows(2).any(|pair| !pair[0].is_same_description(&pair[1]));
     let count = described.values().filter(differ).count();
     (count > 0).then(|| {
         format!("{count} scenarios are described differently by the inputs: the newest pollmatrix's words are kept")

@@ -1,7 +1,7 @@
 //! Merged results and hostile texts for the tests of this crate, beside the samples of `metadata`.
 
 use metadata::Status::{Fail, Pass, Unsupported};
-pub use metadata::samples::{check, results, row, run, scenario, subject};
+pub use metadata::samples::{cell, check, planned, results, run, scenario};
 use metadata::{Link, NotRun, Results, Scenario};
 use serde_json::Value;
 

@@ -175,7 +175,7 @@ fn provenance(out: &mut String, results: &Results) {
     if results.runs.len() > 1 {
         let rows = results.runs.iter().map(|run| {
             let interrupted = if run.interrupted { "interrupted" } else { "" };
-            let way = shortened(&run.way(), LONGEST_WAY);
+            let way = shortened(&run.runner(), LONGEST_WAY);
             let (seed, cpus) = (run.seed.to_string(), run.cpus.to_string());
             [run.target.clone(), way, kernel(run), cpus, seed, interrupted.to_owned()]
                 .map(|text| Cell::new(one_line(&text)))

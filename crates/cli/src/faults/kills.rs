@@ -1,7 +1,7 @@
 //! The kill matrix: which scenario catches which fault, and what follows from it.
 
 use fd_core::hooks::fault::Fault;
-use metadata::{Seed, Status, Subject};
+use metadata::{Seed, Status, PlannedCell};
 use runner::plan::Planned;
 use serde::Serialize;
 
@@ -187,11 +187,11 @@ impl Kills {
         let mut columns: Vec<Column> = Vec::new();
         let mut of_scenario: Vec<Vec<usize>> = Vec::new();
         for (at, cell) in planned.iter().enumerate() {
-            let scenario = &cell.subject.scenario;
+            let scenario = &cell.spec.scenario;
             match columns.iter().position(|column| column.scenario == *scenario) {
                 Some(index) => of_scenario[index].push(at),
                 None => {
-                    let characterisation = cell.subject.layer == metadata::Layer::Characterisation;
+                    let characterisation = cell.spec.layer == metadata::Layer::Characterisation;
                     columns.push(Column {
                         scenario: scenario.clone(),
                         characterisation,
@@ -235,7 +235,7 @@ impl Kills {
         for line in &record.rows {
             let row = self.rows.iter().position(|row| row.fault == line.fault);
             let column = self.columns.iter().position(|column| column.scenario == line.scenario());
-            let at = self.planned.iter().position(|cell| cell.subject.id == line.cell);
+            let at = self.planned.iter().position(|cell| cell.spec.id == line.cell);
             match (row, column, at) {
                 (Some(row), Some(column), Some(at)) => inside.push((row, column, at)),
                 _ => outside.push((row, column)),
@@ -280,14 +280,14 @@ impl Kills {
 
     /// The cell of this id.
     pub fn planned(&self, id: &str) -> Option<&Planned> {
-        self.planned.iter().find(|cell| cell.subject.id == id)
+        self.planned.iter().find(|cell| cell.spec.id == id)
     }
 
     /// The control of a cell: the same backend, threads and groups. Nothing else is used of the parameters before a
     /// scenario begins.
     pub fn control(&self, cell: &Planned) -> Option<&Planned> {
         let of = |cell: &Planned| {
-            let Subject { backend, params, .. } = &cell.subject;
+            let PlannedCell { backend, params, .. } = &cell.spec;
             (backend.clone(), params.threads, params.groups)
         };
         self.controls.iter().find(|control| of(control) == of(cell))
@@ -296,7 +296,7 @@ impl Kills {
     /// A cell without a control, which could prove nothing.
     pub fn uncontrolled(&self) -> Option<&str> {
         let mut cells = self.planned.iter();
-        cells.find(|cell| self.control(cell).is_none()).map(|cell| cell.subject.id.as_str())
+        cells.find(|cell| self.control(cell).is_none()).map(|cell| cell.spec.id.as_str())
     }
 
     /// Whether the fault is tried in the cell.
@@ -346,7 +346,7 @@ impl Kills {
 
     /// Takes a cell out: this machine turned out to be unable to run it.
     pub fn cannot_be_run(&mut self, id: &str, why: &str) {
-        let Some(at) = self.planned.iter().position(|cell| cell.subject.id == id) else { return };
+        let Some(at) = self.planned.iter().position(|cell| cell.spec.id == id) else { return };
         self.planned[at].unsupported = Some(why.to_owned());
         let why = format!("{id}: {why}");
         for row in 0..self.rows.len() {
@@ -470,7 +470,7 @@ fn proven(pair: &Pair) -> Option<&Kill> {
 
 /// Why none of the cells can make the mistake.
 fn reason(fault: Fault, planned: &[Planned]) -> String {
-    let of_its = |cell: &&Planned| fault.backends().any(|backend| backend == cell.subject.backend);
+    let of_its = |cell: &&Planned| fault.backends().any(|backend| backend == cell.spec.backend);
     match planned.iter().find(of_its).and_then(|cell| cell.unsupported.clone()) {
         Some(why) => why,
         None => {
@@ -525,7 +525,7 @@ mod tests {
         let kills = kills(&[], &["migration", "deletion", "regression", "polling", "shared-listener"], ALL);
         assert_eq!(kills.uncontrolled(), None);
         let cell = kills.planned("migration/idle-takeover/tcp-edge-4t2g@epoll").unwrap();
-        assert_eq!(kills.control(cell).unwrap().subject.id, "harness/control/pipe-level-4t2g@epoll");
+        assert_eq!(kills.control(cell).unwrap().spec.id, "harness/control/pipe-level-4t2g@epoll");
     }
 
     #[test]
@@ -579,10 +579,10 @@ mod tests {
     fn the_recorded_cell_is_tried_first() {
         let mut kills = kills(&[Fault::DisownCloses], &["deletion/disown"], ALL);
         let last = kills.width(0, 0) - 1;
-        let cell = kills.cell(0, 0, last).unwrap().subject.id.clone();
-        let first = kills.cell(0, 0, 0).unwrap().subject.id.clone();
+        let cell = kills.cell(0, 0, last).unwrap().spec.id.clone();
+        let first = kills.cell(0, 0, 0).unwrap().spec.id.clone();
         kills.follow(&record(&[(Fault::DisownCloses, &cell)]));
-        assert_eq!(kills.cell(0, 0, 0).unwrap().subject.id, cell);
-        assert_eq!(kills.cell(0, 0, 1).unwrap().subject.id, first);
+        assert_eq!(kills.cell(0, 0, 0).unwrap().spec.id, cell);
+        assert_eq!(kills.cell(0, 0, 1).unwrap().spec.id, first);
     }
 }

@@ -234,7 +234,7 @@ struct Provenance<'a> {
 
 /// `linux 6.18.0 on x86_64, via prefix (qemu-arm), started 2026-11-22T03:41:00Z`.
 fn headline(run: &Run) -> String {
-    let via = if run.via == "native" { String::new() } else { format!(", via {}", run.way()) };
+    let via = if run.via == "native" { String::new() } else { format!(", via {}", run.runner()) };
     format!("{} {} on {}{via}, started {}", run.os, run.kernel, run.machine, run.started)
 }
 
@@ -247,7 +247,7 @@ impl<'a> Provenance<'a> {
             ("machine", run.machine.clone()),
             ("CPUs", run.cpus.to_string()),
             ("libc", optional(&run.libc)),
-            ("via", run.way()),
+            ("via", run.runner()),
             ("built for", format!("{} ({})", run.triple, run.arch)),
             ("cells", run.selection.clone()),
             ("fault", optional(&run.fault)),
