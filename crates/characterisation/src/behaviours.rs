@@ -3,47 +3,47 @@
 mod edges;
 mod files;
 mod limits;
+mod omissions;
 mod readiness;
 mod registration;
 mod sharing;
 mod states;
 mod time;
-mod unscripted;
 mod waiting;
 mod waking;
 
 use metadata::Mode;
 
-use crate::Behaviour;
+use crate::Scenario;
 
-pub use unscripted::Unscripted;
+pub use omissions::Omission;
 
 /// Every row that is a scenario, family by family, in the order of the catalogue.
-pub fn rows() -> impl Iterator<Item = &'static Behaviour> {
+pub fn scenarios() -> impl Iterator<Item = &'static Scenario> {
     FAMILIES.iter().flat_map(|family| family.iter())
 }
 
 /// The row that is this scenario.
-pub fn find(scenario: &str) -> Option<&'static Behaviour> {
-    rows().find(|row| row.id == scenario)
+pub fn find(id: &str) -> Option<&'static Scenario> {
+    scenarios().find(|scenario| scenario.id == id)
 }
 
-const FAMILIES: &[&[Behaviour]] = &[
-    readiness::ROWS,
-    states::ROWS,
-    files::ROWS,
-    edges::ROWS,
-    registration::ROWS,
-    waiting::ROWS,
-    sharing::ROWS,
-    waking::ROWS,
-    time::ROWS,
-    limits::ROWS,
+const FAMILIES: &[&[Scenario]] = &[
+    readiness::SCENARIOS,
+    states::SCENARIOS,
+    files::SCENARIOS,
+    edges::SCENARIOS,
+    registration::SCENARIOS,
+    waiting::SCENARIOS,
+    sharing::SCENARIOS,
+    waking::SCENARIOS,
+    time::SCENARIOS,
+    limits::SCENARIOS,
 ];
 
 /// Everything that is no scenario, with the reason.
-pub fn unscripted() -> &'static [Unscripted] {
-    unscripted::UNSCRIPTED
+pub fn omissions() -> &'static [Omission] {
+    omissions::OMISSIONS
 }
 
 /// Level and edge: what is there, and what is new.

@@ -8,8 +8,8 @@ mod limits;
 mod rounds;
 mod settle;
 mod signals;
-mod sleepers;
 mod thread_state;
+mod waiters;
 mod worker_pool;
 
 use std::collections::BTreeMap;
@@ -25,19 +25,19 @@ use nix::errno::Errno;
 use selector::{Changed, Interest, RawArgument, Registered, Unsupported, View};
 
 use crate::keys::{Key, Naming, applies, is_plain};
-use crate::verbs::{Act, Change, ChangeKind, Clause, FIRST, How, Name, Script, Thing};
-use crate::{LEFT_OUT, Observation, Performance, Setting, Stopped};
-use calls::Outcome;
+use crate::verbs::{Action, Change, ChangeKind, Clause, DescriptorKind, FIRST, Name, Script, WaitArguments};
+use crate::{LEFT_OUT, Observation, Setting, Stopped, Transcript};
+use calls::CallResult;
 use children::Child;
-use descriptors::{Address, Place};
+use descriptors::{Address, Scratch};
 use fenced_poller::{FencedPoller, ROOM};
 use limits::Limits;
 use settle::Settle;
-use sleepers::{Echo, Sleeper};
+use waiters::{Responder, Waiter};
 use worker_pool::WorkerPool;
 
-fn broken(why: impl Into<String>) -> Stopped {
-    Stopped::Broken(why.into())
+fn setup_error(why: impl Into<String>) -> Stopped {
+    Stopped::SetUp(why.into())
 }
 
 /// A call of the set-up failed. If that is for want of what a line needs of the system, it is unsupported.
@@ -53,7 +53,7 @@ fn call_failed(call: impl Display, error: impl Into<io::Error>) -> Stopped {
         Some(Errno::ENFILE) => {
             Stopped::Unsupported(format!("needs more open files than the system has left: {said}"))
         }
-        _ => Stopped::Broken(said),
+        _ => Stopped::SetUp(said),
     }
 }
 
@@ -71,7 +71,7 @@ struct Actor {
     /// Who has the other end.
     partner: Option<Name>,
     /// Connected to where nobody is.
-    to_nobody: bool,
+    no_listener: bool,
     /// Clients whose connections are not accepted yet.
     queue: Vec<Name>,
     /// How many of them there may be.
@@ -97,7 +97,7 @@ impl Actor {
             address: None,
             path: None,
             partner: None,
-            to_nobody: false,
+            no_listener: false,
             queue: Vec::new(),
             backlog: usize::MAX,
             sent: 0,
@@ -114,17 +114,17 @@ struct Interpreter {
     poller: String,
     views: &'static [View],
     /// Threads that wait: they end before the pollers and the descriptors do.
-    sleepers: BTreeMap<Name, Sleeper>,
-    crowd: Vec<Sleeper>,
+    sleepers: BTreeMap<Name, Waiter>,
+    crowd: Vec<Waiter>,
     worker_pool: WorkerPool,
-    echo: Option<Rc<Echo>>,
+    responder: Option<Rc<Responder>>,
     child: Option<Child>,
     limits: Limits,
     actors: BTreeMap<Name, Actor>,
     pollers: BTreeMap<Name, Arc<FencedPoller>>,
     /// Through which poller a view looks at a descriptor, and what its registration is called there.
     watched: BTreeMap<Name, (Name, Name)>,
-    place: Place,
+    scratch: Scratch,
     settle: Settle,
     naming: Naming,
     next_number: RawFd,
@@ -137,46 +137,46 @@ struct Interpreter {
 const NUMBERS: RawFd = 100;
 
 /// Performs a parsed line.
-pub(crate) fn play(line: &Script, setting: Setting) -> (Performance, Result<(), Stopped>) {
+pub(crate) fn run(line: &Script, setting: Setting) -> (Transcript, Result<(), Stopped>) {
     match line.clauses.split_first() {
-        Some((Clause { act: Act::Times(times), .. }, clauses)) => rounds::play(*times, clauses, setting),
-        _ => play_once(&line.clauses, setting),
+        Some((Clause { action: Action::Times(times), .. }, clauses)) => rounds::run(*times, clauses, setting),
+        _ => run_once(&line.clauses, setting),
     }
 }
 
-fn play_once(clauses: &[Clause], setting: Setting) -> (Performance, Result<(), Stopped>) {
-    let mut performance = Performance::default();
+fn run_once(clauses: &[Clause], setting: Setting) -> (Transcript, Result<(), Stopped>) {
+    let mut transcript = Transcript::default();
     let ended = Interpreter::open(setting).and_then(|mut interpreter| {
-        clauses.iter().enumerate().try_for_each(|(place, clause)| {
-            interpreter.naming.enter(clause);
-            let before = performance.observations.len();
-            let rest = &clauses[place + 1..];
+        clauses.iter().enumerate().try_for_each(|(index, clause)| {
+            interpreter.naming.advance(clause);
+            let before = transcript.observations.len();
+            let rest = &clauses[index + 1..];
             let mut done = match clause.in_child {
-                false => interpreter.perform(clause, rest, &mut performance.observations),
-                true => interpreter.perform_in_child(clause, &mut performance.observations),
+                false => interpreter.run_clause(clause, rest, &mut transcript.observations),
+                true => interpreter.run_in_child(clause, &mut transcript.observations),
             };
             if let Some(why) = interpreter.failure() {
                 // What it has just answered is no answer.
-                performance.observations.truncate(before);
-                done = Err(broken(why));
+                transcript.observations.truncate(before);
+                done = Err(setup_error(why));
             }
             let said = match &done {
                 Ok(said) => said.clone(),
                 Err(stopped) => stopped.to_string(),
             };
             let child = if clause.in_child { "in a child " } else { "" };
-            performance.trace.push(format!("{child}{} -> {said}", clause.act));
+            transcript.trace.push(format!("{child}{} -> {said}", clause.action));
             done.map(drop)
         })
     });
-    (performance, ended)
+    (transcript, ended)
 }
 
 /// Whether a thread's answer is the last one that is asked of this wait.
 fn is_last_answer(thread: &str, rest: &[Clause]) -> bool {
-    let next = rest.iter().find_map(|clause| match &clause.act {
-        Act::Answers(other) if other == thread => Some(false),
-        Act::Sleep { thread: other, .. } if other == thread => Some(true),
+    let next = rest.iter().find_map(|clause| match &clause.action {
+        Action::ThreadAnswers(other) if other == thread => Some(false),
+        Action::ThreadWaits { thread: other, .. } if other == thread => Some(true),
         _ => None,
     });
     next.unwrap_or(true)
@@ -184,8 +184,9 @@ fn is_last_answer(thread: &str, rest: &[Clause]) -> bool {
 
 /// Whether these threads are not counted again.
 fn is_last_count(rest: &[Clause]) -> bool {
-    let next = rest.iter().find(|clause| matches!(clause.act, Act::CrowdAnswers | Act::Crowd { .. }));
-    next.is_none_or(|clause| clause.act != Act::CrowdAnswers)
+    let next =
+        rest.iter().find(|clause| matches!(clause.action, Action::ThreadsAnswer | Action::Waiters { .. }));
+    next.is_none_or(|clause| clause.action != Action::ThreadsAnswer)
 }
 
 impl Interpreter {
@@ -196,7 +197,7 @@ impl Interpreter {
             let mode = setting.mode.published();
             return Err(Stopped::Unsupported(format!("{poller} has no mode {mode}")));
         }
-        let mut place = Place::default();
+        let mut scratch = Scratch::default();
         Ok(Self {
             setting,
             poller,
@@ -204,14 +205,14 @@ impl Interpreter {
             sleepers: BTreeMap::new(),
             crowd: Vec::new(),
             worker_pool: WorkerPool::default(),
-            echo: None,
+            responder: None,
             child: None,
             limits: Limits::now()?,
             actors: BTreeMap::new(),
             pollers: BTreeMap::from([(FIRST.to_owned(), Arc::new(first))]),
             watched: BTreeMap::new(),
-            settle: Settle::new(setting, &mut place)?,
-            place,
+            settle: Settle::new(setting, &mut scratch)?,
+            scratch,
             naming: Naming::new(setting.transport),
             next_number: NUMBERS.min(limits::soft() / 2),
             files: 0,
@@ -220,57 +221,63 @@ impl Interpreter {
 
     /// Why one of the pollers cannot be asked any more.
     fn failure(&self) -> Option<String> {
-        self.pollers.values().find_map(|ears| ears.selector.failure())
+        self.pollers.values().find_map(|poller| poller.selector.failure())
     }
 
     /// Does a clause. Returns what it came to, for the trace.
-    fn perform(
+    fn run_clause(
         &mut self,
         clause: &Clause,
         rest: &[Clause],
         observed: &mut Vec<Observation>,
     ) -> Result<String, Stopped> {
         // The parser lets nobody act who was not made before: only a question can have made nobody.
-        if let Some(missing) = clause.act.needs().filter(|name| !self.actors.contains_key(*name)) {
+        if let Some(missing) = clause.action.needs().filter(|name| !self.actors.contains_key(*name)) {
             return Ok(format!("{LEFT_OUT}there is no '{missing}'"));
         }
-        match &clause.act {
-            Act::Times(_) => Err(broken("how many times is said first")),
-            Act::Title(_) => Ok("ok".into()),
-            Act::Make(name, thing) => self.make(name, thing),
-            Act::Connect(one, other) => {
-                let (a, b) = descriptors::pair(self.setting, &mut self.place)?;
-                self.enter(one, a)?.partner = Some(other.clone());
-                self.enter(other, b)?.partner = Some(one.clone());
+        match &clause.action {
+            Action::Times(_) => Err(setup_error("arguments many times is said first")),
+            Action::Title(_) => Ok("ok".into()),
+            Action::Make(name, thing) => self.make(name, thing),
+            Action::Connect(one, other) => {
+                let (a, b) = descriptors::pair(self.setting, &mut self.scratch)?;
+                self.add_actor(one, a)?.partner = Some(other.clone());
+                self.add_actor(other, b)?.partner = Some(one.clone());
                 Ok("ok".into())
             }
-            Act::Call(who, call) => {
-                let Outcome { answer, done } = self.call(who, call)?;
-                if clause.asked {
-                    observed.push(observation(self.naming.call(who, call), answer.clone()));
+            Action::Call(name, call) => {
+                let CallResult { answer, done } = self.call(name, call)?;
+                if clause.is_question {
+                    observed.push(observation(self.naming.call(name, call), answer.clone()));
                 } else if !done {
-                    return Err(broken(format!("{} -> {answer}: it must succeed, or be asked", clause.act)));
+                    return Err(setup_error(format!(
+                        "{} -> {answer}: it must succeed, or be asked",
+                        clause.action
+                    )));
                 }
                 Ok(answer)
             }
-            Act::Change(change) => {
+            Action::Change(change) => {
                 let answer = self.change(change)?;
                 let done = answer == Changed::Done;
-                if clause.asked {
+                if clause.is_question {
                     let key = self.naming.change(&self.poller, change);
                     observed.extend(key.map(|key| observation(key, answer.to_string())));
                 } else if !done && change.kind != ChangeKind::Watch {
-                    return Err(broken(format!("{} -> {answer}: it must succeed, or be asked", clause.act)));
+                    return Err(setup_error(format!(
+                        "{} -> {answer}: it must succeed, or be asked",
+                        clause.action
+                    )));
                 }
                 Ok(answer.to_string())
             }
-            Act::Take(poller) => {
-                if self.reports_only_news() {
-                    self.ears(poller)?.take()?;
+            Action::Take(poller) => {
+                if self.is_edge_triggered() {
+                    self.poller(poller)?.take()?;
                 }
                 Ok("ok".into())
             }
-            Act::Look { at, interest } => {
+            Action::Look { at, interest } => {
                 let seen = match interest {
                     None => self.look(at)?,
                     Some(interest) if self.setting.mode == Mode::Level => {
@@ -283,85 +290,91 @@ impl Interpreter {
                 observed.extend(seen.iter().cloned());
                 Ok(seen.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "))
             }
-            Act::Sleep { thread, how, poller } => self.sleeps(thread, *how, poller),
-            Act::Crowd { count, alone, poller } => self.crowd_sleeps(*count, *alone, poller),
-            Act::Answers(thread) => {
+            Action::ThreadWaits { thread, arguments, poller } => {
+                self.thread_waits(thread, *arguments, poller)
+            }
+            Action::Waiters { count, alone, poller } => self.threads_wait(*count, *alone, poller),
+            Action::ThreadAnswers(thread) => {
                 let reports_once = self.reports_once();
-                let echo = self.echo()?;
+                let responder = self.responder()?;
                 let Some(sleeper) = self.sleepers.get_mut(thread) else {
-                    return Err(broken(format!("'{thread}' does not wait")));
+                    return Err(setup_error(format!("'{thread}' does not wait")));
                 };
-                let answer = sleeper.said(&echo, is_last_answer(thread, rest), reports_once)?;
+                let answer = sleeper.said(&responder, is_last_answer(thread, rest), reports_once)?;
                 observed.push(observation(self.naming.wait(&self.poller, self.setting.mode), answer.clone()));
                 Ok(answer)
             }
-            Act::WorkerPool { count, work, alone, poller } => self.begins_work(*count, work, *alone, poller),
-            Act::Clients { count, whom, one_by_one } => self.clients_reach(*count, whom, *one_by_one),
-            Act::Pairs(count) => self.pairs_are_written(*count),
-            Act::CrowdShares => {
-                let answer = self.work_is_shared()?;
+            Action::WorkerPool { count, work, alone, poller } => {
+                self.start_workers(*count, work, *alone, poller)
+            }
+            Action::Clients { count, listener, one_by_one } => {
+                self.connect_clients(*count, listener, *one_by_one)
+            }
+            Action::Pairs(count) => self.write_pairs(*count),
+            Action::ThreadsShare => {
+                let answer = self.sharing_summary()?;
                 observed.push(observation(self.naming.wait(&self.poller, self.setting.mode), answer.clone()));
                 Ok(answer)
             }
-            Act::CrowdAnswers if self.worker_pool.is_at_work() => {
-                let answer = self.work_is_done()?;
+            Action::ThreadsAnswer if self.worker_pool.is_at_work() => {
+                let answer = self.work_summary()?;
                 observed.push(observation(self.naming.wait(&self.poller, self.setting.mode), answer.clone()));
                 Ok(answer)
             }
-            Act::CrowdAnswers => {
+            Action::ThreadsAnswer => {
                 let reports_once = self.reports_once();
-                let echo = self.echo()?;
-                let answer = sleepers::woken(&mut self.crowd, &echo, is_last_count(rest), reports_once)?;
+                let responder = self.responder()?;
+                let answer = waiters::woken(&mut self.crowd, &responder, is_last_count(rest), reports_once)?;
                 observed.push(observation(self.naming.wait(&self.poller, self.setting.mode), answer.clone()));
                 Ok(answer)
             }
-            Act::Signal { thread, restarting, wakes } => self.signals(thread, *restarting, *wakes),
-            Act::Wake { times, poller } => {
-                let ears = self.ears(poller)?;
+            Action::Signal { thread, restarting, wakes } => self.signals(thread, *restarting, *wakes),
+            Action::Wake { times, poller } => {
+                let poller = self.poller(poller)?;
                 for _ in 0..*times {
-                    ears.selector.wake().map_err(|Unsupported(why)| Stopped::Unsupported(why))?;
+                    poller.selector.wake().map_err(|Unsupported(why)| Stopped::Unsupported(why))?;
                 }
                 Ok("ok".into())
             }
-            Act::ClosePoller(poller) => match self.ears(poller)?.selector.close() {
+            Action::ClosePoller(poller) => match self.poller(poller)?.selector.close() {
                 Ok(Ok(())) => Ok("0".into()),
                 Ok(Err(errno)) => Err(call_failed("close", errno)),
                 Err(Unsupported(why)) => Err(Stopped::Unsupported(why)),
             },
-            Act::MakePoller => {
-                let answer = limits::made(self.setting.make);
-                let key = if clause.asked { self.naming.make_poller(&self.poller) } else { None };
+            Action::MakePoller => {
+                let answer = limits::try_make(self.setting.make);
+                let key = if clause.is_question { self.naming.make_poller(&self.poller) } else { None };
                 observed.extend(key.map(|key| observation(key, answer.clone())));
                 Ok(answer)
             }
-            Act::Limit(limit) => self.limits.set(*limit),
-            Act::Fork => self.forks(),
-            Act::ChildEnds => self.child()?.end(),
-            Act::ChildWaits(timeout) => self.child_waits(*timeout),
-            Act::ChildIsStopped => {
-                let child = self.child.as_ref().ok_or_else(|| broken("there is no child"))?;
+            Action::Limit(limit) => self.limits.set(*limit),
+            Action::Fork => self.fork_child(),
+            Action::ChildEnds => self.child()?.end(),
+            Action::ChildWaits(timeout) => self.child_waits(*timeout),
+            Action::ChildIsStopped => {
+                let child = self.child.as_ref().ok_or_else(|| setup_error("there is no child"))?;
                 child.stop_and_continue()
             }
-            Act::ChildAnswers => {
+            Action::ChildAnswers => {
                 let answer = self.child()?.answers()?;
                 observed.push(observation(self.naming.wait(&self.poller, self.setting.mode), answer.clone()));
                 Ok(answer)
             }
-            Act::Wait { times, room, poller } => {
-                let ears = self.ears(poller)?;
+            Action::Wait { times, room, poller } => {
+                let poller = self.poller(poller)?;
                 let mut answers = Vec::new();
                 for _ in 0..*times {
                     let heard = match room {
                         // A poller whose interface has no room gives events up by itself, or asks nobody.
                         Some(0) => {
-                            let waited = ears.selector.wait_raw(RawArgument::Room(0));
+                            let waited = poller.selector.wait_raw(RawArgument::Room(0));
                             let waited = waited.map_err(|Unsupported(why)| Stopped::Unsupported(why))?;
                             waited.map(|waited| waited.events)
                         }
-                        room => ears.hear(room.unwrap_or(ROOM))?,
+                        room => poller.poll(room.unwrap_or(ROOM))?,
                     };
                     answers.push(match heard {
-                        Ok(events) => ears.answers(&events),
+                        Ok(events) => poller.answers(&events),
                         Err(errno) => format!("{errno:?}"),
                     });
                 }
@@ -378,20 +391,20 @@ impl Interpreter {
     }
 
     /// A poller in another process has no part in what happens to this one.
-    fn expect_here(&self, what: &str) -> Result<(), Stopped> {
-        let elsewhere = self.pollers.values().any(|ears| ears.selector.process().is_some());
+    fn require_same_process(&self, what: &str) -> Result<(), Stopped> {
+        let elsewhere = self.pollers.values().any(|poller| poller.selector.process().is_some());
         let why = || Stopped::Unsupported(format!("{} is in another process: {what}", self.poller));
         if elsewhere { Err(why()) } else { Ok(()) }
     }
 
-    fn reports_only_news(&self) -> bool {
+    fn is_edge_triggered(&self) -> bool {
         matches!(self.setting.mode, Mode::Edge | Mode::ExclusiveEdge)
     }
 
     /// Brings a descriptor in, under a number that no other one of this line has had.
-    fn enter(&mut self, name: &str, fd: OwnedFd) -> Result<&mut Actor, Stopped> {
+    fn add_actor(&mut self, name: &str, fd: OwnedFd) -> Result<&mut Actor, Stopped> {
         if self.actors.get(name).is_some_and(|actor| actor.fd.is_some()) {
-            return Err(broken(format!("there is a '{name}' already, and it is open")));
+            return Err(setup_error(format!("there is a '{name}' already, and it is open")));
         }
         let fd = descriptors::copy(&fd, self.next_number)?;
         self.next_number = fd.as_raw_fd() + 1;
@@ -402,89 +415,97 @@ impl Interpreter {
     }
 
     fn actor(&mut self, name: &str) -> Result<&mut Actor, Stopped> {
-        self.actors.get_mut(name).ok_or_else(|| broken(format!("there is no '{name}'")))
+        self.actors.get_mut(name).ok_or_else(|| setup_error(format!("there is no '{name}'")))
     }
 
     fn fd(&self, name: &str) -> Result<&OwnedFd, Stopped> {
-        let actor = self.actors.get(name).ok_or_else(|| broken(format!("there is no '{name}'")))?;
-        actor.fd.as_ref().ok_or_else(|| broken(format!("'{name}' is closed")))
+        let actor = self.actors.get(name).ok_or_else(|| setup_error(format!("there is no '{name}'")))?;
+        actor.fd.as_ref().ok_or_else(|| setup_error(format!("'{name}' is closed")))
     }
 
     fn number(&self, name: &str) -> Result<RawFd, Stopped> {
-        self.actors.get(name).map(|actor| actor.number).ok_or_else(|| broken(format!("there is no '{name}'")))
+        self.actors
+            .get(name)
+            .map(|actor| actor.number)
+            .ok_or_else(|| setup_error(format!("there is no '{name}'")))
     }
 
     /// The poller of this name, which is made when it is first named.
-    fn ears(&mut self, name: &str) -> Result<Arc<FencedPoller>, Stopped> {
-        if let Some(ears) = self.pollers.get(name) {
-            return Ok(Arc::clone(ears));
+    fn poller(&mut self, name: &str) -> Result<Arc<FencedPoller>, Stopped> {
+        if let Some(poller) = self.pollers.get(name) {
+            return Ok(Arc::clone(poller));
         }
-        let ears = Arc::new(FencedPoller::open(self.setting)?);
-        self.pollers.insert(name.to_owned(), Arc::clone(&ears));
-        Ok(ears)
+        let poller = Arc::new(FencedPoller::open(self.setting)?);
+        self.pollers.insert(name.to_owned(), Arc::clone(&poller));
+        Ok(poller)
     }
 
     /// Who answers while others sleep.
-    fn echo(&mut self) -> Result<Rc<Echo>, Stopped> {
-        if let Some(echo) = &self.echo {
-            return Ok(Rc::clone(echo));
+    fn responder(&mut self) -> Result<Rc<Responder>, Stopped> {
+        if let Some(responder) = &self.responder {
+            return Ok(Rc::clone(responder));
         }
-        let echo = Rc::new(Echo::new(self.setting.patience)?);
-        self.echo = Some(Rc::clone(&echo));
-        Ok(echo)
+        let responder = Rc::new(Responder::new(self.setting.patience)?);
+        self.responder = Some(Rc::clone(&responder));
+        Ok(responder)
     }
 
     /// The child, which ends.
     fn child(&mut self) -> Result<Child, Stopped> {
-        self.child.take().ok_or_else(|| broken("there is no child"))
+        self.child.take().ok_or_else(|| setup_error("there is no child"))
     }
 
     /// Whether a thread waits: it may hold a file that the line has closed.
-    fn somebody_sleeps(&self) -> bool {
+    fn has_waiting_threads(&self) -> bool {
         !self.sleepers.is_empty() || !self.crowd.is_empty() || self.worker_pool.is_at_work()
     }
 
-    fn sleeps(&mut self, thread: &str, how: How, poller: &str) -> Result<String, Stopped> {
-        let ears = self.ears(poller)?;
+    fn thread_waits(
+        &mut self,
+        thread: &str,
+        arguments: WaitArguments,
+        poller: &str,
+    ) -> Result<String, Stopped> {
+        let poller = self.poller(poller)?;
         // The one that it replaces ends first.
         self.sleepers.remove(thread);
-        let mut sleeper = Sleeper::new(ears, how)?;
-        sleepers::settle([&mut sleeper], &*self.echo()?)?;
+        let mut sleeper = Waiter::new(poller, arguments)?;
+        waiters::settle([&mut sleeper], &*self.responder()?)?;
         self.sleepers.insert(thread.to_owned(), sleeper);
         Ok("ok".into())
     }
 
-    fn crowd_sleeps(&mut self, count: usize, alone: bool, poller: &str) -> Result<String, Stopped> {
-        let ears = self.ears(poller)?;
-        ears.selector.capabilities().shared_wait.map_err(|why| Stopped::Unsupported(why.into()))?;
+    fn threads_wait(&mut self, count: usize, alone: bool, poller: &str) -> Result<String, Stopped> {
+        let poller = self.poller(poller)?;
+        poller.selector.capabilities().shared_wait.map_err(|why| Stopped::Unsupported(why.into()))?;
         self.crowd.clear();
         for _ in 0..count {
-            let own = if alone { Arc::new(ears.alike(self.setting)?) } else { Arc::clone(&ears) };
-            self.crowd.push(Sleeper::new(own, How::ForEver)?);
+            let own = if alone { Arc::new(poller.duplicate(self.setting)?) } else { Arc::clone(&poller) };
+            self.crowd.push(Waiter::new(own, WaitArguments::NoTimeout)?);
         }
-        let echo = self.echo()?;
-        sleepers::settle(&mut self.crowd, &echo)?;
+        let responder = self.responder()?;
+        waiters::settle(&mut self.crowd, &responder)?;
         Ok("ok".into())
     }
 
-    fn make(&mut self, name: &str, thing: &Thing) -> Result<String, Stopped> {
+    fn make(&mut self, name: &str, thing: &DescriptorKind) -> Result<String, Stopped> {
         let fd = match thing {
-            Thing::Fresh => descriptors::fresh(self.setting.transport)?,
-            Thing::Copy(of) => descriptors::copy(self.fd(of)?, 0)?,
-            Thing::File { size, offset } => {
-                let path = self.place.path()?;
+            DescriptorKind::Fresh => descriptors::fresh(self.setting.transport)?,
+            DescriptorKind::Copy(of) => descriptors::copy(self.fd(of)?, 0)?,
+            DescriptorKind::File { size, offset } => {
+                let path = self.scratch.path()?;
                 let fd = descriptors::file(&path, *size, *offset)?;
-                self.enter(name, fd)?.path = Some(path);
+                self.add_actor(name, fd)?.path = Some(path);
                 return Ok("ok".into());
             }
-            Thing::Directory => descriptors::directory(&mut self.place)?,
-            Thing::Device(path) => descriptors::device(path)?,
-            Thing::Eventfd => descriptors::eventfd()?,
-            Thing::SharedMemory => descriptors::shared_memory()?,
-            Thing::Queue => self.queue(name)?,
-            Thing::NoDescriptor => {
+            DescriptorKind::Directory => descriptors::directory(&mut self.scratch)?,
+            DescriptorKind::Device(path) => descriptors::device(path)?,
+            DescriptorKind::Eventfd => descriptors::eventfd()?,
+            DescriptorKind::SharedMemory => descriptors::shared_memory()?,
+            DescriptorKind::Queue => self.queue(name)?,
+            DescriptorKind::NoDescriptor => {
                 // Others hand descriptors to code that relies on their being open.
-                if !self.ears(FIRST)?.selector.capabilities().raw_records {
+                if !self.poller(FIRST)?.selector.capabilities().raw_records {
                     let why = format!("{} takes descriptors, and -1 is none", self.poller);
                     return Err(Stopped::Unsupported(why));
                 }
@@ -493,13 +514,13 @@ impl Interpreter {
             }
         };
         let shared = match thing {
-            Thing::Copy(of) => {
+            DescriptorKind::Copy(of) => {
                 let of = self.actor(of)?;
                 Some((of.file, of.partner.clone()))
             }
             _ => None,
         };
-        let actor = self.enter(name, fd)?;
+        let actor = self.add_actor(name, fd)?;
         if let Some((file, partner)) = shared {
             actor.file = file;
             actor.partner = partner;
@@ -512,39 +533,39 @@ impl Interpreter {
         let why = "this system has neither epoll nor kqueue";
         let make = self.setting.queue.ok_or_else(|| Stopped::Unsupported(why.into()))?;
         if self.pollers.contains_key(name) {
-            return Err(broken(format!("there is a poller '{name}' already")));
+            return Err(setup_error(format!("there is a poller '{name}' already")));
         }
-        let ears = FencedPoller::open(Setting { make, ..self.setting })?;
-        let fd = ears.selector.descriptor().map_err(|Unsupported(why)| Stopped::Unsupported(why))?;
-        self.pollers.insert(name.to_owned(), Arc::new(ears));
+        let poller = FencedPoller::open(Setting { make, ..self.setting })?;
+        let fd = poller.selector.descriptor().map_err(|Unsupported(why)| Stopped::Unsupported(why))?;
+        self.pollers.insert(name.to_owned(), Arc::new(poller));
         Ok(fd)
     }
 
     fn change(&mut self, change: &Change) -> Result<Changed, Stopped> {
-        let number = self.number(&change.who)?;
+        let number = self.number(&change.descriptor)?;
         let (interest, mode) =
             (change.interest.unwrap_or(Interest::ALL), change.mode.unwrap_or(self.setting.mode));
-        let label = change.label.as_ref().unwrap_or(&change.who);
-        self.watched.remove(&change.who);
-        let only_news = self.reports_only_news();
-        let ears = self.ears(&change.poller)?;
+        let label = change.label.as_ref().unwrap_or(&change.descriptor);
+        self.watched.remove(&change.descriptor);
+        let only_news = self.is_edge_triggered();
+        let poller = self.poller(&change.poller)?;
         let changed = match change.kind {
-            ChangeKind::Watch | ChangeKind::Add => ears.add(number, label, interest, mode),
+            ChangeKind::Watch | ChangeKind::Add => poller.add(number, label, interest, mode),
             ChangeKind::Modify => {
-                let token = ears.token(label);
-                ears.selector.modify(number, token, interest, mode)
+                let token = poller.token(label);
+                poller.selector.modify(number, token, interest, mode)
             }
-            ChangeKind::Remove => ears.selector.remove(number),
+            ChangeKind::Remove => poller.selector.remove(number),
         };
         if let Changed::Unsupported(Unsupported(why)) = changed {
             return Err(Stopped::Unsupported(why));
         }
         if change.kind == ChangeKind::Watch {
             if only_news {
-                ears.take()?;
+                poller.take()?;
             }
             if is_plain(change) {
-                self.watched.insert(change.who.clone(), (change.poller.clone(), label.clone()));
+                self.watched.insert(change.descriptor.clone(), (change.poller.clone(), label.clone()));
             }
         }
         Ok(changed)
@@ -569,14 +590,14 @@ impl Interpreter {
     /// Through a registration that is made for it.
     fn look_now(&self, at: &str, interest: Interest) -> Result<String, Stopped> {
         let number = self.number(at)?;
-        let ears = FencedPoller::open(self.setting)?;
-        if let Changed::Unsupported(Unsupported(why)) = ears.add(number, at, interest, self.setting.mode) {
+        let poller = FencedPoller::open(self.setting)?;
+        if let Changed::Unsupported(Unsupported(why)) = poller.add(number, at, interest, self.setting.mode) {
             return Err(Stopped::Unsupported(why));
         }
-        match ears.hear(ROOM)? {
+        match poller.poll(ROOM)? {
             Ok(events) => {
-                let token = ears.token(at);
-                Ok(ears.answer(number, &events, token))
+                let token = poller.token(at);
+                Ok(poller.answer(number, &events, token))
             }
             Err(errno) => Ok(format!("{errno:?}")),
         }
@@ -586,21 +607,21 @@ impl Interpreter {
     fn look_before(&mut self, at: &str) -> Result<String, Stopped> {
         let number = self.number(at)?;
         let Some((poller, label)) = self.watched.get(at).cloned() else {
-            return Err(broken(format!("'{at}' is not watched")));
+            return Err(setup_error(format!("'{at}' is not watched")));
         };
-        let only_news = self.reports_only_news();
-        let ears = self.ears(&poller)?;
-        let events = match ears.hear(ROOM)? {
+        let only_news = self.is_edge_triggered();
+        let poller = self.poller(&poller)?;
+        let events = match poller.poll(ROOM)? {
             Ok(events) => events,
             Err(errno) => return Ok(format!("{errno:?}")),
         };
-        let token = ears.token(&label);
+        let token = poller.token(&label);
         if only_news && events.iter().any(|event| event.token != token) {
             let why =
                 format!("looking at '{at}' has taken what is new of another one: watch that one `in second`");
-            return Err(broken(why));
+            return Err(setup_error(why));
         }
-        Ok(ears.answer(number, &events, token))
+        Ok(poller.answer(number, &events, token))
     }
 }
 

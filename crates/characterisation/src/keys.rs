@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use metadata::{Mode, Transport};
 use selector::{Interest, Registered, View};
 
-use crate::verbs::{Act, Call, Change, ChangeKind, Clause, Name, OWN, Reading, Script, Thing};
+use crate::verbs::{Action, Call, Change, ChangeKind, Clause, DescriptorKind, Name, OWN, ReadExtent, Script};
 
 /// The key of one answer: what was looked at, who was asked, and in which mode.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -38,30 +38,30 @@ impl Naming {
     }
 
     /// Goes on to a clause.
-    pub(crate) fn enter(&mut self, clause: &Clause) {
+    pub(crate) fn advance(&mut self, clause: &Clause) {
         if let Some(state) = &clause.state {
             self.state = Some(state.clone());
         }
-        match &clause.act {
-            Act::Title(title) => title.clone_into(&mut self.title),
-            Act::Make(name, Thing::Copy(of)) if self.tested.contains(of) => {
+        match &clause.action {
+            Action::Title(title) => title.clone_into(&mut self.title),
+            Action::Make(name, DescriptorKind::Copy(of)) if self.tested.contains(of) => {
                 self.tested.insert(name.clone());
             }
-            Act::Make(name, Thing::Queue) => {
+            Action::Make(name, DescriptorKind::Queue) => {
                 self.queues.insert(name.clone());
             }
-            Act::Call(_, Call::Accepts(name)) => {
+            Action::Call(_, Call::Accepts(name)) => {
                 self.tested.insert(name.clone());
             }
-            Act::Call(who, Call::Closes | Call::Resets) => {
-                self.watched.remove(who);
+            Action::Call(name, Call::Closes | Call::Resets) => {
+                self.watched.remove(name);
             }
-            Act::Change(change) => match change.kind {
+            Action::Change(change) => match change.kind {
                 ChangeKind::Watch if is_plain(change) => {
-                    self.watched.insert(change.who.clone());
+                    self.watched.insert(change.descriptor.clone());
                 }
                 _ => {
-                    self.watched.remove(&change.who);
+                    self.watched.remove(&change.descriptor);
                 }
             },
             _ => {}
@@ -117,8 +117,8 @@ impl Naming {
     }
 
     /// The key of a call's answer.
-    pub(crate) fn call(&self, who: &str, call: &Call) -> Key {
-        let name = match call {
+    pub(crate) fn call(&self, name: &str, call: &Call) -> Key {
+        let verb = match call {
             Call::Binds => "bind".into(),
             Call::Listens { .. } => "listen".into(),
             Call::Connects(_) | Call::Reaches(_) => "connect".into(),
@@ -127,7 +127,7 @@ impl Naming {
             Call::Sends(_) | Call::Fills(_) => "write".into(),
             Call::SendsNothing => "send(0)".into(),
             Call::SendsUrgent => "send(MSG_OOB)".into(),
-            Call::Reads(Reading::Bytes(bytes)) => format!("read({bytes})"),
+            Call::Reads(ReadExtent::Bytes(bytes)) => format!("read({bytes})"),
             Call::Reads(_) | Call::Drains => "read".into(),
             Call::ReceivesUrgent => "recv(MSG_OOB)".into(),
             Call::Shuts(_) => "shutdown".into(),
@@ -137,7 +137,7 @@ impl Naming {
             Call::Sets(option) => format!("setsockopt({})", option.name()),
             Call::AsksError(_) => "SO_ERROR".into(),
         };
-        self.key(if self.tested.contains(who) { name } else { format!("{who}-{name}") }, None)
+        self.key(if self.tested.contains(name) { verb } else { format!("{name}-{verb}") }, None)
     }
 }
 
@@ -156,21 +156,23 @@ pub fn keys(line: &Script, transport: Transport, mode: Mode, poller: &str, views
     let mut naming = Naming::new(transport);
     let mut keys = Vec::new();
     for clause in &line.clauses {
-        naming.enter(clause);
-        match &clause.act {
-            Act::Look { at, interest: None } => {
+        naming.advance(clause);
+        match &clause.action {
+            Action::Look { at, interest: None } => {
                 let applying = views.iter().filter(|view| applies(view, naming.is_watched(at)));
                 keys.extend(applying.map(|view| naming.view(view, mode)));
             }
-            Act::Look { interest: Some(interest), .. } if mode == Mode::Level => {
+            Action::Look { interest: Some(interest), .. } if mode == Mode::Level => {
                 keys.push(naming.look_for(poller, *interest));
             }
-            Act::Wait { .. } | Act::Answers(_) | Act::CrowdAnswers | Act::CrowdShares | Act::ChildAnswers => {
-                keys.push(naming.wait(poller, mode))
-            }
-            Act::MakePoller if clause.asked => keys.extend(naming.make_poller(poller)),
-            Act::Call(who, call) if clause.asked => keys.push(naming.call(who, call)),
-            Act::Change(change) if clause.asked => keys.extend(naming.change(poller, change)),
+            Action::Wait { .. }
+            | Action::ThreadAnswers(_)
+            | Action::ThreadsAnswer
+            | Action::ThreadsShare
+            | Action::ChildAnswers => keys.push(naming.wait(poller, mode)),
+            Action::MakePoller if clause.is_question => keys.extend(naming.make_poller(poller)),
+            Action::Call(name, call) if clause.is_question => keys.push(naming.call(name, call)),
+            Action::Change(change) if clause.is_question => keys.extend(naming.change(poller, change)),
             _ => {}
         }
     }

@@ -18,21 +18,21 @@ use std::time::Duration;
 use metadata::{Axes, Description, Layer, Mode, Transport};
 use selector::MakeSelector;
 
-pub use crate::behaviours::{Unscripted, find, rows, unscripted};
+pub use crate::behaviours::{Omission, find, omissions, scenarios};
 pub use crate::keys::{Key, keys};
 
 /// A row of the catalogue as a scenario.
 #[derive(Clone, Copy, Debug)]
-pub struct Behaviour {
+pub struct Scenario {
     /// The row of the catalogue of behaviours: `V06`.
-    pub row: &'static str,
+    pub behaviour: &'static str,
     /// The scenario: `readiness/peer-shut-write`. Stable, never re-used.
     pub id: &'static str,
     /// The question, as a sentence that ends with a question mark.
     pub question: &'static str,
     /// The line of verbs. It may say what only some transports can do: that is unsupported, with the reason, on
     /// the others.
-    pub verbs: &'static str,
+    pub script: &'static str,
     /// Over which transports it is performed.
     pub transports: &'static [Transport],
     /// In which modes.
@@ -41,7 +41,7 @@ pub struct Behaviour {
     pub bugs: &'static [&'static str],
 }
 
-impl Behaviour {
+impl Scenario {
     /// What matrix.yml has to know of it. A line has the thread that performs it.
     pub fn description(&self) -> Description {
         let axes = Axes { transports: self.transports, triggers: self.modes, threads: &[1], groups: &[1] };
@@ -95,7 +95,7 @@ impl fmt::Display for Observation {
 
 /// What performing a line came to.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Performance {
+pub struct Transcript {
     /// In the order in which they were made.
     pub observations: Vec<Observation>,
     /// What was done and what every call answered, a line each.
@@ -105,7 +105,7 @@ pub struct Performance {
 /// What the trace says of a clause about something that a question before it failed to make.
 pub(crate) const LEFT_OUT: &str = "left out: ";
 
-impl Performance {
+impl Transcript {
     /// Whether clauses were left out, because a question before them failed to make what they are about. Not every answer
     /// that the line asks for is then there.
     pub fn is_partial(&self) -> bool {
@@ -125,7 +125,7 @@ pub enum Stopped {
     Unsupported(String),
     /// The set-up failed: no statement about the poller.
     #[error("{0}")]
-    Broken(String),
+    SetUp(String),
 }
 
 /// Performs a line of verbs.
@@ -134,9 +134,9 @@ pub enum Stopped {
 ///
 /// # Errors
 /// [`Stopped`], with the performance up to there.
-pub fn perform(verbs: &str, setting: Setting) -> (Performance, Result<(), Stopped>) {
-    match verbs.parse() {
-        Ok(line) => interpreter::play(&line, setting),
-        Err(error) => (Performance::default(), Err(Stopped::Script(format!("{verbs}\n{error}")))),
+pub fn run(script: &str, setting: Setting) -> (Transcript, Result<(), Stopped>) {
+    match script.parse() {
+        Ok(script) => interpreter::run(&script, setting),
+        Err(error) => (Transcript::default(), Err(Stopped::Script(format!("{script}\n{error}")))),
     }
 }

@@ -38,9 +38,9 @@ pub struct Script {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Clause {
     /// What.
-    pub act: Act,
+    pub action: Action,
     /// Whether its answer is what the line wants to know: the question mark.
-    pub asked: bool,
+    pub is_question: bool,
     /// The state that begins with it: what follows `as`.
     pub state: Option<String>,
     /// `in a child`: a forked child does it and ends, with a copy of everything that the line has made.
@@ -49,13 +49,13 @@ pub struct Clause {
 
 /// What a clause does.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Act {
+pub enum Action {
     /// `N times`: the rest of the line is done so many times, each time with everything made anew.
     Times(usize),
     /// `this is NAME`: what the observed thing is called from here on, in place of the transport.
     Title(String),
     /// `NAME is WHAT`: a descriptor is made.
-    Make(Name, Thing),
+    Make(Name, DescriptorKind),
     /// `A and B are connected`. Over pipes and FIFOs A is the reading end, over a pseudo-terminal A is the master.
     Connect(Name, Name),
     /// `NAME does SOMETHING`: a call on a descriptor.
@@ -81,11 +81,11 @@ pub enum Act {
         poller: Name,
     },
     /// `THREAD waits`: a thread begins a wait and falls asleep in it.
-    Sleep {
+    ThreadWaits {
         /// The thread.
         thread: Name,
         /// With which arguments.
-        how: How,
+        arguments: WaitArguments,
         /// Which poller.
         poller: Name,
     },
@@ -99,9 +99,9 @@ pub enum Act {
         wakes: bool,
     },
     /// `THREAD answers`: what its wait said, or that it sleeps on.
-    Answers(Name),
+    ThreadAnswers(Name),
     /// `N threads wait`: so many threads fall asleep, in one poller or each in one of its own.
-    Crowd {
+    Waiters {
         /// How many.
         count: usize,
         /// Each in a poller of its own with the same registrations.
@@ -125,16 +125,16 @@ pub enum Act {
         /// How many.
         count: usize,
         /// The listener.
-        whom: Name,
+        listener: Name,
         /// Each when all threads sleep again.
         one_by_one: bool,
     },
     /// `N pairs are added and written`: each first end is added for reading, then a byte is sent to each.
     Pairs(usize),
     /// `threads answer`: how many of them are awake.
-    CrowdAnswers,
+    ThreadsAnswer,
     /// `threads share`: how many of them did the work.
-    CrowdShares,
+    ThreadsShare,
     /// `wake`: the poller's own wake-up.
     Wake {
         /// So many times.
@@ -174,11 +174,11 @@ pub enum Work {
 
 /// With which arguments a thread waits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum How {
+pub enum WaitArguments {
     /// Without a timeout.
-    ForEver,
+    NoTimeout,
     /// `at most N s`, `ms`, `us` or `ns`.
-    AtMost(Duration),
+    Timeout(Duration),
     /// With one argument as it is.
     Raw(RawArgument),
 }
@@ -194,12 +194,12 @@ pub enum Limit {
     Back,
 }
 
-impl Act {
+impl Action {
     /// The descriptor that must be there for it.
     pub fn needs(&self) -> Option<&Name> {
         match self {
-            Self::Call(who, call) if !call.makes() => Some(who),
-            Self::Change(Change { who, .. }) | Self::Look { at: who, .. } => Some(who),
+            Self::Call(name, call) if !call.makes() => Some(name),
+            Self::Change(Change { descriptor: name, .. }) | Self::Look { at: name, .. } => Some(name),
             _ => None,
         }
     }
@@ -214,7 +214,7 @@ impl Call {
 
 /// What a descriptor can be made as.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Thing {
+pub enum DescriptorKind {
     /// `fresh`: of the line's transport and with no peer: a socket, a pseudo-terminal's master.
     Fresh,
     /// `a copy of NAME`: dup(2).
@@ -251,7 +251,7 @@ pub enum Size {
 
 /// How a descriptor is read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Reading {
+pub enum ReadExtent {
     /// `reads`: read(2) with room for everything, so many times.
     Calls(usize),
     /// `reads N`: one read(2) with room for N bytes.
@@ -263,7 +263,7 @@ pub enum Reading {
 /// Which direction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Direction {
-    /// Reading: `SHUT_RD`, `O_RDONLY`.
+    /// ReadExtent: `SHUT_RD`, `O_RDONLY`.
     Read,
     /// Writing: `SHUT_WR`, `O_WRONLY`.
     Write,
@@ -300,7 +300,7 @@ pub enum Call {
     /// write(2) until there is no room: with one size of block, or with less and less.
     Fills(Option<usize>),
     /// read(2).
-    Reads(Reading),
+    Reads(ReadExtent),
     /// read(2) until there is nothing more.
     Drains,
     /// Another descriptor of the same regular file appends so many bytes.
@@ -354,7 +354,7 @@ pub struct Change {
     /// Which.
     pub kind: ChangeKind,
     /// The descriptor.
-    pub who: Name,
+    pub descriptor: Name,
     /// What is asked for; everything if the line does not say.
     pub interest: Option<Interest>,
     /// In which mode; in the setting's if the line does not say.

@@ -3,7 +3,7 @@
 use std::os::fd::BorrowedFd;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use characterisation::{PATIENCE, Performance, Setting, Stopped, perform};
+use characterisation::{PATIENCE, Setting, Stopped, Transcript, run};
 use metadata::{Mode, Transport};
 use nix::fcntl::{FcntlArg, fcntl};
 use selector::MakeSelector;
@@ -27,24 +27,24 @@ fn play_with(
     transport: Transport,
     mode: Mode,
     line: &str,
-) -> (Performance, Result<(), Stopped>) {
-    perform(line, Setting { transport, mode, make, queue: QUEUE, seed: 1, patience: PATIENCE })
+) -> (Transcript, Result<(), Stopped>) {
+    run(line, Setting { transport, mode, make, queue: QUEUE, seed: 1, patience: PATIENCE })
 }
 
-fn play(transport: Transport, line: &str) -> (Performance, Result<(), Stopped>) {
+fn play(transport: Transport, line: &str) -> (Transcript, Result<(), Stopped>) {
     play_with(&poller_poll::selector, transport, Mode::Level, line)
 }
 
 /// What was observed, as `VARIANT API@TRIGGER: ANSWER`.
 fn seen(transport: Transport, line: &str) -> Vec<String> {
-    let (performance, ended) = play(transport, line);
-    assert_eq!(ended, Ok(()), "{:#?}", performance.trace);
-    performance.observations.iter().map(|seen| format!("{} {seen}", seen.variant)).collect()
+    let (transcript, ended) = play(transport, line);
+    assert_eq!(ended, Ok(()), "{:#?}", transcript.trace);
+    transcript.observations.iter().map(|seen| format!("{} {seen}", seen.variant)).collect()
 }
 
 fn broken(transport: Transport, line: &str) -> String {
     match play(transport, line) {
-        (_, Err(Stopped::Broken(why))) => why,
+        (_, Err(Stopped::SetUp(why))) => why,
         other => panic!("{line}: {other:?}"),
     }
 }
@@ -94,21 +94,21 @@ fn a_call_of_another_end_is_recorded_with_its_name() {
 #[test]
 fn what_a_question_failed_to_make_is_left_out() {
     let _alone = alone();
-    let (performance, ended) =
+    let (transcript, ended) =
         play(Transport::Unix, "own listens, own accepts conn?, look at conn, conn sends 1?");
     assert_eq!(ended, Ok(()));
-    assert_eq!(performance.observations.len(), 1);
-    assert_eq!(performance.trace[2], "look at conn -> left out: there is no 'conn'");
-    assert!(performance.is_partial());
+    assert_eq!(transcript.observations.len(), 1);
+    assert_eq!(transcript.trace[2], "look at conn -> left out: there is no 'conn'");
+    assert!(transcript.is_partial());
 }
 
 #[test]
 fn a_line_that_is_not_understood_is_shown_with_the_place() {
     let _alone = alone();
-    let (performance, ended) = play(Transport::Unix, "own is frsh");
+    let (transcript, ended) = play(Transport::Unix, "own is frsh");
     let Err(Stopped::Script(why)) = ended else { panic!("{ended:?}") };
     assert!(why.starts_with("own is frsh\ncolumn 8: ") && why.ends_with("did you mean 'fresh'?"), "{why}");
-    assert!(performance.trace.is_empty());
+    assert!(transcript.trace.is_empty());
 }
 
 #[test]
@@ -210,6 +210,6 @@ fn news_of_another_descriptor_are_not_lost_in_silence() {
     let _alone = alone();
     let line = "own and peer are connected, watch own, watch peer, own sends 1, peer sends 1, look at own";
     let (_, ended) = play_with(&poller_epoll::selector, Transport::Unix, Mode::Edge, line);
-    let Err(Stopped::Broken(why)) = ended else { panic!("{ended:?}") };
+    let Err(Stopped::SetUp(why)) = ended else { panic!("{ended:?}") };
     assert!(why.ends_with("watch that one `in second`"), "{why}");
 }

@@ -4,7 +4,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use characterisation::{PATIENCE, Setting, Stopped, perform};
+use characterisation::{PATIENCE, Setting, Stopped, run};
 use metadata::{Mode, Transport};
 use selector::MakeSelector;
 
@@ -18,8 +18,8 @@ fn performed(verbs: &str, mode: Mode, make: MakeSelector) -> (Vec<String>, Resul
     let _alone = STAGE.lock().unwrap_or_else(PoisonError::into_inner);
     let setting =
         Setting { transport: Transport::Unix, mode, make, queue: QUEUE, seed: 1, patience: PATIENCE };
-    let (performance, ended) = perform(verbs, setting);
-    (performance.observations.into_iter().map(|seen| seen.answer).collect(), ended)
+    let (transcript, ended) = run(verbs, setting);
+    (transcript.observations.into_iter().map(|seen| seen.answer).collect(), ended)
 }
 
 #[track_caller]
@@ -112,7 +112,7 @@ fn a_child_answers_for_itself_and_shares_what_its_system_lets_it() {
 #[test]
 fn a_child_is_not_forked_while_threads_wait() {
     let (_, ended) = performed("t waits, a child is forked", Mode::Level, EPOLL);
-    assert!(matches!(&ended, Err(Stopped::Broken(why)) if why.contains("threads wait")), "{ended:?}");
+    assert!(matches!(&ended, Err(Stopped::SetUp(why)) if why.contains("threads wait")), "{ended:?}");
 }
 
 #[test]

@@ -14,14 +14,14 @@ use serde_saphyr::{Location, Spanned};
 
 use crate::catalogue;
 use crate::error::ExpectationsError;
-use crate::file::{Entries, fits};
+use crate::file::{Entries, matches_pattern};
 use crate::version::{Range, Version};
 
 /// One answer: what one interface says in one state.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Answer {
+pub struct Expectation {
     /// The row of the catalogue: `V26`.
-    pub row: String,
+    pub behaviour: String,
     /// The state: `pipe:read-end-drained`. The part before the colon is what the descriptor is.
     pub variant: String,
     /// Who is asked: `poll`, `poll-events0` (with events=0), `select`, `kqueue-add-before` (registered before the state
@@ -98,10 +98,10 @@ pub enum Compared {
     Unclear,
 }
 
-impl Answer {
+impl Expectation {
     /// Compares an observation with it.
     pub fn compare(&self, observed: &str) -> Compared {
-        if self.allowed.iter().any(|allowed| fits(allowed, observed)) {
+        if self.allowed.iter().any(|allowed| matches_pattern(allowed, observed)) {
             Compared::Same
         } else if self.unstable.is_some_and(|why| why != Unstable::Race) {
             Compared::Unclear
@@ -126,12 +126,12 @@ impl Answer {
     }
 
     /// `poll@level`, or only the system call.
-    pub fn asked(&self) -> String {
+    pub fn question(&self) -> String {
         api_and_trigger(&self.api, self.trigger.as_deref())
     }
 
     pub(crate) fn key(&self) -> (&str, &str, &str, Option<&str>) {
-        (&self.row, &self.variant, &self.api, self.trigger.as_deref())
+        (&self.behaviour, &self.variant, &self.api, self.trigger.as_deref())
     }
 }
 
@@ -146,9 +146,9 @@ pub fn answers_file(os: Os, subject: Option<&str>) -> PathBuf {
 
 /// The answers of all systems.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Answers(BTreeMap<Os, Vec<Answer>>);
+pub struct Expectations(BTreeMap<Os, Vec<Expectation>>);
 
-impl Answers {
+impl Expectations {
     /// Reads `answers/*.yml` in `dir`.
     ///
     /// # Errors
@@ -190,13 +190,13 @@ impl Answers {
 
     /// What is known of a system.
     #[cfg(test)]
-    pub(crate) fn of(&self, os: Os) -> &[Answer] {
+    pub(crate) fn of(&self, os: Os) -> &[Expectation] {
         self.0.get(&os).map_or(&[], Vec::as_slice)
     }
 
     /// Adds what a file says. `file` is its name: `…/OS.yml`.
     pub(crate) fn read(&mut self, text: &str, file: &str) -> Result<(), ExpectationsError> {
-        let parsed: AnswersText = ExpectationsError::read_yaml(text, file)?;
+        let parsed: FileText = ExpectationsError::read_yaml(text, file)?;
         let os = parsed.os.value;
         let stem = Path::new(file).file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
         if stem != os.name() {
@@ -212,7 +212,7 @@ impl Answers {
     }
 
     /// The systems that there are answers of, and these: sorted by row, variant, interface and trigger.
-    pub fn systems(&self) -> impl Iterator<Item = (Os, &[Answer])> {
+    pub fn systems(&self) -> impl Iterator<Item = (Os, &[Expectation])> {
         self.0.iter().map(|(os, answers)| (*os, answers.as_slice()))
     }
 
@@ -222,7 +222,7 @@ impl Answers {
         os: Os,
         version: Option<&Version>,
         (row, variant, api, trigger): (&str, &str, &str, Option<&str>),
-    ) -> Option<&Answer> {
+    ) -> Option<&Expectation> {
         let answers = self.0.get(&os)?;
         let wanted = (row, variant, api, trigger);
         let start = answers.partition_point(|answer| answer.key() < wanted);
@@ -234,24 +234,24 @@ impl Answers {
 /// A file as it is written.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct AnswersText {
+struct FileText {
     os: Spanned<Os>,
     /// The source of every answer that names none.
     source: Spanned<String>,
     sources: Entries<Source>,
-    rows: Entries<Entries<Entries<Spanned<AnswerText>>>>,
+    rows: Entries<Entries<Entries<Spanned<EntryText>>>>,
 }
 
 /// An answer as it is written: the one allowed answer, or all that can be said, or that per range of versions.
-enum AnswerText {
+enum EntryText {
     Plain(String),
-    Full(Box<FullText>),
-    Several(Vec<Spanned<FullText>>),
+    Full(Box<ExpectationText>),
+    Several(Vec<Spanned<ExpectationText>>),
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct FullText {
+struct ExpectationText {
     answers: Vec<String>,
     seen: Option<String>,
     unstable: Option<Unstable>,
@@ -261,37 +261,39 @@ struct FullText {
     note: Option<String>,
 }
 
-impl<'de> Deserialize<'de> for AnswerText {
+impl<'de> Deserialize<'de> for EntryText {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct AnswerVisitor;
-        impl<'de> Visitor<'de> for AnswerVisitor {
-            type Value = AnswerText;
+        struct EntryVisitor;
+        impl<'de> Visitor<'de> for EntryVisitor {
+            type Value = EntryText;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("an answer in quotes, or { answers: [...], ... }, or a list of those")
             }
 
-            fn visit_str<E: de::Error>(self, text: &str) -> Result<AnswerText, E> {
-                Ok(AnswerText::Plain(text.to_owned()))
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<EntryText, E> {
+                Ok(EntryText::Plain(text.to_owned()))
             }
 
-            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<AnswerText, A::Error> {
-                FullText::deserialize(MapAccessDeserializer::new(map)).map(Box::new).map(AnswerText::Full)
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<EntryText, A::Error> {
+                ExpectationText::deserialize(MapAccessDeserializer::new(map))
+                    .map(Box::new)
+                    .map(EntryText::Full)
             }
 
-            fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<AnswerText, A::Error> {
-                Vec::deserialize(SeqAccessDeserializer::new(list)).map(AnswerText::Several)
+            fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<EntryText, A::Error> {
+                Vec::deserialize(SeqAccessDeserializer::new(list)).map(EntryText::Several)
             }
         }
-        deserializer.deserialize_any(AnswerVisitor)
+        deserializer.deserialize_any(EntryVisitor)
     }
 }
 
 /// Makes an error at a place in a file.
-pub(crate) struct At<'a>(pub(crate) &'a str);
+pub(crate) struct InFile<'a>(pub(crate) &'a str);
 
-impl At<'_> {
-    pub(crate) fn wrong<T>(
+impl InFile<'_> {
+    pub(crate) fn error<T>(
         &self,
         at: Location,
         message: String,
@@ -301,25 +303,25 @@ impl At<'_> {
     }
 
     /// That the keys come in order. A reader, and a diff, finds things where they belong.
-    pub(crate) fn sorted<V>(&self, entries: &Entries<V>) -> Result<(), ExpectationsError> {
+    pub(crate) fn check_sorted<V>(&self, entries: &Entries<V>) -> Result<(), ExpectationsError> {
         let wrong = entries.0.windows(2).find(|pair| pair[0].0.value > pair[1].0.value);
         let Some([(before, _), (after, _)]) = wrong else { return Ok(()) };
         let message = format!("'{}' comes after '{}'", after.value, before.value);
-        self.wrong(after.referenced, message, "keep the keys sorted: byte by byte, as `LC_ALL=C sort` does")
+        self.error(after.referenced, message, "keep the keys sorted: byte by byte, as `LC_ALL=C sort` does")
     }
 }
 
 type Sources = HashMap<String, Arc<Source>>;
 
-impl AnswersText {
-    fn check(self, file: &str) -> Result<Vec<Answer>, ExpectationsError> {
-        let at = At(file);
+impl FileText {
+    fn check(self, file: &str) -> Result<Vec<Expectation>, ExpectationsError> {
+        let at = InFile(file);
         let mut sources = Sources::new();
         for (name, source) in self.sources.0 {
             if source.version.is_some() == source.evidence.is_hypothesis() {
                 let message =
                     format!("the source '{}' is measured without a version, or the other way", name.value);
-                return at.wrong(
+                return at.error(
                     name.referenced,
                     message,
                     "what was measured (M), and nothing else, has a `version`",
@@ -330,27 +332,27 @@ impl AnswersText {
         let usual = named(&at, &self.source, &sources)?;
         if let Some((row, _)) = self.rows.0.iter().find(|(row, _)| catalogue::title(&row.value).is_none()) {
             let message = format!("there is no row '{}' in the catalogue", row.value);
-            return at.wrong(row.referenced, message, catalogue::help(&row.value));
+            return at.error(row.referenced, message, catalogue::help(&row.value));
         }
-        at.sorted(&self.rows)?;
+        at.check_sorted(&self.rows)?;
         let mut answers = Vec::new();
         for (row, variants) in self.rows.0 {
-            at.sorted(&variants)?;
+            at.check_sorted(&variants)?;
             for (variant, asked) in variants.0 {
-                at.sorted(&asked)?;
+                at.check_sorted(&asked)?;
                 for (key, text) in asked.0 {
-                    let (api, trigger) = asked_of(&at, &key)?;
+                    let (api, trigger) = split_key(&at, &key)?;
                     let several = match text.value {
-                        AnswerText::Plain(answer) => vec![(text.referenced, FullText::plain(answer))],
-                        AnswerText::Full(full) => vec![(text.referenced, *full)],
-                        AnswerText::Several(list) => {
+                        EntryText::Plain(answer) => vec![(text.referenced, ExpectationText::plain(answer))],
+                        EntryText::Full(full) => vec![(text.referenced, *full)],
+                        EntryText::Several(list) => {
                             list.into_iter().map(|full| (full.referenced, full.value)).collect()
                         }
                     };
                     let first = answers.len();
                     for (place, full) in several {
-                        let answer = Answer {
-                            row: row.value.clone(),
+                        let answer = Expectation {
+                            behaviour: row.value.clone(),
                             variant: variant.value.clone(),
                             api: api.to_owned(),
                             trigger: trigger.map(str::to_owned),
@@ -359,11 +361,11 @@ impl AnswersText {
                         let same = answers
                             .iter()
                             .skip(first)
-                            .any(|other: &Answer| other.range.overlaps(&answer.range));
+                            .any(|other: &Expectation| other.range.overlaps(&answer.range));
                         if same {
                             let message =
                                 format!("two answers of '{}' hold for the same versions", key.value);
-                            return at.wrong(
+                            return at.error(
                                 place,
                                 message,
                                 "give them `since` and `until` that leave no doubt",
@@ -372,7 +374,7 @@ impl AnswersText {
                         answers.push(answer);
                     }
                     if answers.len() == first {
-                        return at.wrong(
+                        return at.error(
                             key.referenced,
                             format!("'{}' has no answer", key.value),
                             "give one, or remove it",
@@ -388,8 +390,8 @@ impl AnswersText {
 }
 
 /// `poll@level`, or a system call alone.
-pub(crate) fn asked_of<'a>(
-    at: &At<'_>,
+pub(crate) fn split_key<'a>(
+    at: &InFile<'_>,
     key: &'a Spanned<String>,
 ) -> Result<(&'a str, Option<&'a str>), ExpectationsError> {
     let Some((api, trigger)) = key.value.rsplit_once('@') else { return Ok((&key.value, None)) };
@@ -397,19 +399,23 @@ pub(crate) fn asked_of<'a>(
     if known().any(|known| known == trigger) {
         return Ok((api, Some(trigger)));
     }
-    at.wrong(key.referenced, format!("unknown trigger '{trigger}'"), did_you_mean(trigger, known()))
+    at.error(key.referenced, format!("unknown trigger '{trigger}'"), did_you_mean(trigger, known()))
 }
 
-fn named(at: &At<'_>, name: &Spanned<String>, sources: &Sources) -> Result<Arc<Source>, ExpectationsError> {
+fn named(
+    at: &InFile<'_>,
+    name: &Spanned<String>,
+    sources: &Sources,
+) -> Result<Arc<Source>, ExpectationsError> {
     if let Some(source) = sources.get(&name.value) {
         return Ok(Arc::clone(source));
     }
     let known = sources.keys().map(String::as_str);
     let message = format!("there is no source '{}' in this file", name.value);
-    at.wrong(name.referenced, message, did_you_mean(&name.value, known))
+    at.error(name.referenced, message, did_you_mean(&name.value, known))
 }
 
-impl FullText {
+impl ExpectationText {
     fn plain(answer: String) -> Self {
         Self {
             answers: vec![answer],
@@ -425,14 +431,14 @@ impl FullText {
     /// The answer, without what its keys say.
     fn check(
         self,
-        at: &At<'_>,
+        at: &InFile<'_>,
         place: Location,
         usual: &Arc<Source>,
         sources: &Sources,
-    ) -> Result<Answer, ExpectationsError> {
+    ) -> Result<Expectation, ExpectationsError> {
         if self.answers.is_empty() || self.answers.iter().any(|answer| answer.is_empty() || answer == "*") {
             let help = "say what is answered; leave out what is not known, or record it";
-            return at.wrong(place, "an answer that says nothing".into(), help);
+            return at.error(place, "an answer that says nothing".into(), help);
         }
         let source = match &self.source {
             Some(name) => named(at, name, sources)?,
@@ -440,20 +446,20 @@ impl FullText {
         };
         if self.seen.is_none() && self.answers.len() > 1 && !source.evidence.is_hypothesis() {
             let help = "add `seen`: how often which of them came";
-            return at.wrong(place, "several answers were measured".into(), help);
+            return at.error(place, "several answers were measured".into(), help);
         }
         let until_at = self.until.as_ref().map(|until| until.referenced);
         let range = Range { since: self.since, until: self.until.map(|until| until.value) };
         if range.is_empty() {
             let message = format!("no version is in {range}");
-            return at.wrong(
+            return at.error(
                 until_at.unwrap_or(place),
                 message,
                 "`since` is the first and `until` the last one",
             );
         }
-        Ok(Answer {
-            row: String::new(),
+        Ok(Expectation {
+            behaviour: String::new(),
             variant: String::new(),
             api: String::new(),
             trigger: None,

@@ -16,7 +16,7 @@ pub const FAMILIES: [(&str, &str); 9] = [
 ];
 
 /// Every row: its id and what it is about. Ids are never re-used.
-pub const ROWS: &[(&str, &str)] = &[
+pub const BEHAVIOURS: &[(&str, &str)] = &[
     ("2.7", "a pipe, a socket pair and a FIFO, step by step through their life"),
     ("A01", "the same descriptor registered twice"),
     ("A02", "a descriptor and its duplicate registered"),
@@ -162,14 +162,14 @@ pub const ROWS: &[(&str, &str)] = &[
 
 /// What the row of this id is about.
 pub fn title(row: &str) -> Option<&'static str> {
-    let place = ROWS.binary_search_by(|(id, _)| (*id).cmp(row)).ok()?;
-    ROWS.get(place).map(|(_, title)| *title)
+    let place = BEHAVIOURS.binary_search_by(|(id, _)| (*id).cmp(row)).ok()?;
+    BEHAVIOURS.get(place).map(|(_, title)| *title)
 }
 
 /// What to say about an id that is in no catalogue.
 pub(crate) fn help(row: &str) -> String {
-    match metadata::nearest(row, ROWS.iter().map(|(id, _)| *id)) {
-        Some(_) => did_you_mean(row, ROWS.iter().map(|(id, _)| *id)),
+    match metadata::nearest(row, BEHAVIOURS.iter().map(|(id, _)| *id)) {
+        Some(_) => did_you_mean(row, BEHAVIOURS.iter().map(|(id, _)| *id)),
         None => "ids are 2.7 and a letter with two digits: V01 to V34, A, E, C, W, T, F, X".into(),
     }
 }
@@ -196,13 +196,13 @@ mod tests {
         // X08 was found to be A10.
         let expected: Vec<_> =
             std::iter::once("2.7".to_owned()).chain(numbered.filter(|id| id != "X08")).collect();
-        let ids: Vec<_> = ROWS.iter().map(|(id, _)| *id).collect();
+        let ids: Vec<_> = BEHAVIOURS.iter().map(|(id, _)| *id).collect();
         assert_eq!(ids, expected);
     }
 
     #[test]
     fn every_row_is_of_one_family() {
-        for (id, _) in ROWS {
+        for (id, _) in BEHAVIOURS {
             assert_eq!(FAMILIES.iter().filter(|(prefix, _)| id.starts_with(prefix)).count(), 1, "{id}");
         }
     }

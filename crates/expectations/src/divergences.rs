@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_saphyr::{Location, Spanned};
 
 use crate::error::ExpectationsError;
-use crate::file::fits;
+use crate::file::matches_pattern;
 use crate::version::{Range, Version};
 
 /// A check of some cells that does not hold on some versions of an OS, and why that is accepted.
@@ -27,7 +27,7 @@ pub struct Divergence {
     /// What it is.
     pub kind: Kind,
     /// How often.
-    pub expect: Expect,
+    pub expect: Frequency,
     /// Where it is documented, in words.
     pub source: String,
     /// How well it is known.
@@ -35,11 +35,11 @@ pub struct Divergence {
     /// Where to read more. A bug has one.
     pub url: Option<String>,
     /// Where it is written: the file, line and column.
-    place: Place,
+    position: Position,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
-struct Place {
+struct Position {
     file: String,
     at: Location,
 }
@@ -57,7 +57,7 @@ pub enum Kind {
 /// How often a divergence shows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Expect {
+pub enum Frequency {
     /// A cell that passes is worth looking at: the entry is out of date.
     Always,
     /// It depends on a race, or on something else that is not forced.
@@ -67,18 +67,18 @@ pub enum Expect {
 impl Divergence {
     /// Whether it is about this cell on this version of this system.
     pub(crate) fn is_about(&self, cell: &str, os: Os, version: Option<&Version>) -> bool {
-        self.os == os && self.range.contains(version) && fits(&self.cells, cell)
+        self.os == os && self.range.contains(version) && matches_pattern(&self.cells, cell)
     }
 
     /// The file and line.
-    pub fn place(&self) -> String {
-        format!("{}:{}", self.place.file, self.place.at.line())
+    pub fn location(&self) -> String {
+        format!("{}:{}", self.position.file, self.position.at.line())
     }
 
     /// Source, evidence and URL, as a reason gives them.
     pub(crate) fn documented(&self) -> String {
         let url = self.url.as_deref().map(|url| format!(", {url}")).unwrap_or_default();
-        format!("{} ({}: {}{url})", self.place(), self.evidence.meaning(), self.source)
+        format!("{} ({}: {}{url})", self.location(), self.evidence.meaning(), self.source)
     }
 }
 
@@ -113,7 +113,7 @@ impl Divergences {
                     && other.range.overlaps(&divergence.range)
             };
             if let Some(other) = divergences.iter().find(same) {
-                let message = format!("the same cells and check as in line {}", other.place.at.line());
+                let message = format!("the same cells and check as in line {}", other.position.at.line());
                 let help = "put them together, or give them `since` and `until` that leave no doubt";
                 return Err(ExpectationsError::at(file, at, message, help));
             }
@@ -135,10 +135,12 @@ impl Divergences {
         let cells = matrix.cells();
         for divergence in &self.0 {
             let wrong = |message: String, help: String| {
-                Err(ExpectationsError::at(&divergence.place.file, divergence.place.at, message, help))
+                Err(ExpectationsError::at(&divergence.position.file, divergence.position.at, message, help))
             };
-            let meant: Vec<_> =
-                cells.iter().filter(|cell| fits(&divergence.cells, &cell.id.to_string())).collect();
+            let meant: Vec<_> = cells
+                .iter()
+                .filter(|cell| matches_pattern(&divergence.cells, &cell.id.to_string()))
+                .collect();
             if meant.is_empty() {
                 let ids: Vec<_> = cells.iter().map(|cell| cell.id.to_string()).collect();
                 let help = match metadata::nearest(&divergence.cells, ids.iter().map(String::as_str)) {
@@ -186,7 +188,7 @@ struct DivergenceText {
     check: Spanned<String>,
     observed: Vec<Spanned<String>>,
     kind: Kind,
-    expect: Expect,
+    expect: Frequency,
     source: Spanned<String>,
     evidence: Evidence,
     url: Option<String>,
@@ -239,7 +241,7 @@ impl DivergenceText {
             source: self.source.value,
             evidence: self.evidence,
             url: self.url,
-            place: Place { file: file.to_owned(), at },
+            position: Position { file: file.to_owned(), at },
         })
     }
 }
@@ -307,8 +309,8 @@ scenarios:
     fn an_entry_is_read() {
         let read = parse(&[entry(&["since: '14'", "until: 14.1"])]).unwrap();
         let only = read.iter().next().unwrap();
-        assert_eq!((only.os, only.kind, only.expect), (Os::FreeBsd, Kind::Permitted, Expect::Sometimes));
-        assert_eq!((only.range.to_string(), only.place()), ("14 to 14.1".into(), "d.yml:2".into()));
+        assert_eq!((only.os, only.kind, only.expect), (Os::FreeBsd, Kind::Permitted, Frequency::Sometimes));
+        assert_eq!((only.range.to_string(), only.location()), ("14 to 14.1".into(), "d.yml:2".into()));
         assert!(parse(&["  []\n".into()]).unwrap().iter().next().is_none());
     }
 

@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use metadata::Os;
 
-use crate::answers::Answers;
+use crate::answers::Expectations;
 use crate::divergences::Divergences;
 use crate::error::ExpectationsError;
 use crate::history::History;
@@ -54,15 +54,15 @@ const DIVERGENCES: &str = include_str!("../../../expectations/divergences.yml");
 
 const HISTORY: &str = include_str!("../../../expectations/history.yml");
 
-impl Answers {
+impl Expectations {
     /// The answers of kernels that are built in.
     ///
     /// # Errors
     /// Only in a program that was built from files that its tests refuse.
     pub fn built_in() -> Result<&'static Self, &'static ExpectationsError> {
-        static READ: OnceLock<Result<Answers, ExpectationsError>> = OnceLock::new();
+        static READ: OnceLock<Result<Expectations, ExpectationsError>> = OnceLock::new();
         READ.get_or_init(|| {
-            let mut answers = Answers::default();
+            let mut answers = Expectations::default();
             for (_, file, text) in ANSWERS {
                 answers.read(text, file)?;
             }
@@ -125,9 +125,10 @@ mod tests {
     #[test]
     fn what_is_built_in_is_what_is_in_the_folder() {
         let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../expectations");
-        assert_eq!(Answers::built_in().unwrap(), &Answers::load(&dir).unwrap());
-        for (os, all) in Answers::built_in().unwrap().systems() {
-            let alone = [Answers::built_in_of(os, &[]).unwrap(), Answers::load_of(&dir, os, &[]).unwrap()];
+        assert_eq!(Expectations::built_in().unwrap(), &Expectations::load(&dir).unwrap());
+        for (os, all) in Expectations::built_in().unwrap().systems() {
+            let alone =
+                [Expectations::built_in_of(os, &[]).unwrap(), Expectations::load_of(&dir, os, &[]).unwrap()];
             assert!(alone.iter().all(|alone| alone.systems().collect::<Vec<_>>() == [(os, all)]), "{os}");
         }
         let mut subjects = Vec::new();
@@ -137,9 +138,12 @@ mod tests {
             for file in std::fs::read_dir(folder.path()).unwrap() {
                 let path = file.unwrap().path();
                 let os: Os = path.file_stem().and_then(|stem| stem.to_str()).unwrap().parse().unwrap();
-                let both = Answers::built_in_of(os, &[&name]).unwrap();
-                assert_eq!(both, Answers::load_of(&dir, os, &[&name]).unwrap());
-                assert!(both.of(os).len() > Answers::built_in_of(os, &[]).unwrap().of(os).len(), "{name}");
+                let both = Expectations::built_in_of(os, &[&name]).unwrap();
+                assert_eq!(both, Expectations::load_of(&dir, os, &[&name]).unwrap());
+                assert!(
+                    both.of(os).len() > Expectations::built_in_of(os, &[]).unwrap().of(os).len(),
+                    "{name}"
+                );
                 assert!(both.of(os).is_sorted_by_key(|answer| answer.key()));
                 subjects.push((os, name.clone()));
             }

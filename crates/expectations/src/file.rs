@@ -32,7 +32,7 @@ impl<'de, V: Deserialize<'de>> Deserialize<'de> for Entries<V> {
 }
 
 /// Whether `text` fits `pattern`, in which each `*` stands for anything.
-pub(crate) fn fits(pattern: &str, text: &str) -> bool {
+pub(crate) fn matches_pattern(pattern: &str, text: &str) -> bool {
     // The other wildcard is a character that no text has: `?` is an ordinary one here.
     wildmatch::WildMatchPattern::<'*', '\0'>::new(pattern).matches(text)
 }

@@ -10,7 +10,7 @@ use metadata::{Evidence, Os, did_you_mean};
 use serde::Deserialize;
 use serde_saphyr::Spanned;
 
-use crate::answers::{At, asked_of};
+use crate::answers::{InFile, split_key};
 use crate::catalogue;
 use crate::error::ExpectationsError;
 use crate::file::Entries;
@@ -36,7 +36,7 @@ pub struct PastSystem {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PastAnswers {
     /// The row of the catalogue: `2.7`.
-    pub row: String,
+    pub behaviour: String,
     /// The state: `pipe:state-6a-drained`.
     pub variant: String,
     /// What is asked: `poll-IN@level`.
@@ -72,7 +72,7 @@ impl History {
     /// The first thing that is wrong, with line, column and what to do.
     pub fn parse(text: &str, file: &str) -> Result<Self, ExpectationsError> {
         let parsed: HistoryText = ExpectationsError::read_yaml(text, file)?;
-        parsed.check(&At(file))
+        parsed.check(&InFile(file))
     }
 
     /// The systems, in the order of the file.
@@ -95,37 +95,37 @@ struct HistoryText {
 }
 
 impl HistoryText {
-    fn check(self, at: &At<'_>) -> Result<History, ExpectationsError> {
-        at.sorted(&self.systems)?;
-        at.sorted(&self.rows)?;
+    fn check(self, at: &InFile<'_>) -> Result<History, ExpectationsError> {
+        at.check_sorted(&self.systems)?;
+        at.check_sorted(&self.rows)?;
         let names: Vec<_> = self.systems.0.iter().map(|(name, _)| name.value.clone()).collect();
         let mut answers = Vec::new();
         for (row, variants) in self.rows.0 {
             if catalogue::title(&row.value).is_none() {
                 let message = format!("there is no row '{}' in the catalogue", row.value);
-                return at.wrong(row.referenced, message, catalogue::help(&row.value));
+                return at.error(row.referenced, message, catalogue::help(&row.value));
             }
-            at.sorted(&variants)?;
+            at.check_sorted(&variants)?;
             for (variant, asked) in variants.0 {
-                at.sorted(&asked)?;
+                at.check_sorted(&asked)?;
                 for (key, said) in asked.0 {
-                    asked_of(at, &key)?;
-                    at.sorted(&said)?;
+                    split_key(at, &key)?;
+                    at.check_sorted(&said)?;
                     let mut past = Vec::new();
                     for (name, answer) in said.0 {
                         let Some(system) = names.iter().position(|known| *known == name.value) else {
                             let message = format!("there is no system '{}' in this file", name.value);
                             let help = did_you_mean(&name.value, names.iter().map(String::as_str));
-                            return at.wrong(name.referenced, message, help);
+                            return at.error(name.referenced, message, help);
                         };
                         if answer.value.is_empty() {
                             let help = "leave out what nobody wrote down";
-                            return at.wrong(answer.referenced, "an answer that says nothing".into(), help);
+                            return at.error(answer.referenced, "an answer that says nothing".into(), help);
                         }
                         past.push((system, answer.value));
                     }
                     answers.push(PastAnswers {
-                        row: row.value.clone(),
+                        behaviour: row.value.clone(),
                         variant: variant.value.clone(),
                         asked: key.value,
                         answers: past,

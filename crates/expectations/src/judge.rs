@@ -2,8 +2,8 @@
 
 use metadata::{Attempt, Check, Os, Status};
 
-use crate::divergences::{Divergence, Divergences, Expect, Kind};
-use crate::file::fits;
+use crate::divergences::{Divergence, Divergences, Frequency, Kind};
+use crate::file::matches_pattern;
 use crate::version::Version;
 
 impl Divergences {
@@ -29,7 +29,7 @@ impl Divergences {
                 }
             }
             Status::Pass => {
-                if let Some(entry) = about.iter().find(|entry| entry.expect == Expect::Always) {
+                if let Some(entry) = about.iter().find(|entry| entry.expect == Frequency::Always) {
                     attempt.status = Status::UnexpectedPass;
                     let documented = entry.documented();
                     attempt.reason = Some(format!(
@@ -49,8 +49,8 @@ impl Divergences {
 fn covering<'a>(about: &[&'a Divergence], checks: &mut [Check]) -> Option<Vec<&'a Divergence>> {
     let entry_for = |check: &Check| {
         let covers = |entry: &&&Divergence| {
-            fits(&entry.check, &check.what)
-                && entry.observed.iter().any(|observed| fits(observed, &check.observed))
+            matches_pattern(&entry.check, &check.what)
+                && entry.observed.iter().any(|observed| matches_pattern(observed, &check.observed))
         };
         about.iter().find(covers).copied()
     };

@@ -1,6 +1,6 @@
 //! What each OS is expected to answer, as data: the folder `expectations/`, built into the executable.
 //!
-//! Two things are there. The *answers* are what the raw interfaces say in each state of the catalogue ([`ROWS`]): one
+//! Two things are there. The *answers* are what the raw interfaces say in each state of the catalogue ([`BEHAVIOURS`]): one
 //! file per OS, each answer with its source and its [`Evidence`](metadata::Evidence). The *divergences* are contract checks that are known
 //! not to hold somewhere: [`Divergences::judge`] turns a failure that is documented there, and nothing else, into
 //! [`Status::Permitted`](metadata::Status::Permitted) or [`Status::KnownFail`](metadata::Status::KnownFail).
@@ -21,9 +21,9 @@ mod observed;
 mod record;
 mod version;
 
-pub use answers::{Answer, Answers, Compared, Source, Unstable, answers_file};
-pub use catalogue::{FAMILIES, ROWS, title};
-pub use divergences::{Divergence, Divergences, Expect, Kind};
+pub use answers::{Compared, Expectation, Expectations, Source, Unstable, answers_file};
+pub use catalogue::{BEHAVIOURS, FAMILIES, title};
+pub use divergences::{Divergence, Divergences, Frequency, Kind};
 pub use embedded::subjects;
 pub use error::ExpectationsError;
 pub use history::{History, PastAnswers, PastSystem};

@@ -2,7 +2,7 @@
 
 use metadata::{Asked, Check, Evidence, Os, Status};
 
-use crate::answers::{Answer, Answers, Compared};
+use crate::answers::{Compared, Expectation, Expectations};
 use crate::version::Version;
 
 /// The expected answer of a question that nobody has answered before.
@@ -24,7 +24,7 @@ pub struct Observed {
     contradicted: Vec<String>,
 }
 
-impl Answers {
+impl Expectations {
     /// Compares what was answered on this system with what is expected there. An answer has been measured on this version of
     /// it, or is a hypothesis: only the former can be wrong.
     pub fn observed(
@@ -47,14 +47,14 @@ impl Answers {
     }
 
     /// What is expected there, if anything is.
-    pub fn expected(&self, os: Os, version: Option<&Version>, asked: &Asked) -> Option<&Answer> {
+    pub fn expected(&self, os: Os, version: Option<&Version>, asked: &Asked) -> Option<&Expectation> {
         self.find(os, version, (&asked.row, &asked.variant, &asked.api, asked.trigger.as_deref()))
     }
 }
 
 impl Observed {
     /// Records that this was asked and not answered. Silently missing, it would look like a pass.
-    pub fn miss(&mut self, asked: Asked, expected: Option<&Answer>) {
+    pub fn miss(&mut self, asked: Asked, expected: Option<&Expectation>) {
         self.wrong.push(format!("{asked}: asked, and not answered"));
         let missing = NO_ANSWER.to_owned();
         self.checks.push(match expected {
@@ -79,7 +79,7 @@ impl Observed {
         }
     }
 
-    fn compare(&mut self, asked: Asked, answer: String, expected: &Answer, version: Option<&Version>) {
+    fn compare(&mut self, asked: Asked, answer: String, expected: &Expectation, version: Option<&Version>) {
         let compared = expected.compare(&answer);
         if compared == Compared::Different {
             let allowed = expected.allowed.join(" or ");
@@ -103,7 +103,7 @@ fn joined(reasons: &[String]) -> Option<String> {
 }
 
 /// Why an answer says nothing for sure about this version. `None` if it was measured on it.
-fn hypothesis(expected: &Answer, version: Option<&Version>) -> Option<String> {
+fn hypothesis(expected: &Expectation, version: Option<&Version>) -> Option<String> {
     if version.is_some_and(|version| expected.is_measured_on(version)) {
         return None;
     }
@@ -114,7 +114,7 @@ fn hypothesis(expected: &Answer, version: Option<&Version>) -> Option<String> {
     })
 }
 
-fn check(asked: Asked, observed: String, expected: &Answer, holds: bool) -> Check {
+fn check(asked: Asked, observed: String, expected: &Expectation, holds: bool) -> Check {
     let source = &expected.source;
     Check {
         what: asked.to_string(),
@@ -168,8 +168,8 @@ rows:
         Asked { row, variant, api, trigger: trigger.map(str::to_owned) }
     }
 
-    fn answers() -> Answers {
-        let mut answers = Answers::default();
+    fn answers() -> Expectations {
+        let mut answers = Expectations::default();
         answers.read(FILE, "linux.yml").unwrap();
         answers
     }

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use matrix::END;
 use metadata::{Asked, Evidence, Os};
 
-use crate::answers::{Answer, Answers, Compared};
+use crate::answers::{Compared, Expectation, Expectations};
 use crate::error::ExpectationsError;
 use crate::version::{Range, Version};
 
@@ -52,7 +52,7 @@ pub fn record(
     recording: &Recording,
 ) -> Result<(String, Vec<Recorded>), ExpectationsError> {
     let text = if text.is_empty() { recording.empty_file() } else { text.to_owned() };
-    let mut before = Answers::default();
+    let mut before = Expectations::default();
     before.read(&text, file)?;
     let mut written = File::parse(&text, file)?;
     let usual = written.usual();
@@ -80,7 +80,7 @@ pub fn record(
     }
     written.add_source(recording);
     let after_text = written.text();
-    let mut after = Answers::default();
+    let mut after = Expectations::default();
     after.read(&after_text, file)?;
     recording.check(&before, &after, &results, file)?;
     Ok((after_text, results))
@@ -95,11 +95,11 @@ struct Key<'a> {
 }
 
 impl Recording {
-    fn find<'a>(&self, answers: &'a Answers, asked: &Asked) -> Option<&'a Answer> {
+    fn find<'a>(&self, answers: &'a Expectations, asked: &Asked) -> Option<&'a Expectation> {
         answers.expected(self.os, Some(&self.version), asked)
     }
 
-    fn decide(&self, before: &Answers, asked: &Asked, counts: &[(String, usize)]) -> Recorded {
+    fn decide(&self, before: &Expectations, asked: &Asked, counts: &[(String, usize)]) -> Recorded {
         let Some(known) = self.find(before, asked) else { return Recorded::Added };
         if counts.iter().all(|(answer, _)| known.compare(answer) != Compared::Different) {
             return Recorded::Known;
@@ -115,7 +115,7 @@ impl Recording {
     /// The line for a key. `None` if there is none to write, or if the file has too much there to be edited.
     fn line(
         &self,
-        before: &Answers,
+        before: &Expectations,
         key: &Key<'_>,
         counts: &[(String, usize)],
         result: &Recorded,
@@ -166,13 +166,13 @@ impl Recording {
     /// That the new text says what the old one said, and what was recorded, and nothing else.
     fn check(
         &self,
-        before: &Answers,
-        after: &Answers,
+        before: &Expectations,
+        after: &Expectations,
         results: &[Recorded],
         file: &str,
     ) -> Result<(), ExpectationsError> {
-        let is_new = |answer: &Answer| self.answers.iter().any(|(asked, _)| answer.is_to(asked));
-        let old = |answers: &Answers| -> Vec<Answer> {
+        let is_new = |answer: &Expectation| self.answers.iter().any(|(asked, _)| answer.is_to(asked));
+        let old = |answers: &Expectations| -> Vec<Expectation> {
             let of_system = answers.systems().find(|(os, _)| *os == self.os).map_or(&[][..], |(_, all)| all);
             of_system.iter().filter(|answer| !is_new(answer)).cloned().collect()
         };
@@ -221,10 +221,10 @@ impl Recording {
     }
 }
 
-impl Answer {
+impl Expectation {
     /// Whether it is the answer to this.
     fn is_to(&self, asked: &Asked) -> bool {
-        (&self.row, &self.variant, &self.api, &self.trigger)
+        (&self.behaviour, &self.variant, &self.api, &self.trigger)
             == (&asked.row, &asked.variant, &asked.api, &asked.trigger)
     }
 }

@@ -3,14 +3,14 @@
 use metadata::Transport::{Fifo, Pipe, Unix};
 
 use super::BOTH;
-use crate::Behaviour;
+use crate::Scenario;
 
-pub(super) const ROWS: &[Behaviour] = &[
-    Behaviour {
-        row: "2.7",
+pub(super) const SCENARIOS: &[Scenario] = &[
+    Scenario {
+        behaviour: "2.7",
         id: "states/pipe",
         question: "What is reported of a pipe or a socket pair from idle over data to drained with the writer gone?",
-        verbs: "own and peer are connected, watch own, look at own as state-4-idle, look at own for reading, \
+        script: "own and peer are connected, watch own, look at own as state-4-idle, look at own for reading, \
                 peer sends 1, look at own as state-5-data, look at own for reading, peer closes, \
                 look at own as state-6-data+writer-gone, look at own for reading, own reads 1, \
                 look at own as state-6a-drained, look at own for reading",
@@ -18,11 +18,11 @@ pub(super) const ROWS: &[Behaviour] = &[
         modes: BOTH,
         bugs: &[],
     },
-    Behaviour {
-        row: "2.7",
+    Scenario {
+        behaviour: "2.7",
         id: "states/fifo",
         question: "What is reported of a FIFO's reader while writers and a second reader come and go?",
-        verbs: "own opens for reading, watch own, look at own as state-0-no-writer-yet, look at own for reading, \
+        script: "own opens for reading, watch own, look at own as state-0-no-writer-yet, look at own for reading, \
                 writer opens for writing, look at own as state-1-writer-opened, look at own for reading, \
                 writer sends 1, look at own as state-2-data, look at own for reading, own reads 1, \
                 look at own as state-2a-drained-writer-open, look at own for reading, writer closes, \

@@ -17,8 +17,8 @@ use nix::unistd::{PathconfVar, pathconf, read, write};
 use super::descriptors::{self, Address};
 use super::fenced_poller::FencedPoller;
 use super::settle::{self, FAILED, HALF_CLOSED, READABLE, RESET, URGENT, WRITABLE};
-use super::{Interpreter, broken, call_failed};
-use crate::verbs::{Call, Direction, FIRST, Name, Reading, Size, SocketOption};
+use super::{Interpreter, call_failed, setup_error};
+use crate::verbs::{Call, Direction, FIRST, Name, ReadExtent, Size, SocketOption};
 use crate::{Setting, Stopped};
 
 /// Room for everything that a line sends, but for `fills`.
@@ -28,14 +28,14 @@ const BUFFER: usize = 1 << 16;
 const MOST_WRITES: usize = 1 << 20;
 
 /// What a call came to.
-pub(super) struct Outcome {
+pub(super) struct CallResult {
     /// In the notation of the published answers: a number, an errno, several of them with ` then ` between.
     pub(super) answer: String,
     /// Whether it did what a line means that does not ask.
     pub(super) done: bool,
 }
 
-impl Outcome {
+impl CallResult {
     /// A call whose number says nothing more.
     fn of(result: Result<(), Errno>) -> Self {
         let done = result.is_ok();
@@ -54,29 +54,29 @@ impl Outcome {
 
 impl Interpreter {
     /// Makes a call, and sees to it that what it did to the other end has arrived there.
-    pub(super) fn call(&mut self, who: &str, call: &Call) -> Result<Outcome, Stopped> {
+    pub(super) fn call(&mut self, who: &str, call: &Call) -> Result<CallResult, Stopped> {
         let outcome = match call {
             Call::Binds => self.binds(who)?,
             Call::Listens { backlog, beside } => self.listens(who, *backlog, beside.as_ref())?,
             Call::Connects(to) => self.connects(who, to.as_ref())?,
-            Call::Reaches(whom) => self.reaches(who, whom)?,
+            Call::Reaches(listener) => self.reaches(who, listener)?,
             Call::Accepts(name) => self.accepts(who, name)?,
             Call::Opens(direction) => self.opens(who, *direction)?,
             Call::Sends(bytes) => self.sends(who, *bytes)?,
             Call::SendsNothing => self.sends_message(who, &[], MsgFlags::empty())?,
             Call::SendsUrgent => self.sends_message(who, b"!", MsgFlags::MSG_OOB)?,
             Call::Fills(block) => self.fills(who, *block)?,
-            Call::Reads(Reading::Calls(count)) => self.reads(who, *count, BUFFER)?,
-            Call::Reads(Reading::Bytes(bytes)) => {
+            Call::Reads(ReadExtent::Calls(count)) => self.reads(who, *count, BUFFER)?,
+            Call::Reads(ReadExtent::Bytes(bytes)) => {
                 let outcome = self.reads(who, 1, *bytes)?;
-                Outcome { done: outcome.answer == bytes.to_string(), ..outcome }
+                CallResult { done: outcome.answer == bytes.to_string(), ..outcome }
             }
-            Call::Reads(Reading::UpTo(size)) => self.reads_up_to(who, *size)?,
+            Call::Reads(ReadExtent::UpTo(size)) => self.reads_up_to(who, *size)?,
             Call::Drains => self.drains(who)?,
             Call::Grows(bytes) => self.grows(who, *bytes)?,
             Call::ReceivesUrgent => {
                 let received = recv(self.fd(who)?.as_raw_fd(), &mut [0], MsgFlags::MSG_OOB);
-                Outcome::counts(&[received], received == Ok(1))
+                CallResult::counts(&[received], received == Ok(1))
             }
             Call::Shuts(direction) => {
                 let how = match direction {
@@ -84,7 +84,7 @@ impl Interpreter {
                     Direction::Write => Shutdown::Write,
                     Direction::Both => Shutdown::Both,
                 };
-                Outcome::of(shutdown(self.fd(who)?.as_raw_fd(), how))
+                CallResult::of(shutdown(self.fd(who)?.as_raw_fd(), how))
             }
             Call::Resets => {
                 let linger = libc::linger { l_onoff: 1, l_linger: 0 };
@@ -105,7 +105,7 @@ impl Interpreter {
                     Ok(errno) => format!("{:?}", Errno::from_raw(*errno)),
                     Err(errno) => format!("getsockopt {errno:?}"),
                 });
-                Outcome { answer: each.collect::<Vec<_>>().join(" then "), done: true }
+                CallResult { answer: each.collect::<Vec<_>>().join(" then "), done: true }
             }
         };
         self.arrive(who, call, outcome.done)?;
@@ -115,7 +115,7 @@ impl Interpreter {
     /// Waits until the other end has what the call must bring it.
     fn arrive(&mut self, who: &str, call: &Call, done: bool) -> Result<(), Stopped> {
         self.settle.round_trip()?;
-        if self.somebody_sleeps() {
+        if self.has_waiting_threads() {
             // The system may keep a closed file for a thread that waits for it: then there is no end to wait for.
             return Ok(());
         }
@@ -149,7 +149,7 @@ impl Interpreter {
             (Transport::Tcp, Call::Sends(_)) if done && partner_is_gone => {
                 settle::wait_for(self.fd(who)?, RESET, "the reset", patience)
             }
-            (Transport::Udp, Call::Sends(_)) if done && actor.to_nobody => {
+            (Transport::Udp, Call::Sends(_)) if done && actor.no_listener => {
                 settle::wait_for(self.fd(who)?, READABLE | FAILED, "the refusal", patience)
             }
             (Transport::Udp, Call::Sends(_) | Call::SendsNothing) if done => {
@@ -159,18 +159,18 @@ impl Interpreter {
         }
     }
 
-    fn binds(&mut self, who: &str) -> Result<Outcome, Stopped> {
+    fn binds(&mut self, who: &str) -> Result<CallResult, Stopped> {
         let fd = descriptors::copy(self.fd(who)?, 0)?;
-        let address = descriptors::bind_somewhere(&fd, self.setting.transport, &mut self.place)?;
+        let address = descriptors::bind_somewhere(&fd, self.setting.transport, &mut self.scratch)?;
         self.actor(who)?.address = Some(address);
-        Ok(Outcome::of(Ok(())))
+        Ok(CallResult::of(Ok(())))
     }
 
     /// Makes a socket if there is none of this name.
     fn socket(&mut self, who: &str) -> Result<(), Stopped> {
         if !self.actors.contains_key(who) {
             let fd = descriptors::fresh(self.setting.transport)?;
-            self.enter(who, fd)?;
+            self.add_actor(who, fd)?;
         }
         Ok(())
     }
@@ -180,13 +180,13 @@ impl Interpreter {
         who: &str,
         backlog: Option<usize>,
         beside: Option<&Name>,
-    ) -> Result<Outcome, Stopped> {
+    ) -> Result<CallResult, Stopped> {
         self.socket(who)?;
         if let Some(other) = beside {
             let address = self.address(Some(other))?;
             let fd = self.fd(who)?;
             let bound = descriptors::share_port(fd).and_then(|()| descriptors::bind_to(fd, &address));
-            bound.map_err(|errno| broken(format!("an address that '{other}' has: {errno:?}")))?;
+            bound.map_err(|errno| setup_error(format!("an address that '{other}' has: {errno:?}")))?;
             self.actor(who)?.address = Some(address);
         }
         if self.actor(who)?.address.is_none() {
@@ -195,46 +195,47 @@ impl Interpreter {
         let length = backlog.unwrap_or(16);
         self.actor(who)?.backlog = length;
         let backlog = i32::try_from(length).ok().and_then(|length| Backlog::new(length).ok());
-        let backlog = backlog.ok_or_else(|| broken("a backlog that this system does not have"))?;
-        Ok(Outcome::of(listen(self.fd(who)?, backlog)))
+        let backlog = backlog.ok_or_else(|| setup_error("a backlog that this system does not have"))?;
+        Ok(CallResult::of(listen(self.fd(who)?, backlog)))
     }
 
     fn address(&mut self, of: Option<&Name>) -> Result<Address, Stopped> {
         match of {
             Some(name) => {
                 let address = self.actor(name)?.address.clone();
-                address
-                    .ok_or_else(|| broken(format!("'{name}' has no address: it neither binds nor listens")))
+                address.ok_or_else(|| {
+                    setup_error(format!("'{name}' has no address: it neither binds nor listens"))
+                })
             }
-            None => descriptors::nowhere(self.setting.transport, &mut self.place),
+            None => descriptors::nowhere(self.setting.transport, &mut self.scratch),
         }
     }
 
-    fn connects(&mut self, who: &str, to: Option<&Name>) -> Result<Outcome, Stopped> {
+    fn connects(&mut self, who: &str, to: Option<&Name>) -> Result<CallResult, Stopped> {
         self.socket(who)?;
         let address = self.address(to)?;
         let connected = descriptors::connect_to(self.fd(who)?, &address);
         let actor = self.actor(who)?;
-        actor.to_nobody = to.is_none();
+        actor.no_listener = to.is_none();
         actor.partner = to.cloned();
         // Under way is what a non-blocking connect is after.
         let done = matches!(connected, Ok(()) | Err(Errno::EINPROGRESS));
-        Ok(Outcome { done, ..Outcome::of(connected) })
+        Ok(CallResult { done, ..CallResult::of(connected) })
     }
 
-    fn reaches(&mut self, who: &str, whom: &Name) -> Result<Outcome, Stopped> {
-        let outcome = self.connects(who, Some(whom))?;
+    fn reaches(&mut self, who: &str, listener: &Name) -> Result<CallResult, Stopped> {
+        let outcome = self.connects(who, Some(listener))?;
         self.actor(who)?.partner = None;
         if outcome.answer != "EINPROGRESS" {
-            self.wait_in_queue(who, whom, outcome.done)?;
+            self.wait_in_queue(who, listener, outcome.done)?;
             return Ok(outcome);
         }
         settle::wait_for(self.fd(who)?, WRITABLE, "the end of the handshake", self.setting.patience)?;
         let error = getsockopt(self.fd(who)?, sockopt::SocketError);
         let error = error.map_err(|errno| call_failed("SO_ERROR", errno))?;
         let reached = if error == 0 { Ok(()) } else { Err(Errno::from_raw(error)) };
-        self.wait_in_queue(who, whom, reached.is_ok())?;
-        Ok(Outcome::of(reached))
+        self.wait_in_queue(who, listener, reached.is_ok())?;
+        Ok(CallResult::of(reached))
     }
 
     /// Whether a listener has as many connections to be accepted as it has room for: one more may stay under way.
@@ -249,7 +250,7 @@ impl Interpreter {
         Ok(())
     }
 
-    fn accepts(&mut self, who: &str, name: &Name) -> Result<Outcome, Stopped> {
+    fn accepts(&mut self, who: &str, name: &Name) -> Result<CallResult, Stopped> {
         match descriptors::accept_one(self.fd(who)?)? {
             Ok(fd) => {
                 let queue = &mut self.actor(who)?.queue;
@@ -257,14 +258,14 @@ impl Interpreter {
                 if let Some(client) = &client {
                     self.actor(client)?.partner = Some(name.clone());
                 }
-                self.enter(name, fd)?.partner = client;
-                Ok(Outcome { answer: "ok".into(), done: true })
+                self.add_actor(name, fd)?.partner = client;
+                Ok(CallResult { answer: "ok".into(), done: true })
             }
-            Err(errno) => Ok(Outcome::of(Err(errno))),
+            Err(errno) => Ok(CallResult::of(Err(errno))),
         }
     }
 
-    fn opens(&mut self, who: &str, direction: Direction) -> Result<Outcome, Stopped> {
+    fn opens(&mut self, who: &str, direction: Direction) -> Result<CallResult, Stopped> {
         if self.setting.transport != Transport::Fifo {
             return Err(Stopped::Unsupported(format!(
                 "{} is no FIFO to open",
@@ -276,12 +277,12 @@ impl Interpreter {
             Direction::Write => OFlag::O_WRONLY,
             Direction::Both => OFlag::O_RDWR,
         };
-        match descriptors::open_fifo(&self.place.fifo()?, flags)? {
+        match descriptors::open_fifo(&self.scratch.fifo()?, flags)? {
             Ok(fd) => {
-                self.enter(who, fd)?;
-                Ok(Outcome { answer: "ok".into(), done: true })
+                self.add_actor(who, fd)?;
+                Ok(CallResult { answer: "ok".into(), done: true })
             }
-            Err(errno) => Ok(Outcome::of(Err(errno))),
+            Err(errno) => Ok(CallResult::of(Err(errno))),
         }
     }
 
@@ -302,7 +303,7 @@ impl Interpreter {
         same.find_map(|actor| actor.fd.as_ref())
     }
 
-    fn sends(&mut self, who: &str, bytes: usize) -> Result<Outcome, Stopped> {
+    fn sends(&mut self, who: &str, bytes: usize) -> Result<CallResult, Stopped> {
         let unread = self.partner(who).map(settle::unread);
         let written = write(self.fd(who)?, &vec![b'.'; bytes]);
         let done = written == Ok(bytes);
@@ -315,7 +316,7 @@ impl Interpreter {
         if let (Some(partner), Some(before)) = (partner, unread) {
             settle::wait_for_bytes(partner, before + bytes, self.setting.patience)?;
         }
-        Ok(Outcome::counts(&[written], done))
+        Ok(CallResult::counts(&[written], done))
     }
 
     /// Whether an end still takes what is sent to it: what is sent after `SHUT_RD` is thrown away on some systems.
@@ -325,13 +326,13 @@ impl Interpreter {
         peeked != Ok(0)
     }
 
-    fn sends_message(&mut self, who: &str, bytes: &[u8], flags: MsgFlags) -> Result<Outcome, Stopped> {
+    fn sends_message(&mut self, who: &str, bytes: &[u8], flags: MsgFlags) -> Result<CallResult, Stopped> {
         let sent = send(self.fd(who)?.as_raw_fd(), bytes, flags);
         self.actor(who)?.sent_urgent |= flags.contains(MsgFlags::MSG_OOB);
-        Ok(Outcome::counts(&[sent], sent == Ok(bytes.len())))
+        Ok(CallResult::counts(&[sent], sent == Ok(bytes.len())))
     }
 
-    fn fills(&mut self, who: &str, block: Option<usize>) -> Result<Outcome, Stopped> {
+    fn fills(&mut self, who: &str, block: Option<usize>) -> Result<CallResult, Stopped> {
         if let Some(partner) = self.actor(who)?.partner.clone() {
             let partner = self.actor(&partner)?;
             partner.received_before = partner.received;
@@ -357,7 +358,7 @@ impl Interpreter {
             }
             writes += 1;
             if writes > MOST_WRITES {
-                return Err(broken(format!("'{who}' is not full after {writes} writes")));
+                return Err(setup_error(format!("'{who}' is not full after {writes} writes")));
             }
         };
         self.actor(who)?.sent += total;
@@ -366,19 +367,19 @@ impl Interpreter {
             Some(block) => format!("after {} x {block} B: {errno:?}", total / block.max(1)),
             None => format!("{total} B: {errno:?}"),
         };
-        Ok(Outcome { answer, done })
+        Ok(CallResult { answer, done })
     }
 
-    fn reads(&mut self, who: &str, times: usize, room: usize) -> Result<Outcome, Stopped> {
+    fn reads(&mut self, who: &str, times: usize, room: usize) -> Result<CallResult, Stopped> {
         let mut buffer = vec![0; room];
         let fd = self.fd(who)?;
         let results: Vec<_> = (0..times).map(|_| read(fd, &mut buffer)).collect();
         self.actor(who)?.received += results.iter().flatten().sum::<usize>();
         let done = results.iter().all(Result::is_ok);
-        Ok(Outcome::counts(&results, done))
+        Ok(CallResult::counts(&results, done))
     }
 
-    fn reads_up_to(&mut self, who: &str, size: Size) -> Result<Outcome, Stopped> {
+    fn reads_up_to(&mut self, who: &str, size: Size) -> Result<CallResult, Stopped> {
         let wanted = match size {
             Size::Bytes(bytes) => bytes,
             Size::PipeBuf(more) => pipe_buf()? + more,
@@ -389,7 +390,7 @@ impl Interpreter {
             let actor = self.actor(who)?;
             let read_so_far = actor.received - actor.received_before;
             if read_so_far >= wanted {
-                return Ok(Outcome::counts(&[last], true));
+                return Ok(CallResult::counts(&[last], true));
             }
             let mut buffer = vec![0; (wanted - read_so_far).min(BUFFER)];
             last = read(self.fd(who)?, &mut buffer);
@@ -400,13 +401,13 @@ impl Interpreter {
                 {
                     self.settle.round_trip()?;
                 }
-                _ => return Ok(Outcome::counts(&[last], false)),
+                _ => return Ok(CallResult::counts(&[last], false)),
             }
         }
     }
 
     /// Reads until there is nothing, and, if what was sent comes later, until all of it has come.
-    fn drains(&mut self, who: &str) -> Result<Outcome, Stopped> {
+    fn drains(&mut self, who: &str) -> Result<CallResult, Stopped> {
         let begun = Instant::now();
         let mut buffer = vec![0; BUFFER];
         loop {
@@ -424,7 +425,7 @@ impl Interpreter {
                     let more = self.is_delivered_later() && received < sent && last == Err(Errno::EAGAIN);
                     if !more || begun.elapsed() > self.setting.patience {
                         let done = !more && matches!(last, Ok(0) | Err(Errno::EAGAIN));
-                        return Ok(Outcome::counts(&[last], done));
+                        return Ok(CallResult::counts(&[last], done));
                     }
                     self.settle.round_trip()?;
                 }
@@ -433,68 +434,72 @@ impl Interpreter {
     }
 
     /// Another description of the same file writes at its end.
-    fn grows(&mut self, who: &str, bytes: usize) -> Result<Outcome, Stopped> {
-        let path =
-            self.actor(who)?.path.clone().ok_or_else(|| broken(format!("'{who}' is no regular file")))?;
+    fn grows(&mut self, who: &str, bytes: usize) -> Result<CallResult, Stopped> {
+        let path = self
+            .actor(who)?
+            .path
+            .clone()
+            .ok_or_else(|| setup_error(format!("'{who}' is no regular file")))?;
         let failed = |error: std::io::Error| call_failed(path.display(), error);
         let mut file = File::options().append(true).open(&path).map_err(failed)?;
         file.write_all(&vec![b'.'; bytes]).map_err(failed)?;
-        Ok(Outcome::of(Ok(())))
+        Ok(CallResult::of(Ok(())))
     }
 
-    fn closes(&mut self, who: &str) -> Result<Outcome, Stopped> {
+    fn closes(&mut self, who: &str) -> Result<CallResult, Stopped> {
         let actor = self.actor(who)?;
         let number = actor.number;
         // `OwnedFd` closes it; what close(2) answers is no question that a line can ask.
-        drop(actor.fd.take().ok_or_else(|| broken(format!("'{who}' is closed already")))?);
+        drop(actor.fd.take().ok_or_else(|| setup_error(format!("'{who}' is closed already")))?);
         self.tell_closed(number)?;
-        Ok(Outcome::of(Ok(())))
+        Ok(CallResult::of(Ok(())))
     }
 
     /// Tells the pollers that have a copy.
     fn tell_closed(&self, number: RawFd) -> Result<(), Stopped> {
-        let tell = |ears: &Arc<FencedPoller>| ears.selector.closed(number);
+        let tell = |poller: &Arc<FencedPoller>| poller.selector.closed(number);
         self.pollers.values().try_for_each(tell).map_err(|why| Stopped::Unsupported(why.to_string()))
     }
 
-    fn takes_number_of(&mut self, who: &str, whose: &Name) -> Result<Outcome, Stopped> {
+    fn takes_number_of(&mut self, who: &str, whose: &Name) -> Result<CallResult, Stopped> {
         let number = self.number(whose)?;
         if self.actor(whose)?.fd.is_some() {
-            return Err(broken(format!("'{whose}' is open: its number is not free")));
+            return Err(setup_error(format!("'{whose}' is open: its number is not free")));
         }
         self.moves_to(who, number as usize)
     }
 
-    fn moves_to(&mut self, who: &str, number: usize) -> Result<Outcome, Stopped> {
-        let own_numbers = self.ears(FIRST)?.selector.capabilities().own_numbers;
+    fn moves_to(&mut self, who: &str, number: usize) -> Result<CallResult, Stopped> {
+        let own_numbers = self.poller(FIRST)?.selector.capabilities().own_numbers;
         own_numbers.map_err(|why| Stopped::Unsupported(why.into()))?;
-        let number = i32::try_from(number).map_err(|_| broken("a number that no descriptor has"))?;
+        let number = i32::try_from(number).map_err(|_| setup_error("a number that no descriptor has"))?;
         let moved = descriptors::copy(self.fd(who)?, number)?;
         if moved.as_raw_fd() != number {
-            return Err(broken(format!("the number {number} is not free")));
+            return Err(setup_error(format!("the number {number} is not free")));
         }
         let actor = self.actor(who)?;
         let old = std::mem::replace(&mut actor.number, number);
         actor.fd = Some(moved);
         self.tell_closed(old)?;
-        Ok(Outcome::of(Ok(())))
+        Ok(CallResult::of(Ok(())))
     }
 
-    fn sets(&mut self, who: &str, option: SocketOption) -> Result<Outcome, Stopped> {
+    fn sets(&mut self, who: &str, option: SocketOption) -> Result<CallResult, Stopped> {
         let fd = self.fd(who)?;
         let (name, value) = match option {
-            SocketOption::OobInline => return Ok(Outcome::of(setsockopt(fd, sockopt::OobInline, &true))),
-            SocketOption::ReusePort => return Ok(Outcome::of(descriptors::share_port(fd))),
+            SocketOption::OobInline => return Ok(CallResult::of(setsockopt(fd, sockopt::OobInline, &true))),
+            SocketOption::ReusePort => return Ok(CallResult::of(descriptors::share_port(fd))),
             SocketOption::RcvLowat(bytes) => (libc::SO_RCVLOWAT, bytes),
             SocketOption::SndLowat(bytes) => (libc::SO_SNDLOWAT, bytes),
         };
-        let value = libc::c_int::try_from(value).map_err(|_| broken("a low-water mark that is no int"))?;
+        let value =
+            libc::c_int::try_from(value).map_err(|_| setup_error("a low-water mark that is no int"))?;
         // SAFETY: both options are an int; the pointer and the length are those of one that lives.
         let answer = unsafe {
             let length = size_of::<libc::c_int>() as libc::socklen_t;
             libc::setsockopt(fd.as_raw_fd(), libc::SOL_SOCKET, name, (&raw const value).cast(), length)
         };
-        Ok(Outcome::of(Errno::result(answer).map(drop)))
+        Ok(CallResult::of(Errno::result(answer).map(drop)))
     }
 }
 
@@ -503,5 +508,5 @@ fn pipe_buf() -> Result<usize, Stopped> {
     let asked = pathconf("/", PathconfVar::PIPE_BUF);
     let size = asked.map_err(|errno| call_failed("pathconf(_PC_PIPE_BUF)", errno))?;
     size.and_then(|size| usize::try_from(size).ok())
-        .ok_or_else(|| broken("this system does not say its PIPE_BUF"))
+        .ok_or_else(|| setup_error("this system does not say its PIPE_BUF"))
 }

@@ -12,9 +12,9 @@ use nix::unistd::{ForkResult, Pid, fork};
 
 use super::fenced_poller::FencedPoller;
 use super::thread_state::ThreadState;
-use super::{Interpreter, broken};
-use super::{call_failed, sleepers};
-use crate::verbs::{Act, Clause, How};
+use super::{Interpreter, setup_error};
+use super::{call_failed, waiters};
+use crate::verbs::{Action, Clause, WaitArguments};
 use crate::{Observation, Stopped};
 
 /// A child that does nothing.
@@ -38,7 +38,7 @@ impl Child {
         kill(self.pid, Signal::SIGSTOP).map_err(failed("kill(SIGSTOP)"))?;
         match waitpid(self.pid, Some(WaitPidFlag::WUNTRACED)).map_err(failed("waitpid"))? {
             WaitStatus::Stopped(..) => {}
-            other => return Err(broken(format!("the child has not stopped: {other:?}"))),
+            other => return Err(setup_error(format!("the child has not stopped: {other:?}"))),
         }
         kill(self.pid, Signal::SIGCONT).map_err(failed("kill(SIGCONT)"))?;
         Ok("ok".into())
@@ -46,7 +46,7 @@ impl Child {
 
     /// What it says, and its end.
     pub(super) fn answers(mut self) -> Result<String, Stopped> {
-        let says = self.says.take().ok_or_else(|| broken("the child does nothing"))?;
+        let says = self.says.take().ok_or_else(|| setup_error("the child does nothing"))?;
         let text = read_all(says)?;
         self.end()?;
         Ok(text)
@@ -64,7 +64,7 @@ impl Drop for Child {
 fn reap(pid: Pid) -> Result<String, Stopped> {
     match waitpid(pid, None) {
         Ok(WaitStatus::Exited(_, 0)) => Ok("ok".into()),
-        other => Err(broken(format!("the child has ended otherwise: {other:?}"))),
+        other => Err(setup_error(format!("the child has ended otherwise: {other:?}"))),
     }
 }
 
@@ -75,19 +75,19 @@ fn leave(status: libc::c_int) -> ! {
 }
 
 impl Interpreter {
-    fn split(&mut self) -> Result<ForkResult, Stopped> {
-        if self.somebody_sleeps() {
-            return Err(broken("a child while threads wait would have half of them"));
+    fn fork(&mut self) -> Result<ForkResult, Stopped> {
+        if self.has_waiting_threads() {
+            return Err(setup_error("a child while threads wait would have half of them"));
         }
-        self.echo = None;
+        self.responder = None;
         // SAFETY: the line's only thread is this one; the child performs one clause of it and leaves.
         unsafe { fork() }.map_err(|errno| call_failed("fork", errno))
     }
 
     /// A child that has everything open.
-    pub(super) fn forks(&mut self) -> Result<String, Stopped> {
+    pub(super) fn fork_child(&mut self) -> Result<String, Stopped> {
         let (mut over, ends) = pipe().map_err(|error| call_failed("a pipe", error))?;
-        match self.split()? {
+        match self.fork()? {
             ForkResult::Parent { child: pid } => {
                 self.child = Some(Child { pid, ends: Some(ends), says: None });
                 Ok("ok".into())
@@ -103,24 +103,24 @@ impl Interpreter {
 
     /// A child that waits in a poller of its own. Returns when it sleeps.
     pub(super) fn child_waits(&mut self, timeout: Duration) -> Result<String, Stopped> {
-        self.expect_here("what happens to a child happens to who asks it")?;
+        self.require_same_process("what happens to a child happens to who asks it")?;
         let failed = |error| call_failed("a pipe", error);
         let (over, ends) = pipe().map_err(failed)?;
         let (mut said, mut says) = pipe().map_err(failed)?;
-        match self.split()? {
+        match self.fork()? {
             ForkResult::Parent { child: pid } => {
                 drop(says);
                 said.read_exact(&mut [0]).map_err(|error| call_failed("the child did not begin", error))?;
                 self.child = Some(Child { pid, ends: Some(ends), says: Some(said) });
-                sleepers::falls_asleep(&mut ThreadState::of_child(pid), &*self.echo()?)?;
+                waiters::falls_asleep(&mut ThreadState::of_child(pid), &*self.responder()?)?;
                 Ok("ok".into())
             }
             ForkResult::Child => {
                 drop((over, ends));
-                let waited = FencedPoller::open(self.setting).and_then(|ears| {
+                let waited = FencedPoller::open(self.setting).and_then(|poller| {
                     let begun = says.write_all(b".");
                     begun.map_err(|error| call_failed("a pipe", error))?;
-                    sleepers::wait(&*ears.selector, How::AtMost(timeout)).written(&ears)
+                    waiters::wait(&*poller.selector, WaitArguments::Timeout(timeout)).written(&poller)
                 });
                 let text = waited.unwrap_or_else(|stopped| stopped.to_string());
                 leave(i32::from(says.write_all(text.as_bytes()).is_err()))
@@ -129,50 +129,55 @@ impl Interpreter {
     }
 
     /// A child that performs a clause.
-    pub(super) fn perform_in_child(
+    pub(super) fn run_in_child(
         &mut self,
         clause: &Clause,
         observed: &mut Vec<Observation>,
     ) -> Result<String, Stopped> {
-        if !matches!(clause.act, Act::Wait { .. } | Act::Change(_) | Act::Call(..)) {
+        if !matches!(clause.action, Action::Wait { .. } | Action::Change(_) | Action::Call(..)) {
             return Err(Stopped::Script(format!(
                 "a child can wait, change and call, and not: {}",
-                clause.act
+                clause.action
             )));
         }
-        self.expect_here("a forked child asks the one that its parent asks")?;
+        self.require_same_process("a forked child asks the one that its parent asks")?;
         let (said, says) = pipe().map_err(|error| call_failed("a pipe", error))?;
-        match self.split()? {
+        match self.fork()? {
             ForkResult::Parent { child } => {
                 drop(says);
                 let text = read_all(said)?;
                 reap(child)?;
-                self.hears(clause, &text, observed)
+                self.record_child(clause, &text, observed)
             }
             ForkResult::Child => {
                 drop(said);
-                let performed = self.perform(clause, &[], &mut Vec::new());
+                let performed = self.run_clause(clause, &[], &mut Vec::new());
                 leave(i32::from(tell(says, &performed).is_err()))
             }
         }
     }
 
     /// What the child has said, under the key that the clause has.
-    fn hears(&self, clause: &Clause, text: &str, observed: &mut Vec<Observation>) -> Result<String, Stopped> {
+    fn record_child(
+        &self,
+        clause: &Clause,
+        text: &str,
+        observed: &mut Vec<Observation>,
+    ) -> Result<String, Stopped> {
         let (kind, answer) = text.split_once(' ').unwrap_or((text, ""));
         match kind {
             "done" => {
-                let key = match &clause.act {
-                    Act::Wait { .. } => Some(self.naming.wait(&self.poller, self.setting.mode)),
-                    Act::Change(change) if clause.asked => self.naming.change(&self.poller, change),
-                    Act::Call(who, call) if clause.asked => Some(self.naming.call(who, call)),
+                let key = match &clause.action {
+                    Action::Wait { .. } => Some(self.naming.wait(&self.poller, self.setting.mode)),
+                    Action::Change(change) if clause.is_question => self.naming.change(&self.poller, change),
+                    Action::Call(who, call) if clause.is_question => Some(self.naming.call(who, call)),
                     _ => None,
                 };
                 observed.extend(key.map(|key| super::observation(key, answer.into())));
                 Ok(answer.into())
             }
             "unsupported" => Err(Stopped::Unsupported(answer.into())),
-            _ => Err(broken(format!("in the child: {answer}"))),
+            _ => Err(setup_error(format!("in the child: {answer}"))),
         }
     }
 }

@@ -17,7 +17,7 @@ use nix::sys::stat::Mode;
 use nix::unistd::{mkfifo, pipe};
 use tempfile::TempDir;
 
-use super::{broken, call_failed, limits};
+use super::{call_failed, limits, setup_error};
 use crate::{Setting, Stopped};
 
 /// Where a socket is.
@@ -29,13 +29,13 @@ pub(super) enum Address {
 
 /// A private directory, and fresh names in it.
 #[derive(Default)]
-pub(super) struct Place {
+pub(super) struct Scratch {
     directory: Option<TempDir>,
     made: usize,
     fifo: Option<PathBuf>,
 }
 
-impl Place {
+impl Scratch {
     /// A path where nothing is.
     pub(super) fn path(&mut self) -> Result<PathBuf, Stopped> {
         if self.directory.is_none() {
@@ -115,7 +115,7 @@ pub(super) fn copy(fd: &impl AsFd, number: RawFd) -> Result<OwnedFd, Stopped> {
 /// The lowest number that is free, and so where the descriptors end if there may be no more.
 pub(super) fn lowest_free() -> Result<libc::rlim_t, Stopped> {
     let file = File::open("/dev/null").map_err(|error| call_failed("/dev/null", error))?;
-    u32::try_from(file.as_raw_fd()).map(Into::into).map_err(|_| broken("a descriptor without a number"))
+    u32::try_from(file.as_raw_fd()).map(Into::into).map_err(|_| setup_error("a descriptor without a number"))
 }
 
 fn unsupported<T>(transport: Transport, what: &str) -> Result<T, Stopped> {
@@ -138,7 +138,7 @@ pub(super) fn fresh(transport: Transport) -> Result<OwnedFd, Stopped> {
 pub(super) fn bind_somewhere(
     fd: &OwnedFd,
     transport: Transport,
-    place: &mut Place,
+    scratch: &mut Scratch,
 ) -> Result<Address, Stopped> {
     let failed = |errno| call_failed("bind", errno);
     match kind(transport) {
@@ -147,7 +147,7 @@ pub(super) fn bind_somewhere(
             Ok(Address::Inet(getsockname(fd.as_raw_fd()).map_err(failed)?))
         }
         Some(_) => {
-            let address = UnixAddr::new(&place.path()?).map_err(failed)?;
+            let address = UnixAddr::new(&scratch.path()?).map_err(failed)?;
             bind(fd.as_raw_fd(), &address).map_err(failed)?;
             Ok(Address::Unix(address))
         }
@@ -186,8 +186,8 @@ pub(super) fn connect_to(fd: &impl AsFd, address: &Address) -> Result<(), Errno>
 }
 
 /// An address where nobody is: somebody was, so that a UNIX socket's file is there.
-pub(super) fn nowhere(transport: Transport, place: &mut Place) -> Result<Address, Stopped> {
-    bind_somewhere(&fresh(transport)?, transport, place)
+pub(super) fn nowhere(transport: Transport, scratch: &mut Scratch) -> Result<Address, Stopped> {
+    bind_somewhere(&fresh(transport)?, transport, scratch)
 }
 
 /// accept(2).
@@ -210,13 +210,13 @@ pub(super) fn open_fifo(path: &Path, flags: OFlag) -> Result<Result<OwnedFd, Err
 /// Two ends. The first one reads and the second one writes, if that makes a difference.
 pub(super) fn pair(
     Setting { transport, patience, .. }: Setting,
-    place: &mut Place,
+    scratch: &mut Scratch,
 ) -> Result<(OwnedFd, OwnedFd), Stopped> {
     let failed = |call: &'static str| move |errno: Errno| call_failed(call, errno);
     let (one, other) = match transport {
         Transport::Tcp => {
             let listener = fresh(transport)?;
-            let address = bind_somewhere(&listener, transport, place)?;
+            let address = bind_somewhere(&listener, transport, scratch)?;
             listen(&listener, Backlog::new(1).map_err(failed("listen"))?).map_err(failed("listen"))?;
             let client = fresh(transport)?;
             // Blocking, so that the handshake is over.
@@ -232,8 +232,8 @@ pub(super) fn pair(
         }
         Transport::Udp => {
             let (one, other) = (fresh(transport)?, fresh(transport)?);
-            let here = bind_somewhere(&one, transport, place)?;
-            let there = bind_somewhere(&other, transport, place)?;
+            let here = bind_somewhere(&one, transport, scratch)?;
+            let there = bind_somewhere(&other, transport, scratch)?;
             connect_to(&one, &there).map_err(failed("connect"))?;
             connect_to(&other, &here).map_err(failed("connect"))?;
             (one, other)
@@ -245,7 +245,7 @@ pub(super) fn pair(
         }
         Transport::Pipe => pipe().map_err(failed("pipe"))?,
         Transport::Fifo => {
-            let path = place.new_fifo()?;
+            let path = scratch.new_fifo()?;
             let reader = open_fifo(&path, OFlag::O_RDONLY)?.map_err(failed("open for reading"))?;
             (reader, open_fifo(&path, OFlag::O_WRONLY)?.map_err(failed("open for writing"))?)
         }
@@ -268,8 +268,8 @@ pub(super) fn file(path: &Path, size: usize, offset: usize) -> Result<OwnedFd, S
 }
 
 /// An open directory.
-pub(super) fn directory(place: &mut Place) -> Result<OwnedFd, Stopped> {
-    let path = place.path()?;
+pub(super) fn directory(scratch: &mut Scratch) -> Result<OwnedFd, Stopped> {
+    let path = scratch.path()?;
     std::fs::create_dir(&path).map_err(|error| call_failed("a directory", error))?;
     opened(&path, OFlag::O_RDONLY)
 }
@@ -302,7 +302,7 @@ pub(super) fn shared_memory() -> Result<OwnedFd, Stopped> {
 /// A device, for reading and writing if that is allowed.
 pub(super) fn device(path: &str) -> Result<OwnedFd, Stopped> {
     match opened(Path::new(path), OFlag::O_RDWR) {
-        Err(Stopped::Broken(_) | Stopped::Unsupported(_)) => opened(Path::new(path), OFlag::O_RDONLY),
+        Err(Stopped::SetUp(_) | Stopped::Unsupported(_)) => opened(Path::new(path), OFlag::O_RDONLY),
         answered => answered,
     }
 }

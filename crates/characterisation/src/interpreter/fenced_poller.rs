@@ -9,7 +9,7 @@ use metadata::Mode;
 use nix::errno::Errno;
 use selector::{Answer, Changed, Event, Interest, Refusal, Selector, Token};
 
-use super::{broken, call_failed};
+use super::{call_failed, setup_error};
 use crate::verbs::Name;
 use crate::{Setting, Stopped};
 
@@ -53,14 +53,14 @@ impl FencedPoller {
         } else {
             *modes
                 .first()
-                .ok_or_else(|| Stopped::Broken(format!("{} says that it has no mode", selector.name())))?
+                .ok_or_else(|| Stopped::SetUp(format!("{} says that it has no mode", selector.name())))?
         };
         match selector.add(fence.0.as_raw_fd(), FENCE, Interest::READ, mode) {
             Changed::Done => Ok(Self { selector: selector.into(), patience, fence, kept: Mutex::default() }),
             other => {
                 let why =
                     selector.failure().unwrap_or_else(|| format!("the poller refuses the fence: {other}"));
-                Err(broken(why))
+                Err(setup_error(why))
             }
         }
     }
@@ -72,11 +72,11 @@ impl FencedPoller {
     /// The token of registrations of this name.
     pub(super) fn token(&self, label: &str) -> Token {
         let labels = &mut self.kept().labels;
-        let place = labels.iter().position(|known| known == label).unwrap_or_else(|| {
+        let index = labels.iter().position(|known| known == label).unwrap_or_else(|| {
             labels.push(label.to_owned());
             labels.len() - 1
         });
-        place as Token
+        index as Token
     }
 
     pub(super) fn add(&self, fd: RawFd, label: &str, interest: Interest, mode: Mode) -> Changed {
@@ -91,13 +91,13 @@ impl FencedPoller {
     }
 
     /// Another poller with the same registrations.
-    pub(super) fn alike(&self, setting: Setting) -> Result<Self, Stopped> {
+    pub(super) fn duplicate(&self, setting: Setting) -> Result<Self, Stopped> {
         let other = Self::open(setting)?;
         for (fd, label, interest, mode) in &self.kept().added {
             match other.add(*fd, label, *interest, *mode) {
                 Changed::Done => {}
                 Changed::Unsupported(why) => return Err(Stopped::Unsupported(why.to_string())),
-                refused => return Err(broken(format!("another poller refuses '{label}': {refused}"))),
+                refused => return Err(setup_error(format!("another poller refuses '{label}': {refused}"))),
             }
         }
         Ok(other)
@@ -120,7 +120,7 @@ impl FencedPoller {
 
     /// One wait that does not sleep, with room for something. If it says nothing, it is asked again behind a fence:
     /// whatever was under way has come by the time at which the fence, which is later, is reported.
-    pub(super) fn hear(&self, room: usize) -> Result<Result<Vec<Event>, Errno>, Stopped> {
+    pub(super) fn poll(&self, room: usize) -> Result<Result<Vec<Event>, Errno>, Stopped> {
         match self.wait(room, Duration::ZERO) {
             Ok(events) if events.is_empty() => {}
             answered => return Ok(answered),
@@ -134,7 +134,10 @@ impl FencedPoller {
         };
         if events.is_empty() {
             let who = self.selector.name();
-            return Err(broken(format!("{who} reported nothing of the fence within {:?}", self.patience)));
+            return Err(setup_error(format!(
+                "{who} reported nothing of the fence within {:?}",
+                self.patience
+            )));
         }
         Ok(Ok(events.into_iter().filter(|event| event.token != FENCE).collect()))
     }
@@ -152,9 +155,9 @@ impl FencedPoller {
     /// Takes what there is until there is nothing new.
     pub(super) fn take(&self) -> Result<Vec<Event>, Stopped> {
         // An edge that comes again without a cause would never end; level-triggered registrations always do that.
-        let first = self.hear(ROOM)?.map_err(|errno| call_failed("wait", errno))?;
+        let first = self.poll(ROOM)?.map_err(|errno| call_failed("wait", errno))?;
         for _ in 0..ROOM {
-            match self.hear(ROOM)? {
+            match self.poll(ROOM)? {
                 Ok(events) if events.is_empty() => break,
                 _ => {}
             }
@@ -193,7 +196,7 @@ impl FencedPoller {
             }
         }
         let of = |token: &Token| {
-            let label = usize::try_from(*token).ok().and_then(|place| labels.get(place));
+            let label = usize::try_from(*token).ok().and_then(|index| labels.get(index));
             let label = label.map_or_else(|| format!("token {token}"), Clone::clone);
             let records = events.iter().filter(|event| event.token == *token);
             let each = records.map(|event| format!("{label}:{:#}", event.record));
@@ -272,7 +275,7 @@ mod tests {
         }
     }
 
-    fn ears(waits: &[&[Token]]) -> FencedPoller {
+    fn poller(waits: &[&[Token]]) -> FencedPoller {
         let says = Mutex::new(waits.iter().map(|tokens| tokens.to_vec()).collect());
         let prompted = Prompted { says, ..Prompted::default() };
         let fence = pipe().unwrap();
@@ -285,7 +288,7 @@ mod tests {
     }
 
     fn heard(waits: &[&[Token]]) -> Result<Vec<Token>, Stopped> {
-        let events = ears(waits).hear(ROOM)?.unwrap();
+        let events = poller(waits).poll(ROOM)?.unwrap();
         Ok(events.iter().map(|event| event.token).collect())
     }
 
@@ -302,7 +305,7 @@ mod tests {
 
     #[test]
     fn a_poller_that_does_not_report_the_fence_proves_nothing() {
-        assert!(matches!(heard(&[&[], &[]]), Err(Stopped::Broken(_))));
+        assert!(matches!(heard(&[&[], &[]]), Err(Stopped::SetUp(_))));
     }
 
     #[test]
@@ -312,21 +315,21 @@ mod tests {
 
     #[test]
     fn a_fence_is_down_again_after_use() {
-        let ears = ears(&[&[], &[FENCE], &[], &[FENCE]]);
+        let poller = poller(&[&[], &[FENCE], &[], &[FENCE]]);
         for _ in 0..2 {
-            assert_eq!(ears.hear(ROOM).unwrap(), Ok(vec![]));
+            assert_eq!(poller.poll(ROOM).unwrap(), Ok(vec![]));
         }
         let mut byte = [0];
-        nix::fcntl::fcntl(&ears.fence.0, nix::fcntl::FcntlArg::F_SETFL(nix::fcntl::OFlag::O_NONBLOCK))
+        nix::fcntl::fcntl(&poller.fence.0, nix::fcntl::FcntlArg::F_SETFL(nix::fcntl::OFlag::O_NONBLOCK))
             .unwrap();
-        assert_eq!(nix::unistd::read(&ears.fence.0, &mut byte), Err(Errno::EAGAIN));
+        assert_eq!(nix::unistd::read(&poller.fence.0, &mut byte), Err(Errno::EAGAIN));
     }
 
     #[test]
     fn taking_ends_with_silence() {
-        let ears = ears(&[&[1], &[1, 2], &[], &[FENCE], &[9]]);
-        assert_eq!(ears.take().unwrap().len(), 1);
-        assert_eq!(ears.hear(ROOM).unwrap().unwrap()[0].token, 9);
+        let poller = poller(&[&[1], &[1, 2], &[], &[FENCE], &[9]]);
+        assert_eq!(poller.take().unwrap().len(), 1);
+        assert_eq!(poller.poll(ROOM).unwrap().unwrap()[0].token, 9);
     }
 
     fn event(token: Token, input: bool) -> Event {
@@ -335,15 +338,15 @@ mod tests {
 
     #[test]
     fn names_are_said_where_there_are_several() {
-        let ears = ears(&[]);
-        let own = ears.token("own");
-        assert_eq!(ears.answers(&[event(own, true)]), "IN");
-        let copy = ears.token("copy");
+        let poller = poller(&[]);
+        let own = poller.token("own");
+        assert_eq!(poller.answers(&[event(own, true)]), "IN");
+        let copy = poller.token("copy");
         assert_ne!(own, copy);
         let events = [event(copy, true), event(FENCE, true), event(own, true), event(copy, false)];
-        assert_eq!(ears.answers(&events), "copy:IN copy:OUT own:IN");
-        assert_eq!(ears.answers(&events[1..2]), "silent");
-        assert_eq!(ears.answer(3, &events, own), "IN");
+        assert_eq!(poller.answers(&events), "copy:IN copy:OUT own:IN");
+        assert_eq!(poller.answers(&events[1..2]), "silent");
+        assert_eq!(poller.answer(3, &events, own), "IN");
     }
 
     fn with(make: MakeSelector) -> Setting {
@@ -355,18 +358,18 @@ mod tests {
     #[test]
     fn the_fence_is_waited_for_with_the_settings_patience() {
         static ASKED: Mutex<Vec<Option<Duration>>> = Mutex::new(Vec::new());
-        let ears =
+        let poller =
             FencedPoller::open(with(&|| Ok(Box::new(Prompted { asked: &ASKED, ..Prompted::default() }))))
                 .unwrap();
-        let why = Stopped::Broken("prompted reported nothing of the fence within 150ms".into());
-        assert_eq!(ears.hear(ROOM), Err(why));
+        let why = Stopped::SetUp("prompted reported nothing of the fence within 150ms".into());
+        assert_eq!(poller.poll(ROOM), Err(why));
         assert_eq!(*ASKED.lock().unwrap(), [Some(Duration::ZERO), Some(Duration::from_millis(150))]);
     }
 
     #[test]
     fn a_poller_that_cannot_be_made_is_a_broken_set_up() {
         let setting = with(&|| Err(io::ErrorKind::OutOfMemory.into()));
-        assert!(matches!(FencedPoller::open(setting), Err(Stopped::Broken(why)) if why.contains("memory")));
+        assert!(matches!(FencedPoller::open(setting), Err(Stopped::SetUp(why)) if why.contains("memory")));
     }
 
     #[test]

@@ -8,7 +8,7 @@ use nix::errno::Errno;
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use selector::MakeSelector;
 
-use super::{broken, call_failed, descriptors};
+use super::{call_failed, descriptors, setup_error};
 use crate::Stopped;
 use crate::verbs::Limit;
 
@@ -33,7 +33,7 @@ impl Limits {
 
     pub(super) fn set(&self, limit: Limit) -> Result<String, Stopped> {
         let soft = match limit {
-            Limit::At(end) => rlim_t::try_from(end).map_err(|_| broken("a limit that is no limit"))?,
+            Limit::At(end) => rlim_t::try_from(end).map_err(|_| setup_error("a limit that is no limit"))?,
             Limit::Back => self.soft,
             // The lowest free number is where they end.
             Limit::RunOut => descriptors::lowest_free()?,
@@ -44,7 +44,7 @@ impl Limits {
                 "{soft} descriptors: {errno:?}; the hard limit is {}, raise it with `ulimit -Hn`",
                 self.hard
             ))),
-            Err(errno) => Err(broken(format!("setrlimit(RLIMIT_NOFILE, {soft}): {errno:?}"))),
+            Err(errno) => Err(setup_error(format!("setrlimit(RLIMIT_NOFILE, {soft}): {errno:?}"))),
         }
     }
 }
@@ -56,7 +56,7 @@ impl Drop for Limits {
 }
 
 /// What making a poller answers. It is given up at once.
-pub(super) fn made(make: MakeSelector) -> String {
+pub(super) fn try_make(make: MakeSelector) -> String {
     match make() {
         Ok(_) => "ok".into(),
         Err(error) => match error.raw_os_error() {

@@ -13,8 +13,8 @@ use libc::c_short;
 use metadata::Transport;
 use nix::unistd::{read, write};
 
-use super::descriptors::{self, Place};
-use super::{broken, call_failed};
+use super::descriptors::{self, Scratch};
+use super::{call_failed, setup_error};
 use crate::{Setting, Stopped};
 
 /// Data, a connection, or the end of one.
@@ -46,9 +46,9 @@ pub(super) struct Settle {
 }
 
 impl Settle {
-    pub(super) fn new(setting: Setting, place: &mut Place) -> Result<Self, Stopped> {
+    pub(super) fn new(setting: Setting, scratch: &mut Scratch) -> Result<Self, Stopped> {
         let ends = match setting.transport {
-            Transport::Tcp | Transport::Udp => Some(descriptors::pair(setting, place)?),
+            Transport::Tcp | Transport::Udp => Some(descriptors::pair(setting, scratch)?),
             _ => None,
         };
         Ok(Self { ends, patience: setting.patience })
@@ -71,7 +71,7 @@ pub(super) fn wait_for(fd: &impl AsFd, what: c_short, of: &str, patience: Durati
     let begun = Instant::now();
     loop {
         let Some(left) = patience.checked_sub(begun.elapsed()) else {
-            return Err(broken(format!("{of} did not arrive within {patience:?}")));
+            return Err(setup_error(format!("{of} did not arrive within {patience:?}")));
         };
         // nix knows no POLLRDHUP, and answers nothing where it is among the bits.
         let mut polled = libc::pollfd { fd: fd.as_fd().as_raw_fd(), events: what, revents: 0 };
@@ -98,7 +98,7 @@ pub(super) fn wait_for_bytes(fd: &impl AsFd, count: usize, patience: Duration) -
     let begun = Instant::now();
     while unread(fd) < count {
         if begun.elapsed() > patience {
-            return Err(broken(format!("{count} bytes did not arrive within {patience:?}")));
+            return Err(setup_error(format!("{count} bytes did not arrive within {patience:?}")));
         }
         std::thread::yield_now();
     }

@@ -9,7 +9,7 @@ use nix::sys::pthread::pthread_kill;
 use nix::sys::signal::{SaFlags, SigAction, SigHandler, SigSet, Signal, sigaction};
 
 use super::fenced_poller::FencedPoller;
-use super::{Interpreter, broken, call_failed};
+use super::{Interpreter, call_failed, setup_error};
 use crate::Stopped;
 
 /// In which poller the handler makes the wake-up.
@@ -19,11 +19,11 @@ static WAKES: AtomicPtr<FencedPoller> = AtomicPtr::new(null_mut());
 static HANDLED: AtomicBool = AtomicBool::new(false);
 
 extern "C" fn handler(_: libc::c_int) {
-    let ears = WAKES.swap(null_mut(), Ordering::Acquire);
-    if !ears.is_null() {
+    let poller = WAKES.swap(null_mut(), Ordering::Acquire);
+    if !poller.is_null() {
         // SAFETY: whoever put it there keeps it alive until the handler has said that it is done. A wake-up is one
         // system call, and allocates nothing unless it fails.
-        let _ = unsafe { &*ears }.selector.wake();
+        let _ = unsafe { &*poller }.selector.wake();
     }
     HANDLED.store(true, Ordering::Release);
 }
@@ -31,18 +31,19 @@ extern "C" fn handler(_: libc::c_int) {
 impl Interpreter {
     /// Sends a thread a signal, and waits until its handler has run.
     pub(super) fn signals(&mut self, thread: &str, restarting: bool, wakes: bool) -> Result<String, Stopped> {
-        self.expect_here("a signal reaches the thread that asks it")?;
-        let sleeper = self.sleepers.get(thread).ok_or_else(|| broken(format!("'{thread}' does not wait")))?;
-        let whom = sleeper.thread().ok_or_else(|| broken(format!("'{thread}' has ended")))?;
-        let ears = Arc::clone(&sleeper.ears);
+        self.require_same_process("a signal reaches the thread that asks it")?;
+        let sleeper =
+            self.sleepers.get(thread).ok_or_else(|| setup_error(format!("'{thread}' does not wait")))?;
+        let listener = sleeper.thread().ok_or_else(|| setup_error(format!("'{thread}' has ended")))?;
+        let poller = Arc::clone(&sleeper.poller);
         let flags = if restarting { SaFlags::SA_RESTART } else { SaFlags::empty() };
         let action = SigAction::new(SigHandler::Handler(handler), flags, SigSet::empty());
         // SAFETY: the handler makes one system call, and uses atomics.
         let before = unsafe { sigaction(Signal::SIGUSR1, &action) };
         let before = before.map_err(|errno| call_failed("sigaction", errno))?;
         HANDLED.store(false, Ordering::Relaxed);
-        WAKES.store(if wakes { Arc::as_ptr(&ears).cast_mut() } else { null_mut() }, Ordering::Release);
-        let sent = pthread_kill(whom, Signal::SIGUSR1);
+        WAKES.store(if wakes { Arc::as_ptr(&poller).cast_mut() } else { null_mut() }, Ordering::Release);
+        let sent = pthread_kill(listener, Signal::SIGUSR1);
         let begun = Instant::now();
         while sent.is_ok() && !HANDLED.load(Ordering::Acquire) && begun.elapsed() < self.setting.patience {
             std::thread::yield_now();
@@ -53,6 +54,6 @@ impl Interpreter {
         let put_back = unsafe { sigaction(Signal::SIGUSR1, &before) };
         put_back.map_err(|errno| call_failed("sigaction", errno))?;
         sent.map_err(|errno| call_failed("pthread_kill", errno))?;
-        if handled { Ok("handled".into()) } else { Err(broken("the signal was not handled")) }
+        if handled { Ok("handled".into()) } else { Err(setup_error("the signal was not handled")) }
     }
 }

@@ -25,7 +25,7 @@ pub(super) struct ThreadState {
 
 /// What one look at a thread says.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Look {
+pub(super) enum Sample {
     /// It runs, or waits for something else than events.
     #[cfg_attr(not(any(target_os = "linux", target_os = "freebsd")), allow(dead_code))]
     Busy,
@@ -39,9 +39,9 @@ pub(super) enum Look {
     Unknown,
 }
 
-impl Look {
+impl Sample {
     /// How many such looks in a row mean that it sleeps.
-    pub(super) const fn enough(self) -> usize {
+    pub(super) const fn samples_needed(self) -> usize {
         match self {
             Self::Busy => usize::MAX,
             #[cfg(target_os = "linux")]
@@ -84,34 +84,34 @@ impl ThreadState {
     /// A program's, of any number of threads.
     pub(super) fn of_program(process: nix::unistd::Pid) -> Self {
         #[cfg_attr(not(target_os = "linux"), allow(unused_mut))]
-        let mut pulse = Self::of_child(process);
+        let mut state = Self::of_child(process);
         #[cfg(target_os = "linux")]
         {
-            pulse.all_threads = true;
+            state.all_threads = true;
         }
-        pulse
+        state
     }
 
     /// Looks once. Two looks are to have a turn of somebody else's between them.
-    pub(super) fn look(&mut self) -> Look {
+    pub(super) fn sample(&mut self) -> Sample {
         #[cfg(target_os = "linux")]
         let blocked = if self.all_threads { is_idle(&self.proc) } else { is_blocked(&self.proc) };
         #[cfg(target_os = "linux")]
         if let Some(blocked) = blocked {
-            return if blocked { Look::Blocked } else { Look::Busy };
+            return if blocked { Sample::Blocked } else { Sample::Busy };
         }
         #[cfg(any(target_os = "linux", target_os = "freebsd"))]
         if let Some((clock, before)) = &mut self.clock {
             return match nix::time::clock_gettime(*clock) {
                 Ok(now) => {
                     let now = now.into();
-                    if std::mem::replace(before, now) == now { Look::Still } else { Look::Busy }
+                    if std::mem::replace(before, now) == now { Sample::Still } else { Sample::Busy }
                 }
                 // It has ended: its answer is on the way.
-                Err(_) => Look::Busy,
+                Err(_) => Sample::Busy,
             };
         }
-        Look::Unknown
+        Sample::Unknown
     }
 }
 
@@ -164,34 +164,34 @@ mod tests {
     fn blocked_is_told_from_busy() {
         use std::io::{Read, Write};
         let (mut reader, mut writer) = std::io::pipe().unwrap();
-        let (pulses, pulse) = channel();
+        let (states, state) = channel();
         let over = Arc::new(AtomicBool::new(false));
         let computes = Arc::clone(&over);
         let thread = std::thread::spawn(move || {
-            pulses.send(ThreadState::own()).unwrap();
+            states.send(ThreadState::own()).unwrap();
             while !computes.load(Ordering::Relaxed) {}
             reader.read_exact(&mut [0]).unwrap();
         });
-        let mut pulse = pulse.recv().unwrap();
+        let mut state = state.recv().unwrap();
         for _ in 0..100 {
-            assert_eq!(pulse.look(), Look::Busy);
+            assert_eq!(state.sample(), Sample::Busy);
         }
         over.store(true, Ordering::Relaxed);
-        while pulse.look() != Look::Blocked {
+        while state.sample() != Sample::Blocked {
             std::thread::yield_now();
         }
         writer.write_all(&[0]).unwrap();
         thread.join().unwrap();
 
         let (wakes, waits) = channel::<()>();
-        let (pulses, pulse) = channel();
+        let (states, state) = channel();
         let thread = std::thread::spawn(move || {
-            pulses.send(ThreadState::own()).unwrap();
+            states.send(ThreadState::own()).unwrap();
             waits.recv().unwrap();
         });
-        let mut pulse = pulse.recv().unwrap();
+        let mut state = state.recv().unwrap();
         for _ in 0..1000 {
-            assert_eq!(pulse.look(), Look::Busy, "a lock is not the call");
+            assert_eq!(state.sample(), Sample::Busy, "a lock is not the call");
             std::thread::yield_now();
         }
         wakes.send(()).unwrap();
@@ -207,15 +207,15 @@ mod tests {
         command.args(["-c", "read line; while :; do :; done"]).stdin(std::process::Stdio::piped());
         let mut program = command.spawn().unwrap();
         let id = nix::unistd::Pid::from_raw(program.id().cast_signed());
-        let mut pulse = ThreadState::of_program(id);
-        while pulse.look() != Look::Blocked {
+        let mut state = ThreadState::of_program(id);
+        while state.sample() != Sample::Blocked {
             std::thread::yield_now();
         }
         program.stdin.take().unwrap().write_all(b"go\n").unwrap();
-        while pulse.look() != Look::Busy {
+        while state.sample() != Sample::Busy {
             std::thread::yield_now();
         }
-        let busy = (0..100).all(|_| pulse.look() == Look::Busy);
+        let busy = (0..100).all(|_| state.sample() == Sample::Busy);
         program.kill().unwrap();
         program.wait().unwrap();
         assert!(busy, "it computes");
@@ -224,32 +224,32 @@ mod tests {
     /// Where the kernel does not say it: a thread that computes is seen to, and one that does not is still.
     #[test]
     fn a_clock_that_runs_is_no_sleep() {
-        let (pulses, pulse) = channel();
+        let (states, state) = channel();
         let (wakes, waits) = channel::<()>();
         let over = Arc::new(AtomicBool::new(false));
         let computes = Arc::clone(&over);
         let thread = std::thread::spawn(move || {
             #[allow(unused_mut)]
-            let mut pulse = ThreadState::own();
+            let mut state = ThreadState::own();
             #[cfg(target_os = "linux")]
             {
-                pulse.proc = "there is no such folder".into();
+                state.proc = "there is no such folder".into();
             }
-            pulses.send(pulse).unwrap();
+            states.send(state).unwrap();
             while !computes.load(Ordering::Relaxed) {}
             waits.recv().unwrap();
         });
-        let mut pulse = pulse.recv().unwrap();
+        let mut state = state.recv().unwrap();
         let begun = std::time::Instant::now();
         let mut busy = 0;
         while busy < 100 {
-            busy += usize::from(pulse.look() == Look::Busy);
+            busy += usize::from(state.sample() == Sample::Busy);
             assert!(begun.elapsed().as_secs() < 60, "its clock stands still");
         }
         over.store(true, Ordering::Relaxed);
         let mut still = 0;
-        while still < Look::Still.enough() {
-            still = if pulse.look() == Look::Still { still + 1 } else { 0 };
+        while still < Sample::Still.samples_needed() {
+            still = if state.sample() == Sample::Still { still + 1 } else { 0 };
             std::thread::yield_now();
         }
         wakes.send(()).unwrap();

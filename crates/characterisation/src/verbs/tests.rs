@@ -15,7 +15,7 @@ fn every_form_parses_and_prints_as_it_is_written() {
 #[test]
 fn every_verb_of_the_parser_has_a_form() {
     let forms: Vec<_> = FORMS.iter().flat_map(|form| form.form.split([' ', ',', '['])).collect();
-    for verb in parse::ORDERS.iter().chain(parse::VERBS) {
+    for verb in parse::STARTING_WORDS.iter().chain(parse::ACTOR_VERBS) {
         assert!(forms.contains(verb), "'{verb}' is in no form");
     }
 }
@@ -38,18 +38,18 @@ fn the_canonical_form_has_one_space_and_no_defaults() {
 #[test]
 fn a_clause_has_its_question_mark_and_its_state() {
     let line = parsed("own and peer are connected, own reads 1? as read-before, look at own as idle");
-    let Clause { act, asked, state, .. } = &line.clauses[1];
-    assert_eq!(*act, Act::Call(OWN.into(), Call::Reads(Reading::Bytes(1))));
-    assert!(*asked);
+    let Clause { action, is_question, state, .. } = &line.clauses[1];
+    assert_eq!(*action, Action::Call(OWN.into(), Call::Reads(ReadExtent::Bytes(1))));
+    assert!(*is_question);
     assert_eq!(state.as_deref(), Some("read-before"));
     assert_eq!(line.clauses[2].state.as_deref(), Some("idle"));
-    assert!(!line.clauses[2].asked);
+    assert!(!line.clauses[2].is_question);
 }
 
 #[test]
 fn interest_mode_poller_and_name_of_a_registration_are_read() {
     let line = parsed("own is fresh, add own for both one-shot in second called again");
-    let Act::Change(change) = &line.clauses[1].act else { panic!("{line}") };
+    let Action::Change(change) = &line.clauses[1].action else { panic!("{line}") };
     assert_eq!(change.kind, ChangeKind::Add);
     assert_eq!(change.interest, Some(Interest { read: true, write: true, ..Interest::NONE }));
     assert_eq!(change.mode, Some(Mode::OneShot));

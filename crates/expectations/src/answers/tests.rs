@@ -4,26 +4,32 @@ use sha2::{Digest, Sha256};
 
 use super::*;
 
-fn built_in() -> &'static Answers {
-    Answers::built_in().unwrap_or_else(|error| panic!("{error}\n{}", error.help()))
+fn built_in() -> &'static Expectations {
+    Expectations::built_in().unwrap_or_else(|error| panic!("{error}\n{}", error.help()))
 }
 
-fn of(os: Os) -> &'static [Answer] {
+fn of(os: Os) -> &'static [Expectation] {
     built_in().systems().find(|(known, _)| *known == os).map(|(_, answers)| answers).unwrap()
 }
 
 /// What the files were made from. Answers that lines of verbs gave later, or that were taken out of a recording of several
 /// answers, have other sources.
-fn recorded(os: Os) -> Vec<&'static Answer> {
-    let is_recording = |answer: &&Answer| answer.source.text.ends_with(" 2 CPUs, loopback only");
+fn recorded(os: Os) -> Vec<&'static Expectation> {
+    let is_recording = |answer: &&Expectation| answer.source.text.ends_with(" 2 CPUs, loopback only");
     of(os).iter().filter(is_recording).collect()
 }
 
 /// The recordings as the lines of a table: id, variant, api, trigger, observed.
 fn lines(os: Os) -> Vec<String> {
-    let line = |answer: &&Answer| {
+    let line = |answer: &&Expectation| {
         let trigger = answer.trigger.as_deref().unwrap_or("-");
-        format!("{}\t{}\t{}\t{trigger}\t{}\n", answer.row, answer.variant, answer.api, answer.recorded())
+        format!(
+            "{}\t{}\t{}\t{trigger}\t{}\n",
+            answer.behaviour,
+            answer.variant,
+            answer.api,
+            answer.recorded()
+        )
     };
     let mut lines: Vec<_> = recorded(os).iter().map(line).collect();
     lines.sort();
@@ -38,7 +44,7 @@ fn sha256(lines: &[String]) -> String {
 fn families(os: Os) -> String {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for answer in recorded(os) {
-        *counts.entry(&answer.row[..1]).or_default() += 1;
+        *counts.entry(&answer.behaviour[..1]).or_default() += 1;
     }
     counts.iter().map(|(family, count)| format!("{family}{count}")).collect::<Vec<_>>().join(" ")
 }
@@ -96,7 +102,7 @@ fn what_is_known_of_some_states_is_found() {
         let found = built_in().find(os, None, (row, variant, api, trigger));
         let found = found.unwrap_or_else(|| panic!("{os} {row} {variant} {asked}"));
         assert_eq!(found.allowed, [allowed], "{os} {row} {variant} {asked}");
-        assert_eq!(found.asked(), asked);
+        assert_eq!(found.question(), asked);
     }
 }
 
@@ -149,7 +155,8 @@ fn no_answer_that_counts_buffers_or_threads_is_said_to_repeat() {
         .collect();
     assert!(counted.len() > 50, "{}", counted.len());
     let stable = counted.iter().filter(|answer| answer.unstable.is_none());
-    let wrong: Vec<_> = stable.map(|answer| (&answer.row, &answer.variant, answer.asked())).collect();
+    let wrong: Vec<_> =
+        stable.map(|answer| (&answer.behaviour, &answer.variant, answer.question())).collect();
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
@@ -182,8 +189,8 @@ rows:
 ...
 ";
 
-fn parse(text: &str) -> Result<Answers, ExpectationsError> {
-    let mut answers = Answers::default();
+fn parse(text: &str) -> Result<Expectations, ExpectationsError> {
+    let mut answers = Expectations::default();
     answers.read(text, "x/netbsd.yml").map(|()| answers)
 }
 
@@ -210,7 +217,7 @@ fn each_version_has_its_answer() {
     assert_eq!(says("10.0_STABLE").map(String::as_str), Some("OUT|HUP"));
     assert_eq!(says("unknown"), None);
     let read = answers.find(Os::NetBsd, None, ("V01", "tcp:fresh", "read", None)).unwrap();
-    assert_eq!((read.asked().as_str(), read.source.text.as_str()), ("read", "measured"));
+    assert_eq!((read.question().as_str(), read.source.text.as_str()), ("read", "measured"));
     assert_eq!(answers.find(Os::NetBsd, None, ("V01", "tcp:fresh", "read", Some("level"))), None);
     assert_eq!(answers.find(Os::Linux, None, ("V01", "tcp:fresh", "read", None)), None);
 }

@@ -12,33 +12,33 @@ use nix::unistd::Pid;
 use selector::{Event, Selector, Unsupported};
 
 use super::fenced_poller::{FencedPoller, ROOM};
-use super::thread_state::{Look, ThreadState};
-use super::worker_pool::Done;
-use super::{broken, call_failed};
+use super::thread_state::{Sample, ThreadState};
+use super::worker_pool::WorkDone;
+use super::{call_failed, setup_error};
 use crate::Stopped;
-use crate::verbs::How;
+use crate::verbs::WaitArguments;
 
 /// A thread that answers whenever it is asked to.
-pub(super) struct Echo {
+pub(super) struct Responder {
     ask: Option<Sender<()>>,
     answer: Receiver<()>,
     thread: Option<JoinHandle<()>>,
-    /// How long it is waited for its answer, and for those whom it sees fall asleep.
+    /// How long it is waited for its answer, and for those listener it sees fall asleep.
     patience: Duration,
 }
 
-impl Echo {
+impl Responder {
     pub(super) fn new(patience: Duration) -> Result<Self, Stopped> {
         let (ask, asked) = channel::<()>();
         let (answers, answer) = channel();
-        let echo = move || {
+        let responder = move || {
             for () in asked {
                 if answers.send(()).is_err() {
                     return;
                 }
             }
         };
-        let thread = std::thread::Builder::new().name("echo".into()).spawn(echo);
+        let thread = std::thread::Builder::new().name("responder".into()).spawn(responder);
         let thread = thread.map_err(|error| call_failed("a thread", error))?;
         Ok(Self { ask: Some(ask), answer, thread: Some(thread), patience })
     }
@@ -47,11 +47,11 @@ impl Echo {
     fn turn(&self) -> Result<(), Stopped> {
         let asked = self.ask.as_ref().is_some_and(|ask| ask.send(()).is_ok());
         let answered = asked && self.answer.recv_timeout(self.patience).is_ok();
-        if answered { Ok(()) } else { Err(broken("the thread that answers did not")) }
+        if answered { Ok(()) } else { Err(setup_error("the thread that answers did not")) }
     }
 }
 
-impl Drop for Echo {
+impl Drop for Responder {
     fn drop(&mut self) {
         drop(self.ask.take());
         if let Some(thread) = self.thread.take() {
@@ -76,13 +76,13 @@ pub(super) enum Waited {
     /// It slept on, until the fence was put up.
     NotWoken,
     /// It has worked, until the fence was put up or the work was done.
-    Worked(Done),
+    Worked(WorkDone),
 }
 
-pub(super) fn wait(selector: &dyn Selector, how: How) -> Waited {
-    match how {
-        How::ForEver => selector.wait(ROOM, None).map_or_else(Waited::Failed, Waited::Said),
-        How::AtMost(timeout) => {
+pub(super) fn wait(selector: &dyn Selector, arguments: WaitArguments) -> Waited {
+    match arguments {
+        WaitArguments::NoTimeout => selector.wait(ROOM, None).map_or_else(Waited::Failed, Waited::Said),
+        WaitArguments::Timeout(timeout) => {
             let begun = Instant::now();
             let waited = selector.wait(ROOM, Some(timeout));
             let over = begun.elapsed() >= timeout;
@@ -92,7 +92,7 @@ pub(super) fn wait(selector: &dyn Selector, how: How) -> Waited {
                 answered => answered.map_or_else(Waited::Failed, Waited::Said),
             }
         }
-        How::Raw(argument) => match selector.wait_raw(argument) {
+        WaitArguments::Raw(argument) => match selector.wait_raw(argument) {
             Ok(Ok(waited)) => Waited::Raw(waited.events, waited.time_left_is_told),
             Ok(Err(errno)) => Waited::Failed(errno),
             Err(Unsupported(why)) => Waited::Unsupported(why),
@@ -102,7 +102,7 @@ pub(super) fn wait(selector: &dyn Selector, how: How) -> Waited {
 
 impl Waited {
     /// In the notation of the answers.
-    pub(super) fn written(&self, ears: &FencedPoller) -> Result<String, Stopped> {
+    pub(super) fn written(&self, poller: &FencedPoller) -> Result<String, Stopped> {
         Ok(match self {
             Self::NotWoken => "not woken".into(),
             Self::Failed(errno) => format!("{errno:?}"),
@@ -110,10 +110,12 @@ impl Waited {
             Self::Early => "early".into(),
             Self::Unsupported(why) => return Err(Stopped::Unsupported(why.clone())),
             Self::Said(events) if events.is_empty() => "woken".into(),
-            Self::Said(events) => ears.answers(events),
-            Self::Worked(_) => return Err(broken("this thread works: ask for what all of them have done")),
+            Self::Said(events) => poller.answers(events),
+            Self::Worked(_) => {
+                return Err(setup_error("this thread works: ask for what all of them have done"));
+            }
             Self::Raw(events, time_left_is_told) => {
-                let answer = if events.is_empty() { "0".into() } else { ears.answers(events) };
+                let answer = if events.is_empty() { "0".into() } else { poller.answers(events) };
                 answer
                     + match time_left_is_told {
                         None => "",
@@ -126,10 +128,10 @@ impl Waited {
 }
 
 /// A thread that sleeps in a poller.
-pub(super) struct Sleeper {
-    pub(super) ears: Arc<FencedPoller>,
-    how: How,
-    pulse: ThreadState,
+pub(super) struct Waiter {
+    pub(super) poller: Arc<FencedPoller>,
+    arguments: WaitArguments,
+    state: ThreadState,
     /// The program's that it asks.
     program: Option<ThreadState>,
     answer: Receiver<Waited>,
@@ -137,21 +139,21 @@ pub(super) struct Sleeper {
     thread: Option<JoinHandle<()>>,
 }
 
-impl Sleeper {
+impl Waiter {
     /// Begins to wait. [`settle`] says when it sleeps.
-    pub(super) fn new(ears: Arc<FencedPoller>, how: How) -> Result<Self, Stopped> {
-        Self::working(ears, how, move |selector| wait(selector, how))
+    pub(super) fn new(poller: Arc<FencedPoller>, arguments: WaitArguments) -> Result<Self, Stopped> {
+        Self::working(poller, arguments, move |selector| wait(selector, arguments))
     }
 
     /// Begins to work, which ends when the fence is up.
     pub(super) fn working(
-        ears: Arc<FencedPoller>,
-        how: How,
+        poller: Arc<FencedPoller>,
+        arguments: WaitArguments,
         work: impl FnOnce(&dyn Selector) -> Waited + Send + 'static,
     ) -> Result<Self, Stopped> {
         let (answers, answer) = channel();
         let (begins, begun) = channel();
-        let selector: Arc<dyn Selector> = Arc::clone(&ears.selector);
+        let selector: Arc<dyn Selector> = Arc::clone(&poller.selector);
         let sleep = move || {
             if begins.send(ThreadState::own()).is_ok() {
                 // Nobody to tell: the line is over.
@@ -160,9 +162,9 @@ impl Sleeper {
         };
         let thread = std::thread::Builder::new().name("sleeper".into()).spawn(sleep);
         let thread = thread.map_err(|error| call_failed("a thread", error))?;
-        let pulse = begun.recv_timeout(ears.patience).map_err(|_| broken("a thread did not begin"))?;
-        let program = ears.selector.process().map(|id| ThreadState::of_program(Pid::from_raw(id)));
-        Ok(Self { ears, how, pulse, program, answer, said: None, thread: Some(thread) })
+        let state = begun.recv_timeout(poller.patience).map_err(|_| setup_error("a thread did not begin"))?;
+        let program = poller.selector.process().map(|id| ThreadState::of_program(Pid::from_raw(id)));
+        Ok(Self { poller, arguments, state, program, answer, said: None, thread: Some(thread) })
     }
 
     fn is_awake(&mut self) -> bool {
@@ -184,36 +186,41 @@ impl Sleeper {
     }
 
     /// Looks once: how many such looks in a row mean that it sleeps.
-    fn looks_needed(&mut self) -> usize {
+    fn samples_needed(&mut self) -> usize {
         // The program first: what it answers then wakes the thread.
-        let program = self.program.as_mut().map_or(0, |program| program.look().enough());
-        program.max(self.pulse.look().enough())
+        let program = self.program.as_mut().map_or(0, |program| program.sample().samples_needed());
+        program.max(self.state.sample().samples_needed())
     }
 
     /// What its wait said, or that it has not come to an end. The last time it is asked, the fence ends it: a sleep
     /// that does not end then was none.
-    pub(super) fn said(&mut self, echo: &Echo, ends: bool, reports_once: bool) -> Result<String, Stopped> {
-        if let How::AtMost(timeout) = self.how {
+    pub(super) fn said(
+        &mut self,
+        responder: &Responder,
+        ends: bool,
+        reports_once: bool,
+    ) -> Result<String, Stopped> {
+        if let WaitArguments::Timeout(timeout) = self.arguments {
             if !self.is_awake() {
-                let said = self.answer.recv_timeout(timeout.saturating_add(self.ears.patience));
-                self.said = Some(said.map_err(|_| broken("a wait did not end with its timeout"))?);
+                let said = self.answer.recv_timeout(timeout.saturating_add(self.poller.patience));
+                self.said = Some(said.map_err(|_| setup_error("a wait did not end with its timeout"))?);
             }
         } else {
-            settle([&mut *self], echo)?;
+            settle([&mut *self], responder)?;
         }
         if ends && self.said.is_none() {
-            self.ears.raise_fence()?;
+            self.poller.raise_fence()?;
             self.end(reports_once)?;
-            self.ears.lower_fence()?;
+            self.poller.lower_fence()?;
         }
         match &self.said {
             None => Ok("not woken".into()),
-            Some(waited) => waited.written(&self.ears),
+            Some(waited) => waited.written(&self.poller),
         }
     }
 
     /// What it has done, once it has. Told once.
-    pub(super) fn done(&mut self) -> Option<Done> {
+    pub(super) fn done(&mut self) -> Option<WorkDone> {
         match &mut self.said {
             Some(Waited::Worked(done)) => Some(std::mem::take(done)),
             _ => None,
@@ -227,13 +234,15 @@ impl Sleeper {
         if self.said.is_some() {
             return Ok(());
         }
-        let said = match self.answer.recv_timeout(self.ears.patience) {
+        let said = match self.answer.recv_timeout(self.poller.patience) {
             Ok(said) => said,
-            Err(RecvTimeoutError::Timeout) => return Err(broken("a later event did not end a wait")),
-            Err(RecvTimeoutError::Disconnected) => return Err(broken("a thread that waits has died")),
+            Err(RecvTimeoutError::Timeout) => return Err(setup_error("a later event did not end a wait")),
+            Err(RecvTimeoutError::Disconnected) => return Err(setup_error("a thread that waits has died")),
         };
         self.said = Some(match said {
-            Waited::Said(events) if reports_once && !self.ears.is_only_fence(&events) => Waited::Said(events),
+            Waited::Said(events) if reports_once && !self.poller.is_only_fence(&events) => {
+                Waited::Said(events)
+            }
             Waited::Said(_) | Waited::Raw(..) => Waited::NotWoken,
             other => other,
         });
@@ -241,85 +250,92 @@ impl Sleeper {
     }
 }
 
-impl Drop for Sleeper {
+impl Drop for Waiter {
     fn drop(&mut self) {
         let Some(thread) = self.thread.take() else { return };
         if !self.is_awake() {
             // A fence that cannot be put up, or ends nothing, leaves the thread asleep. It ends with the process.
-            if self.ears.raise_fence().is_err() || self.answer.recv_timeout(self.ears.patience).is_err() {
+            if self.poller.raise_fence().is_err() || self.answer.recv_timeout(self.poller.patience).is_err() {
                 return;
             }
-            let _ = self.ears.lower_fence();
+            let _ = self.poller.lower_fence();
         }
         let _ = thread.join();
     }
 }
 
 /// Waits until somebody else than a sleeper sleeps.
-pub(super) fn falls_asleep(pulse: &mut ThreadState, echo: &Echo) -> Result<(), Stopped> {
+pub(super) fn falls_asleep(state: &mut ThreadState, responder: &Responder) -> Result<(), Stopped> {
     let begun = Instant::now();
     let mut in_a_row = 0;
-    while begun.elapsed() < echo.patience {
-        echo.turn()?;
-        let look = pulse.look();
-        in_a_row = if look == Look::Busy { 0 } else { in_a_row + 1 };
-        if in_a_row >= look.enough() {
+    while begun.elapsed() < responder.patience {
+        responder.turn()?;
+        let look = state.sample();
+        in_a_row = if look == Sample::Busy { 0 } else { in_a_row + 1 };
+        if in_a_row >= look.samples_needed() {
             return Ok(());
         }
     }
-    Err(broken(format!("the child does not fall asleep within {:?}", echo.patience)))
+    Err(setup_error(format!("the child does not fall asleep within {:?}", responder.patience)))
 }
 
 /// Waits until each of these sleeps, or has answered.
 pub(super) fn settle<'a>(
-    sleepers: impl IntoIterator<Item = &'a mut Sleeper>,
-    echo: &Echo,
+    sleepers: impl IntoIterator<Item = &'a mut Waiter>,
+    responder: &Responder,
 ) -> Result<(), Stopped> {
     let mut sleepers: Vec<_> = sleepers.into_iter().collect();
     let begun = Instant::now();
     let mut in_a_row = 0;
     loop {
-        echo.turn()?;
+        responder.turn()?;
         let asleep = sleepers.iter_mut().filter_map(|sleeper| {
             let asleep = !sleeper.is_awake();
-            asleep.then(|| sleeper.looks_needed())
+            asleep.then(|| sleeper.samples_needed())
         });
         let enough = asleep.max().unwrap_or(0);
-        in_a_row = if enough == Look::Busy.enough() { 0 } else { in_a_row + 1 };
+        in_a_row = if enough == Sample::Busy.samples_needed() { 0 } else { in_a_row + 1 };
         if in_a_row >= enough {
             return Ok(());
         }
-        if begun.elapsed() > echo.patience {
-            return Err(broken(format!("a thread neither sleeps nor answers for {:?}", echo.patience)));
+        if begun.elapsed() > responder.patience {
+            return Err(setup_error(format!(
+                "a thread neither sleeps nor answers for {:?}",
+                responder.patience
+            )));
         }
     }
 }
 
 /// Waits until each of these sleeps or has answered, and then ends them all.
-pub(super) fn finish(sleepers: &mut [Sleeper], echo: &Echo, reports_once: bool) -> Result<(), Stopped> {
-    settle(sleepers.iter_mut(), echo)?;
+pub(super) fn finish(
+    sleepers: &mut [Waiter],
+    responder: &Responder,
+    reports_once: bool,
+) -> Result<(), Stopped> {
+    settle(sleepers.iter_mut(), responder)?;
     // Who shares a poller shares its fence.
     let mut pollers: Vec<Arc<FencedPoller>> = Vec::new();
     for sleeper in &*sleepers {
-        if !pollers.iter().any(|known| Arc::ptr_eq(known, &sleeper.ears)) {
-            pollers.push(Arc::clone(&sleeper.ears));
+        if !pollers.iter().any(|known| Arc::ptr_eq(known, &sleeper.poller)) {
+            pollers.push(Arc::clone(&sleeper.poller));
         }
     }
-    pollers.iter().try_for_each(|ears| ears.raise_fence())?;
+    pollers.iter().try_for_each(|poller| poller.raise_fence())?;
     sleepers.iter_mut().try_for_each(|sleeper| sleeper.end(reports_once))?;
-    pollers.iter().try_for_each(|ears| ears.lower_fence())
+    pollers.iter().try_for_each(|poller| poller.lower_fence())
 }
 
 /// How many of these were woken: `wakes=1/8`. The last time that is asked, they are all ended.
 pub(super) fn woken(
-    sleepers: &mut [Sleeper],
-    echo: &Echo,
+    sleepers: &mut [Waiter],
+    responder: &Responder,
     ends: bool,
     reports_once: bool,
 ) -> Result<String, Stopped> {
     match ends {
-        true => finish(sleepers, echo, reports_once)?,
-        false => settle(sleepers.iter_mut(), echo)?,
+        true => finish(sleepers, responder, reports_once)?,
+        false => settle(sleepers.iter_mut(), responder)?,
     }
     let slept =
         sleepers.iter().filter(|sleeper| matches!(sleeper.said, None | Some(Waited::NotWoken))).count();
