@@ -369,7 +369,7 @@ impl World {
 proptest! {
     /// Whatever is called in whatever order, by whomever, on handles old and new.
     #[test]
-    fn the_table_does_what_a_sequential_model_of_it_does(ops in prop::collection::vec(op(), 0..80)) {
+    fn the_table_agrees_with_a_sequential_model(ops in prop::collection::vec(op(), 0..80)) {
         let mut world = World::new();
         for op in ops {
             world.apply(op);

@@ -416,7 +416,7 @@ mod chance {
     }
 
     #[test]
-    fn the_seed_the_thread_and_the_number_of_the_call_decide_and_nothing_else() {
+    fn only_the_seed_the_thread_and_the_number_of_the_call_decide() {
         let once = sequence(7, 20, 1, Call::EpollAdd);
         assert_eq!(once, sequence(7, 20, 1, Call::EpollAdd));
         assert_ne!(once, sequence(8, 20, 1, Call::EpollAdd), "another seed");
@@ -424,7 +424,7 @@ mod chance {
     }
 
     #[test]
-    fn one_call_in_so_many_fails() {
+    fn one_call_in_n_fails() {
         for one_in in [1, 2, 20, 100] {
             let failed = sequence(3, one_in, 5, Call::Poll).iter().flatten().count() as u64;
             let expected = CALLS / u64::from(one_in);

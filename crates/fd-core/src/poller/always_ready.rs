@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn a_small_batch_starves_nobody() {
+    fn a_small_batch_starves_no_registration() {
         let mut list = list(5);
         let seen: Vec<_> = (0..5).flat_map(|_| fds(&mut list, 2)).collect();
         assert_eq!(seen, [0, 1, 2, 3, 4, 0, 1, 2, 3, 4]);
@@ -116,7 +116,7 @@ mod tests {
 
     /// An entry whose registration is over would keep its thread from sleeping for ever.
     #[test]
-    fn a_registration_that_is_over_is_not_reported() {
+    fn an_ended_registration_is_not_reported() {
         let mut list = list(3);
         list.prune(|fd| match fd {
             0 => Some(1),

@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn a_scan_finds_what_was_written_at_every_border() {
+    fn a_scan_finds_writes_at_every_border() {
         let map = GroupInterest::new(3 * CHUNK);
         let borders = [0, 63, 64, 65, CHUNK - 1, CHUNK, 3 * CHUNK - 1].map(|fd| fd as RawFd);
         let wants = [Interest::RECV, Interest::SEND, Interest::BOTH];
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn clearing_costs_no_memory() {
+    fn clearing_allocates_no_memory() {
         let map = GroupInterest::new(1 << 20);
         map.write(1 << 19, Interest::NONE);
         assert!(map.chunks.iter().all(|chunk| chunk.get().is_none()));
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sweep_gives_back_what_a_newcomer_wrote() {
+    fn a_sweep_restores_what_a_new_registration_wrote() {
         let map = GroupInterest::new(10);
         map.write(4, Interest::RECV);
         map.sweep(4, || true);

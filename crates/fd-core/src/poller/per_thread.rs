@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_thread_has_its_own_and_strangers_have_none() {
+    fn each_thread_has_its_own_place_and_unknown_threads_have_none() {
         let places = PerThread::new(&Limits { capacity: 1, groups: 2, threads: 2 });
         let thread = |group, index| ThreadId::new(GroupId::new(group).unwrap(), index).unwrap();
         let open = |thread, value| places.open(thread, || Ok(value), |_| Ok(())).map(|there| *there);
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_whose_making_failed_is_still_empty() {
+    fn a_place_stays_empty_if_make_fails() {
         let places = PerThread::new(&Limits { capacity: 1, groups: 1, threads: 1 });
         let thread = ThreadId::new(GroupId::new(1).unwrap(), 0).unwrap();
         let failed = places.open(thread, || Err(io::ErrorKind::OutOfMemory.into()), |()| Ok(()));

@@ -166,7 +166,7 @@ impl GroupWord {
     }
 
     /// Whether the slot is being given to a registration or taken from one.
-    pub(crate) fn is_changing_hands(&self) -> bool {
+    pub(crate) fn is_claimed_or_retired(&self) -> bool {
         let word = Word(pairs::read(&self.0));
         word.group().is_none() && word.is_locked()
     }

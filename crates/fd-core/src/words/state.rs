@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn each_direction_is_wanted_for_itself() {
+    fn each_direction_is_wanted_on_its_own() {
         for (state, expected) in [
             (0, Interest::NONE),
             (ACTIVE_R, Interest::RECV),
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_report_is_replaced_and_errors_stick() {
+    fn a_report_replaces_the_last_one_and_keeps_errors() {
         let state = after_report(ACTIVE_R, Events::READY_R.or(Events::ERR).or(Events::SHUT_R));
         assert_eq!(state, ACTIVE_R | POLL_IN | POLL_ERR | POLL_HUP | READY);
         let state = after_report(state, Events::READY_W);
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_wants_must_stop() {
+    fn unwanted_directions_must_stop() {
         assert_eq!(must_stop(0, Events::READY_R), Interest::BOTH);
         assert_eq!(must_stop(ACTIVE_R, Events::READY_R), Interest::NONE);
         assert_eq!(must_stop(ACTIVE_R, Events::READY_W), Interest::SEND);

@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn without_children_a_copy_is_an_undeclared_one() {
+    fn without_children_a_copy_is_undeclared() {
         let (mut stale, now) = (StaleRegistrations::default(), Instant::now());
         let mut need = |after, has_children| {
             let now = now + Duration::from_micros(after);
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn a_registration_is_forgotten_that_was_not_reported_for_long() {
+    fn a_stale_registration_is_dropped_if_it_is_not_reported_for_long() {
         for (silence, known) in [(MEMORY - Duration::from_nanos(1), true), (MEMORY, false)] {
             let (mut stale, start) = (StaleRegistrations::default(), Instant::now());
             stale.note(&[event(3)], start);
@@ -162,7 +162,7 @@ mod tests {
 
     /// In a process of its own, whose children no other test starts. What it sees comes back as its exit status.
     #[test]
-    fn a_process_without_children_is_told_from_one_with_a_child_and_one_that_has_waited_for_it() {
+    fn children_are_seen_until_the_process_has_waited_for_them() {
         use nix::sys::wait::{WaitStatus, waitpid};
         use nix::unistd::{ForkResult, fork};
 
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn a_child_is_noticed_and_left_to_its_parent() {
+    fn a_child_is_noticed_and_not_reaped() {
         if cfg!(not(any(target_os = "linux", target_os = "android", target_os = "freebsd"))) {
             return;
         }

@@ -175,7 +175,7 @@ fn rebuilt_in_two_seconds(capabilities: Capabilities) -> Vec<bool> {
 }
 
 #[test]
-fn a_stale_registration_costs_the_poller_only_if_no_close_ends_it() {
+fn a_poller_is_replaced_only_if_no_close_ends_the_stale_registration() {
     let epoll = Capabilities { close_forgets: false, ..Capabilities::ALL };
     assert!(!rebuilt_in_two_seconds(epoll).is_empty(), "suspect 17");
     assert_eq!(rebuilt_in_two_seconds(Capabilities::ALL), [], "kqueue's goes when the number is closed");
@@ -185,7 +185,7 @@ fn a_stale_registration_costs_the_poller_only_if_no_close_ends_it() {
 
 /// With nothing but stale events the next wait would return at once, too. With others there is work.
 #[test]
-fn a_batch_of_nothing_but_stale_events_is_followed_by_a_pause() {
+fn a_batch_of_stale_events_only_is_followed_by_a_pause() {
     for (stale_events, live_events, waits, pause) in [(0, 0, 0, 0), (0, 1, 1, 0), (1, 1, 1, 0), (2, 0, 1, 1)]
     {
         let context = context(Capabilities { close_forgets: false, ..Capabilities::ALL }, &Time::new());
@@ -219,7 +219,7 @@ fn a_wait_that_reaches_the_time_of_a_timer_is_counted() {
 
 /// B3: a new poller needs a descriptor.
 #[test]
-fn a_poller_that_cannot_be_replaced_is_kept_and_tried_again() {
+fn a_poller_that_cannot_be_replaced_is_kept_and_replaced_later() {
     let time = Time::new();
     let context = context(Capabilities { close_forgets: false, ..Capabilities::ALL }, &time);
     let (stale, scripted) = (stale_event(&context), Scripted::default());
@@ -239,7 +239,7 @@ fn a_poller_that_cannot_be_replaced_is_kept_and_tried_again() {
 
 /// The parent's poller must not be touched: its answers are the parent's.
 #[test]
-fn a_forked_child_without_a_poller_of_its_own_does_not_wait_and_goes_on() {
+fn a_forked_child_without_its_own_poller_does_not_wait_and_continues() {
     let context = context(Capabilities::ALL, &Time::new());
     let (scripted, ran) = (Scripted::default(), Arc::new(AtomicU32::new(0)));
     scripted.with(|script| script.rebuilds = vec![Errno::EMFILE; 2]);
@@ -308,7 +308,7 @@ fn work_between_two_timers_does_not_add_up_to_a_drift() {
 }
 
 #[test]
-fn a_delay_without_end_is_a_timer_that_never_fires() {
+fn a_timer_with_an_infinite_delay_never_fires() {
     let context = context(Capabilities::ALL, &Time::new());
     let scripted = Scripted::default();
     let mut worker = Worker::new(&context, scripted.poller(), None);
@@ -318,7 +318,7 @@ fn a_delay_without_end_is_a_timer_that_never_fires() {
 }
 
 #[test]
-fn a_thread_whose_waits_fail_for_lack_of_memory_goes_on() {
+fn a_thread_continues_after_waits_that_fail_for_lack_of_memory() {
     let context = context(Capabilities::ALL, &Time::new());
     let scripted = Scripted::default();
     let failures = 2 * LOST as usize;
@@ -349,7 +349,7 @@ fn a_thread_whose_poller_is_gone_ends_and_one_that_recovers_does_not() {
 }
 
 #[test]
-fn what_the_kernel_refuses_is_wanted_again_until_it_is_held() {
+fn a_refused_change_is_repeated_until_the_poller_holds_it() {
     let time = Time::new();
     let context = context(Capabilities::ALL, &time);
     let scripted = Scripted::default();
@@ -372,7 +372,7 @@ fn what_the_kernel_refuses_is_wanted_again_until_it_is_held() {
 }
 
 #[test]
-fn a_pause_lasts_as_long_as_it_was_to_be() {
+fn a_pause_lasts_as_long_as_requested() {
     let (begun, time) = (Instant::now(), Duration::from_millis(20));
     pause(time);
     assert!(begun.elapsed() >= time);
@@ -380,7 +380,7 @@ fn a_pause_lasts_as_long_as_it_was_to_be() {
 
 /// With the sleep of std this one would never end: each signal restarts it with the rest of its time.
 #[test]
-fn a_pause_ends_with_a_signal_however_long_it_was_to_be() {
+fn a_signal_ends_a_pause_of_any_length() {
     use std::os::unix::thread::JoinHandleExt;
 
     use nix::sys::signal::{SaFlags, SigAction, SigHandler, SigSet, Signal, sigaction};
@@ -411,7 +411,7 @@ struct Told {
 }
 
 #[test]
-fn a_change_goes_from_what_this_thread_holds_to_what_it_is_to_hold() {
+fn a_change_leads_from_the_held_interest_to_the_wanted_one() {
     const NONE: Interest = Interest::NONE;
     const RECV: Interest = Interest::RECV;
     const SEND: Interest = Interest::SEND;
@@ -528,7 +528,7 @@ fn queued_changes_are_submitted_together_and_those_of_one_descriptor_one_by_one(
 
 /// The shared list: with state in the kernel each thread owes its own look; without, one thread looks for all.
 #[test]
-fn who_looks_at_an_update_of_several_threads_depends_on_where_the_interest_is() {
+fn an_update_of_several_threads_is_applied_by_each_or_by_one_for_all() {
     for (kernel_state, left) in [(true, 0b10), (false, 0)] {
         let capabilities = Capabilities { kernel_state, ..Capabilities::ALL };
         let context = context(capabilities, &Time::new());
@@ -555,7 +555,7 @@ fn who_looks_at_an_update_of_several_threads_depends_on_where_the_interest_is() 
 }
 
 #[test]
-fn a_task_a_signal_or_a_stop_is_work_and_nothing_else_is() {
+fn only_a_task_a_signal_or_a_stop_is_work() {
     let context = context(Capabilities::ALL, &Time::new());
     let signals = Arc::new(Signals::new(vec![(1, Box::new(|_: &Context| ()))]));
     let mut worker = Worker::new(&context, Scripted::default().poller(), Some(signals));
