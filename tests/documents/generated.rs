@@ -73,7 +73,7 @@ fn the_page_of_the_history_is_the_table_of_the_code() {
 fn the_page_of_the_behaviours_is_the_table_of_the_code() {
     for (family, about) in expectations::FAMILIES {
         let mut rows = format!("### {family}: {about}\n\n| id | what happens |\n|---|---|\n");
-        for (id, title) in expectations::ROWS.iter().filter(|(id, _)| id.starts_with(family)) {
+        for (id, title) in expectations::BEHAVIOURS.iter().filter(|(id, _)| id.starts_with(family)) {
             let _ = writeln!(rows, "| {id} | {title} |");
         }
         table("docs/behaviours.md", family, &rows);
