@@ -93,7 +93,7 @@ pub(super) fn wait(selector: &dyn Selector, arguments: WaitArguments) -> Waited 
             }
         }
         WaitArguments::Raw(argument) => match selector.wait_raw(argument) {
-            Ok(Ok(waited)) => Waited::Raw(waited.events, waited.time_left_is_told),
+            Ok(Ok(waited)) => Waited::Raw(waited.events, waited.timeout_updated),
             Ok(Err(errno)) => Waited::Failed(errno),
             Err(Unsupported(why)) => Waited::Unsupported(why),
         },
@@ -114,10 +114,10 @@ impl Waited {
             Self::Worked(_) => {
                 return Err(setup_error("this thread works: ask for what all of them have done"));
             }
-            Self::Raw(events, time_left_is_told) => {
+            Self::Raw(events, timeout_updated) => {
                 let answer = if events.is_empty() { "0".into() } else { poller.answers(events) };
                 answer
-                    + match time_left_is_told {
+                    + match timeout_updated {
                         None => "",
                         Some(true) => ", the time left is told",
                         Some(false) => ", the timeout is untouched",

@@ -1,4 +1,4 @@
-//! From text to a line. An error says where, what was expected, and what was probably meant.
+//! Parses scripts. An error has its column, the expected words, and a suggestion.
 
 use std::collections::BTreeSet;
 use std::str::FromStr;
@@ -13,20 +13,20 @@ use super::{
     Name, ReadExtent, Script, Size, SocketOption, UNITS, WaitArguments, Work,
 };
 
-/// What is wrong in a line, and where.
+/// A syntax error in a script.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ParseError {
-    /// The character, the first one is 1.
+    /// The column, in characters; the first one is 1.
     pub column: usize,
-    /// What was expected there, and what was found.
+    /// The expected words, and the word that the script has.
     pub message: String,
-    /// What would help.
+    /// A suggestion.
     pub help: Option<String>,
 }
 
 impl std::error::Error for ParseError {}
 
-/// The verbs that a clause can begin with.
+/// The words that can begin a clause, besides names.
 pub(super) const STARTING_WORDS: &[&str] = &[
     "watch",
     "add",
@@ -45,7 +45,7 @@ pub(super) const STARTING_WORDS: &[&str] = &[
     "the",
 ];
 
-/// The verbs that follow a descriptor's name.
+/// The verbs that can follow a name.
 pub(super) const ACTOR_VERBS: &[&str] = &[
     "is", "and", "binds", "listens", "connects", "reaches", "accepts", "opens", "sends", "fills", "reads",
     "drains", "receives", "shuts", "resets", "closes", "takes", "sets", "asks", "grows", "waits", "answers",
@@ -62,8 +62,7 @@ impl FromStr for Script {
         for part in text.split(',') {
             let clause = Words::of(part, column).clause(&mut names)?;
             if matches!(clause.action, Action::Times(_)) && !clauses.is_empty() {
-                let message =
-                    "arguments many times is said first: the rest of the line is repeated".to_owned();
+                let message = "'N times' must be the first clause: it repeats the rest".to_owned();
                 return Err(ParseError { column, message, help: None });
             }
             clauses.push(clause);
@@ -73,7 +72,7 @@ impl FromStr for Script {
     }
 }
 
-/// Which names the line has made so far.
+/// The names that the script has defined so far.
 #[derive(Default)]
 struct Names {
     descriptors: BTreeSet<Name>,
@@ -100,16 +99,16 @@ struct Word {
     column: usize,
 }
 
-/// The words of one clause, from the next one on.
+/// The words of one clause, with a position.
 struct Words {
     words: Vec<Word>,
     next: usize,
-    /// Where the clause ends.
+    /// The column at which the clause ends.
     end: usize,
 }
 
 impl Words {
-    /// A question mark is a word of its own.
+    /// Splits a clause at white space. A question mark is a separate word.
     fn of(part: &str, first_column: usize) -> Self {
         let mut words: Vec<Word> = Vec::new();
         let mut within = false;
@@ -139,16 +138,16 @@ impl Words {
 
     fn error<T>(&self, expected: &str, known: &[&str]) -> Result<T, ParseError> {
         let (column, found) = match self.words.get(self.next) {
-            Some(word) => (word.column, format!("'{}' was found", word.text)),
-            None => (self.end, "the clause ends".to_owned()),
+            Some(word) => (word.column, format!("'{}'", word.text)),
+            None => (self.end, "the end of the clause".to_owned()),
         };
         let help = self.peek().and_then(|typed| nearest(typed, known));
         let help = match (help, known) {
             (Some(near), _) => Some(format!("did you mean '{near}'?")),
             (None, []) => None,
-            (None, _) => Some(format!("known are {}", known.join(", "))),
+            (None, _) => Some(format!("known words: {}", known.join(", "))),
         };
-        Err(ParseError { column, message: format!("{expected} was expected, and {found}"), help })
+        Err(ParseError { column, message: format!("expected {expected}, found {found}"), help })
     }
 
     fn take(&mut self, expected: &str) -> Result<String, ParseError> {
@@ -162,23 +161,27 @@ impl Words {
         }
     }
 
-    /// Whether the next word is this one; then it is gone.
+    /// Skips the next word if it is this one, and returns whether it is.
     fn eat(&mut self, word: &str) -> bool {
-        let has = self.peek() == Some(word);
-        self.next += usize::from(has);
-        has
+        let is_next = self.peek() == Some(word);
+        self.next += usize::from(is_next);
+        is_next
     }
 
-    /// Whether the next two words are these; then they are gone.
-    fn begins(&mut self, two: [&str; 2]) -> bool {
+    /// Skips the next two words if they are these, and returns whether they are.
+    fn eat_both(&mut self, two: [&str; 2]) -> bool {
         let next = self.words.iter().skip(self.next).take(2);
-        let begins = next.map(|word| word.text.as_str()).eq(two);
-        self.next += if begins { 2 } else { 0 };
-        begins
+        let are_next = next.map(|word| word.text.as_str()).eq(two);
+        self.next += if are_next { 2 } else { 0 };
+        are_next
     }
 
     fn expect_word(&mut self, word: &'static str) -> Result<(), ParseError> {
         if self.eat(word) { Ok(()) } else { self.error(&format!("'{word}'"), &[word]) }
+    }
+
+    fn expect_words<const N: usize>(&mut self, words: [&'static str; N]) -> Result<(), ParseError> {
+        words.into_iter().try_for_each(|word| self.expect_word(word))
     }
 
     fn number(&mut self, of: &str) -> Result<usize, ParseError> {
@@ -191,14 +194,14 @@ impl Words {
         }
     }
 
-    /// A number, if there is one.
+    /// Parses a number, if the next word is one.
     fn maybe_number(&mut self) -> Option<usize> {
         let number = self.peek()?.parse().ok()?;
         self.next += 1;
         Some(number)
     }
 
-    /// One of these words, and what it means.
+    /// Parses one of these words and returns its value.
     fn one_of<T: Copy>(&mut self, expected: &str, words: &[(&'static str, T)]) -> Result<T, ParseError> {
         let found = self.peek().and_then(|typed| words.iter().find(|(word, _)| *word == typed));
         match found {
@@ -210,13 +213,13 @@ impl Words {
         }
     }
 
-    /// The name of a descriptor that the line has made.
+    /// Parses the name of a descriptor that the script has defined.
     fn known(&mut self, names: &Names) -> Result<Name, ParseError> {
         match self.peek() {
             Some(name) if names.has(name) => self.take("a descriptor"),
             _ => {
                 let known: Vec<_> = names.descriptors.iter().map(String::as_str).collect();
-                self.error("a descriptor that was made before", &known)
+                self.error("a descriptor that an earlier clause makes", &known)
             }
         }
     }
@@ -237,19 +240,10 @@ impl Words {
     }
 
     fn action(&mut self, names: &mut Names) -> Result<Action, ParseError> {
-        let change =
-            |kind| move |words: &mut Self, names: &Names| words.change(kind, names).map(Action::Change);
-        if self.eat("watch") {
-            return change(ChangeKind::Watch)(self, names);
-        }
-        if self.eat("add") {
-            return change(ChangeKind::Add)(self, names);
-        }
-        if self.eat("modify") {
-            return change(ChangeKind::Modify)(self, names);
-        }
-        if self.eat("remove") {
-            return change(ChangeKind::Remove)(self, names);
+        for kind in [ChangeKind::Watch, ChangeKind::Add, ChangeKind::Modify, ChangeKind::Remove] {
+            if self.eat(kind.verb()) {
+                return self.change(kind, names).map(Action::Change);
+            }
         }
         if self.eat("take") {
             return Ok(Action::Take(self.poller()?));
@@ -265,7 +259,7 @@ impl Words {
         }
         if self.eat("this") {
             self.expect_word("is")?;
-            return Ok(Action::Title(self.take("a name for what is observed")?));
+            return Ok(Action::Title(self.take("a name for the observations")?));
         }
         if self.eat("wake") {
             return Ok(Action::Wake { times: self.times_or_once()?, poller: self.poller()? });
@@ -273,92 +267,96 @@ impl Words {
         if self.eat("descriptors") {
             return self.limit().map(Action::Limit);
         }
-        // Descriptors may be called `a` and `the`.
-        if self.begins(["a", "child"]) {
-            if self.eat("waits") {
-                return match self.wait_arguments()? {
-                    WaitArguments::Timeout(timeout) => Ok(Action::ChildWaits(timeout)),
-                    _ => self.error("'at most'", &["at"]),
-                };
-            }
-            self.expect_word("is")?;
-            self.expect_word("forked")?;
-            return Ok(Action::Fork);
+        // `a` and `the` can also be names of descriptors.
+        if self.eat_both(["a", "child"]) {
+            return self.new_child();
         }
-        if self.begins(["a", "poller"]) {
-            self.expect_word("is")?;
-            self.expect_word("made")?;
+        if self.eat_both(["a", "poller"]) {
+            self.expect_words(["is", "made"])?;
             return Ok(Action::MakePoller);
         }
-        if self.begins(["the", "child"]) {
-            if self.eat("answers") {
-                return Ok(Action::ChildAnswers);
-            }
-            if self.eat("is") {
-                for word in ["stopped", "and", "continued"] {
-                    self.expect_word(word)?;
-                }
-                return Ok(Action::ChildIsStopped);
-            }
-            self.expect_word("ends")?;
-            return Ok(Action::ChildEnds);
+        if self.eat_both(["the", "child"]) {
+            return self.running_child();
         }
         if self.eat("close") {
             return Ok(Action::ClosePoller(self.poller()?));
         }
         if self.eat("threads") {
-            let acts = [("answer", false), ("share", true)];
-            return Ok(match self.one_of("what the threads do", &acts)? {
+            let verbs = [("answer", false), ("share", true)];
+            return Ok(match self.one_of("a verb for the threads", &verbs)? {
                 false => Action::ThreadsAnswer,
                 true => Action::ThreadsShare,
             });
         }
-        if let Some(count) = self.maybe_number() {
-            if self.eat("times") {
-                return Ok(Action::Times(count));
-            }
-            if self.eat("clients") {
-                self.expect_word("reach")?;
-                let listener = self.known(names)?;
-                let one_by_one = self.eat("one");
-                if one_by_one {
-                    self.expect_word("by")?;
-                    self.expect_word("one")?;
-                }
-                return Ok(Action::Clients { count, listener, one_by_one });
-            }
-            if self.eat("pairs") {
-                for word in ["are", "added", "and", "written"] {
-                    self.expect_word(word)?;
-                }
-                return Ok(Action::Pairs(count));
-            }
-            self.expect_word("threads")?;
-            let work = if self.eat("accept") {
-                self.expect_word("from")?;
-                Some(Work::Accept(self.known(names)?))
-            } else if self.eat("look") {
-                Some(Work::Look(self.times_or_once()?))
-            } else if self.eat("collect") {
-                Some(Work::Collect)
-            } else {
-                None
-            };
-            if let Some(work) = work {
-                return Ok(Action::WorkerPool {
-                    count,
-                    work,
-                    alone: self.eat("alone"),
-                    poller: self.poller()?,
-                });
-            }
-            self.expect_word("wait")?;
-            return Ok(Action::Waiters { count, alone: self.eat("alone"), poller: self.poller()? });
+        match self.maybe_number() {
+            Some(count) => self.counted(count, names),
+            None => self.actor_clause(names),
         }
-        self.actor_clause(names)
     }
 
-    /// `NAME does SOMETHING`.
+    /// `a child …`
+    fn new_child(&mut self) -> Result<Action, ParseError> {
+        if self.eat("waits") {
+            return match self.wait_arguments()? {
+                WaitArguments::Timeout(timeout) => Ok(Action::ChildWaits(timeout)),
+                _ => self.error("'at most'", &["at"]),
+            };
+        }
+        self.expect_words(["is", "forked"])?;
+        Ok(Action::Fork)
+    }
+
+    /// `the child …`
+    fn running_child(&mut self) -> Result<Action, ParseError> {
+        if self.eat("answers") {
+            return Ok(Action::ChildAnswers);
+        }
+        if self.eat("is") {
+            self.expect_words(["stopped", "and", "continued"])?;
+            return Ok(Action::ChildIsStopped);
+        }
+        self.expect_word("ends")?;
+        Ok(Action::ChildEnds)
+    }
+
+    /// `N times`, `N clients …`, `N pairs …`, `N threads …`
+    fn counted(&mut self, count: usize, names: &Names) -> Result<Action, ParseError> {
+        if self.eat("times") {
+            return Ok(Action::Times(count));
+        }
+        if self.eat("clients") {
+            self.expect_word("reach")?;
+            let listener = self.known(names)?;
+            let one_by_one = self.eat("one");
+            if one_by_one {
+                self.expect_words(["by", "one"])?;
+            }
+            return Ok(Action::Clients { count, listener, one_by_one });
+        }
+        if self.eat("pairs") {
+            self.expect_words(["are", "added", "and", "written"])?;
+            return Ok(Action::Pairs(count));
+        }
+        self.expect_word("threads")?;
+        let work = if self.eat("accept") {
+            self.expect_word("from")?;
+            Some(Work::Accept(self.known(names)?))
+        } else if self.eat("look") {
+            Some(Work::Look(self.times_or_once()?))
+        } else if self.eat("collect") {
+            Some(Work::Collect)
+        } else {
+            self.expect_word("wait")?;
+            None
+        };
+        let (alone, poller) = (self.eat("alone"), self.poller()?);
+        Ok(match work {
+            Some(work) => Action::WorkerPool { count, work, alone, poller },
+            None => Action::Waiters { count, alone, poller },
+        })
+    }
+
+    /// `NAME does SOMETHING`
     fn actor_clause(&mut self, names: &mut Names) -> Result<Action, ParseError> {
         let beginning = self.next;
         let name = self.take("a verb or the name of a descriptor")?;
@@ -388,20 +386,20 @@ impl Words {
             return Ok(Action::Make(name, kind));
         }
         let Some(verb) = self.peek() else {
-            // A single word is a mistyped order more often than a descriptor that does nothing.
+            // A single unknown word is rather a misspelt verb than a descriptor without one.
             if !names.has(&name) {
                 self.next = beginning;
-                return self.error("a verb or a descriptor with one", STARTING_WORDS);
+                return self.error("a verb, or a descriptor with one", STARTING_WORDS);
             }
-            return self.error("what it does", ACTOR_VERBS);
+            return self.error("a verb", ACTOR_VERBS);
         };
         if !ACTOR_VERBS.contains(&verb) {
-            let mistyped_start = nearest(&name, STARTING_WORDS).is_some() && !names.has(&name);
-            if mistyped_start {
+            let is_misspelt = nearest(&name, STARTING_WORDS).is_some() && !names.has(&name);
+            if is_misspelt {
                 self.next = beginning;
                 return self.error("a verb or the name of a descriptor", STARTING_WORDS);
             }
-            return self.error("what it does", ACTOR_VERBS);
+            return self.error("a verb", ACTOR_VERBS);
         }
         if verb == "waits" {
             self.next += 1;
@@ -540,7 +538,7 @@ impl Words {
             }
             _ => {
                 self.next -= 1;
-                return self.error("what it does", ACTOR_VERBS);
+                return self.error("a verb", ACTOR_VERBS);
             }
         })
     }
@@ -561,18 +559,18 @@ impl Words {
         self.error("'run out', 'end at' or 'are back'", &["run", "end", "are"])
     }
 
-    /// `12 times`, if it is said.
+    /// `12 times`; 1 if the clause has no number.
     fn times_or_once(&mut self) -> Result<usize, ParseError> {
         let Some(times) = self.maybe_number() else { return Ok(1) };
         self.expect_word("times")?;
         Ok(times)
     }
 
-    /// The arguments of a wait.
+    /// Parses the arguments of a wait.
     fn wait_arguments(&mut self) -> Result<WaitArguments, ParseError> {
         if self.eat("at") {
             self.expect_word("most")?;
-            let count: u64 = self.parse_number("a number of seconds or parts of them")?;
+            let count: u64 = self.parse_number("a time")?;
             let units = UNITS.map(|(nanoseconds, unit)| (unit, nanoseconds));
             let nanoseconds = u128::from(count) * self.one_of("a unit of time", &units)?;
             return match u64::try_from(nanoseconds) {
@@ -601,7 +599,7 @@ impl Words {
         Ok(WaitArguments::Raw(argument))
     }
 
-    /// A number of any sign.
+    /// Parses a number of any sign.
     fn parse_number<T: FromStr>(&mut self, of: &str) -> Result<T, ParseError> {
         match self.peek().and_then(|word| word.parse().ok()) {
             Some(number) => {
@@ -674,7 +672,7 @@ impl Words {
     }
 }
 
-/// The known word that is so close that it was probably meant.
+/// Returns the known word that is most similar to the typed one, if it is close enough to be a suggestion.
 fn nearest<'a>(typed: &str, known: &[&'a str]) -> Option<&'a str> {
     let tolerated = (typed.chars().count() / 3).max(1);
     let distance = |word: &&&str| damerau_levenshtein(typed, word);

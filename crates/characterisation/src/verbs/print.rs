@@ -1,4 +1,4 @@
-//! The canonical form of a line.
+//! Prints the canonical form of a script.
 
 use std::fmt::{self, Display, Formatter, Result};
 
@@ -88,7 +88,7 @@ impl Display for Action {
     }
 }
 
-/// ` in second`; nothing for the first poller.
+/// ` in second`; empty for the first poller.
 struct In<'a>(&'a str);
 
 impl Display for In<'_> {
@@ -97,7 +97,7 @@ impl Display for In<'_> {
     }
 }
 
-/// ` 12 times`; nothing for once.
+/// ` 12 times`; empty for once.
 struct Times(usize);
 
 impl Display for Times {
@@ -142,7 +142,7 @@ impl Display for WaitArguments {
 }
 
 fn word<T: PartialEq>(words: &[(&'static str, T)], value: &T) -> &'static str {
-    // The parser makes only what has a word.
+    // The parser makes only values that have a word.
     words.iter().find(|(_, known)| known == value).map_or("everything", |(word, _)| word)
 }
 
@@ -199,7 +199,7 @@ impl Display for Direction {
     }
 }
 
-/// ` twice` and the like; nothing for once.
+/// ` twice` or ` thrice`; empty for once.
 fn times(count: usize) -> &'static str {
     match count {
         2 => " twice",
