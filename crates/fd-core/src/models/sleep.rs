@@ -24,7 +24,8 @@ fn m9_post_and_iteration() {
         let (world, registration) = World::one(&[1], 0b01);
         let ran = Arc::new(AtomicUsize::new(0));
         let written = Arc::new(crate::words::sync::AtomicU32::new(0));
-        let worker = spawn(&world, &registration, |world, _| world.iterate(&world.context(thread(1, 0)), None));
+        let worker =
+            spawn(&world, &registration, |world, _| world.iterate(&world.context(thread(1, 0)), None));
         {
             let ran = ran.clone();
             written.store(1, Ordering::Relaxed);
