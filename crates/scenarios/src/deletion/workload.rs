@@ -1,4 +1,4 @@
-//! Everybody does everything to a few descriptors at the same time.
+//! A random workload: all threads call all operations on a few descriptors at the same time.
 
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -9,37 +9,40 @@ use fd_core::ids::ThreadId;
 use fd_core::{Context, FdCore, Handler, InsertOptions, OwnerId, ReadyGuard, RegistrationRef};
 use metadata::{Transport, Variant};
 
-use super::registration::{Registration, identity, unpoisoned};
+use super::registration::TrackedRegistration;
+use crate::descriptors::inode;
 use crate::harness::Harness;
+use crate::mutex::unpoisoned;
 use crate::needs;
 use crate::transport::{pair, read_all};
 
-/// What all threads together do.
+/// Steps of all threads together.
 pub(super) const STEPS: u64 = 50_000;
-/// Descriptors that live at one time.
+/// Descriptors that are registered at one time.
 const PLACES: usize = 12;
-/// Registrations that are not closed, or whose peers have not seen that yet, beyond those that live: at one time, as far
-/// as there are descriptors. The kernel tells peers when it finds the time; a select must find room for all.
+/// The largest number of ended registrations that are not closed, or whose peers have not seen the close: at
+/// one time, as far as descriptors are available. The kernel reports a close to the peer with a delay, and
+/// select must have room for all of them.
 const LINGERING: usize = 200;
-/// What a worker does before it goes round its loop.
-const STEPS_PER_TURN: u64 = 16;
+/// Steps of a worker in one iteration of its loop.
+const STEPS_PER_ITERATION: u64 = 16;
 
-pub(super) struct Storm {
+pub(super) struct Workload {
     core: Arc<FdCore>,
     threads: Vec<ThreadId>,
     transport: Transport,
     options: InsertOptions,
-    places: Vec<Mutex<Option<Arc<Registration>>>>,
-    registrations: Mutex<Vec<Arc<Registration>>>,
+    places: Vec<Mutex<Option<Arc<TrackedRegistration>>>>,
+    registrations: Mutex<Vec<Arc<TrackedRegistration>>>,
     steps: AtomicU64,
     lingering: usize,
     most_lingering: AtomicUsize,
-    wrong: Mutex<Vec<String>>,
+    violations: Mutex<Vec<String>>,
 }
 
-impl Storm {
+impl Workload {
     pub(super) fn new(harness: &Harness, params: Variant) -> Arc<Self> {
-        // Each has two ends, and each thread may be about to make one more.
+        // Each pair has two ends, and each thread may be about to make one more.
         let pairs = needs::room(params) / 2;
         let lingering = pairs.saturating_sub(PLACES + params.threads).min(LINGERING);
         Arc::new(Self {
@@ -53,43 +56,43 @@ impl Storm {
             registrations: Mutex::default(),
             steps: AtomicU64::new(0),
             most_lingering: AtomicUsize::new(0),
-            wrong: Mutex::default(),
+            violations: Mutex::default(),
         })
     }
 
-    pub(super) fn goes_on(&self) -> bool {
+    pub(super) fn is_active(&self) -> bool {
         self.steps.load(Ordering::Relaxed) < STEPS
     }
 
-    pub(super) fn registrations(&self) -> Vec<Arc<Registration>> {
+    pub(super) fn registrations(&self) -> Vec<Arc<TrackedRegistration>> {
         unpoisoned(&self.registrations).clone()
     }
 
-    /// How many registrations at the most had ended, and still had descriptors.
+    /// Returns the largest number of ended registrations with open descriptors.
     pub(super) fn most_lingering(&self) -> u64 {
         self.most_lingering.load(Ordering::Relaxed) as u64
     }
 
-    pub(super) fn wrong(&self) -> Vec<String> {
-        unpoisoned(&self.wrong).clone()
+    pub(super) fn violations(&self) -> Vec<String> {
+        unpoisoned(&self.violations).clone()
     }
 
-    fn note(&self, wrong: impl Into<String>) {
-        unpoisoned(&self.wrong).push(wrong.into());
+    fn note(&self, violation: impl Into<String>) {
+        unpoisoned(&self.violations).push(violation.into());
     }
 
-    /// A worker's part of the storm: a few steps, and then again in its next turn.
-    pub(super) fn turn(self: Arc<Self>, context: &Context, mut random: Rng) {
-        for _ in 0..STEPS_PER_TURN {
+    /// The steps of a worker in one iteration. They continue in its next iteration.
+    pub(super) fn iterate(self: Arc<Self>, context: &Context, mut random: Rng) {
+        for _ in 0..STEPS_PER_ITERATION {
             self.step(Some(context), &mut random);
         }
-        if self.goes_on() {
+        if self.is_active() {
             let core = Arc::clone(&self.core);
-            core.post(context.id(), move |context| self.turn(context, random));
+            core.post(context.id(), move |context| self.iterate(context, random));
         }
     }
 
-    /// Does something to some descriptor, whatever has become of it.
+    /// Calls a random operation on a random descriptor, in any state.
     pub(super) fn step(self: &Arc<Self>, context: Option<&Context>, random: &mut Rng) {
         self.steps.fetch_add(1, Ordering::Relaxed);
         let place = &self.places[random.usize(..PLACES)];
@@ -98,7 +101,8 @@ impl Storm {
         let fd =
             context.map_or_else(|| self.core.registration(handle), |context| context.registration(handle));
         let target = self.threads[random.usize(..self.threads.len())];
-        // Refusals are answers, too: the handle may be stale, the descriptor busy or somebody else's.
+        // Refusals are valid results: the handle may be stale, the descriptor busy or owned by another
+        // thread.
         match random.u32(..100) {
             0..25 => registration.write(),
             25..40 => drop(fd.want_recv()),
@@ -111,7 +115,8 @@ impl Storm {
             65..70 => drop(fd.migrate_on(target)),
             70..78 => {
                 if let Some(context) = context {
-                    let _ = context.enter(handle, |ready| self.look(&registration, ready, "while entered"));
+                    let _ =
+                        context.enter(handle, |ready| self.check_file(&registration, ready, "while entered"));
                 }
             }
             78..88 => registration.end(|_| fd.delete()),
@@ -121,9 +126,9 @@ impl Storm {
         }
     }
 
-    fn insert(self: &Arc<Self>, place: &Mutex<Option<Arc<Registration>>>, random: &mut Rng) {
+    fn insert(self: &Arc<Self>, place: &Mutex<Option<Arc<TrackedRegistration>>>, random: &mut Rng) {
         if !self.has_room() {
-            // Another step may close some: of this thread, too, which may be in a handler.
+            // Another step may close some: also one of this thread, which may be in a handler.
             return std::thread::yield_now();
         }
         let thread = self.threads[random.usize(..self.threads.len())];
@@ -133,26 +138,26 @@ impl Storm {
             Ok(ends) => ends,
             Err(error) => return self.note(format!("no descriptors: {error}")),
         };
-        let registration = Arc::new(Registration {
+        let registration = Arc::new(TrackedRegistration {
             handle: OnceLock::new(),
             owner: OnceLock::new(),
             shared,
-            file: identity(&ends.near),
+            file: inode(&ends.near),
             far: Mutex::new(Some(ends.far)),
             written: AtomicU64::new(0),
-            inside: AtomicUsize::new(0),
+            in_handler: AtomicUsize::new(0),
             ended: AtomicUsize::new(0),
             dropped: AtomicUsize::new(0),
             random: Mutex::new(random.fork()),
         });
         let handler: Arc<dyn Handler> =
-            Arc::new(Guest { registration: Arc::clone(&registration), storm: Arc::clone(self) });
+            Arc::new(WorkloadHandler { registration: Arc::clone(&registration), workload: Arc::clone(self) });
         registration.owner.get_or_init(|| OwnerId::of(&handler));
         match self.core.insert(ends.near, handler, thread.group(), mask, self.options) {
             Ok(handle) => {
                 registration.handle.get_or_init(|| handle);
                 unpoisoned(&self.registrations).push(Arc::clone(&registration));
-                // Another thread may have put one there meanwhile, which nothing else would end.
+                // Another thread may have put a registration here meanwhile. Only this call ends it.
                 let other = unpoisoned(place).replace(registration);
                 if let Some(other) = other {
                     other.end(|handle| self.core.registration(handle).delete());
@@ -162,36 +167,37 @@ impl Storm {
         }
     }
 
-    /// Closes the peers that have seen their end. Whether few enough are left.
+    /// Closes the peers that have seen their end. Returns whether few enough registrations linger.
     fn has_room(&self) -> bool {
-        let lingers =
-            |registration: &&Arc<Registration>| !registration.peer_saw_the_end() && registration.ended() > 0;
+        let lingers = |registration: &&Arc<TrackedRegistration>| {
+            !registration.peer_saw_the_end() && registration.ended() > 0
+        };
         let now = unpoisoned(&self.registrations).iter().filter(lingers).count();
         self.most_lingering.fetch_max(now, Ordering::Relaxed);
         now <= self.lingering
     }
 
-    /// Whoever uses a descriptor finds the file that was inserted (S5).
-    fn look(&self, registration: &Registration, fd: &impl AsFd, when: &str) {
-        if identity(fd) != registration.file {
-            self.note(format!("another file or none {when}: {:?}", registration.handle()));
+    /// Checks that a user of a descriptor finds the file that was inserted (S5).
+    fn check_file(&self, registration: &TrackedRegistration, fd: &impl AsFd, when: &str) {
+        if inode(fd) != registration.file {
+            self.note(format!("{:?} has another open file, or none, {when}", registration.handle()));
         }
     }
 }
 
-/// The handler.
-struct Guest {
-    registration: Arc<Registration>,
-    storm: Arc<Storm>,
+/// The handler of each registration.
+struct WorkloadHandler {
+    registration: Arc<TrackedRegistration>,
+    workload: Arc<Workload>,
 }
 
-impl Handler for Guest {
+impl Handler for WorkloadHandler {
     fn ready(&self, ready: &ReadyGuard<'_>) {
-        let (registration, storm) = (&self.registration, &self.storm);
-        if registration.inside.fetch_add(1, Ordering::SeqCst) > 0 && !registration.shared {
-            storm.note(format!("two threads in the handler: {:?}", registration.handle()));
+        let (registration, workload) = (&self.registration, &self.workload);
+        if registration.in_handler.fetch_add(1, Ordering::SeqCst) > 0 && !registration.shared {
+            workload.note(format!("two threads in the handler: {:?}", registration.handle()));
         }
-        storm.look(registration, ready, "when the handler begins");
+        workload.check_file(registration, ready, "when the handler begins");
         let fd: RegistrationRef<'_> = ready.registration();
         let ended = read_all(ready, &mut Vec::new()).unwrap_or(true);
         let _ = fd.stop_send().and_then(|()| if ended { fd.stop_recv() } else { fd.cant_recv() });
@@ -199,20 +205,20 @@ impl Handler for Guest {
         match random.u32(..10) {
             0..2 => registration.end(|_| fd.delete()),
             2 => registration.end(|_| fd.disown()),
-            3..6 if storm.goes_on() => storm.step(Some(ready.context()), &mut random),
+            3..6 if workload.is_active() => workload.step(Some(ready.context()), &mut random),
             _ => {}
         }
         std::thread::yield_now();
-        storm.look(registration, ready, "when the handler ends");
-        registration.inside.fetch_sub(1, Ordering::SeqCst);
+        workload.check_file(registration, ready, "when the handler ends");
+        registration.in_handler.fetch_sub(1, Ordering::SeqCst);
     }
 
     fn released(&self, fd: OwnedFd) {
-        self.storm.look(&self.registration, &fd, "when it comes back");
+        self.workload.check_file(&self.registration, &fd, "when it is returned");
     }
 }
 
-impl Drop for Guest {
+impl Drop for WorkloadHandler {
     fn drop(&mut self) {
         self.registration.dropped.fetch_add(1, Ordering::SeqCst);
     }
