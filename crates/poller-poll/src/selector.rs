@@ -167,7 +167,7 @@ impl Selector for PollSelector {
             other => return Err(Unsupported(format!("poll(2) has no such argument: {other:?}"))),
         };
         let events = |_| self.answered(tokens, &slots, usize::MAX);
-        Ok(waited.map(events).map(|events| RawWaited { events, time_left_is_told: None }))
+        Ok(waited.map(events).map(|events| RawWaited { events, timeout_updated: None }))
     }
 
     fn wake(&self) -> Result<(), Unsupported> {

@@ -165,8 +165,8 @@ impl Selector for SelectSelector {
         let before = timeout.map(|timeout| (timeout.tv_sec, timeout.tv_usec));
         let waited = self.ask(self.copy(), usize::MAX, |sets| sys::select_raw(sets, count, timeout.as_mut()));
         let after = timeout.map(|timeout| (timeout.tv_sec, timeout.tv_usec));
-        let time_left_is_told = timeout.map(|_| before != after);
-        Ok(waited.map(|events| RawWaited { events, time_left_is_told }))
+        let timeout_updated = timeout.map(|_| before != after);
+        Ok(waited.map(|events| RawWaited { events, timeout_updated }))
     }
 
     fn wake(&self) -> Result<(), Unsupported> {
@@ -312,7 +312,7 @@ mod tests {
         assert_eq!(events_of(waited(timeval(5, 0)).map(|waited| waited.events)), input([1]));
         #[cfg(target_os = "linux")]
         {
-            assert_eq!(waited(timeval(5, 0)).unwrap().time_left_is_told, Some(true));
+            assert_eq!(waited(timeval(5, 0)).unwrap().timeout_updated, Some(true));
             let beyond = waited(RawArgument::Count(5000)).map(|waited| waited.events);
             assert_eq!(events_of(beyond), input([1]));
         }

@@ -35,5 +35,5 @@ pub struct RawWaited {
     /// As those of a wait.
     pub events: Vec<Event>,
     /// Whether the call has written to the timeout, if it may.
-    pub time_left_is_told: Option<bool>,
+    pub timeout_updated: Option<bool>,
 }

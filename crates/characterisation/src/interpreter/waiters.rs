@@ -1,4 +1,4 @@
-//! Threads that sleep in a poller, and who of them is woken.
+//! Threads that wait in a poller, and the detection of those that are woken.
 
 use std::os::unix::thread::JoinHandleExt;
 use std::sync::Arc;
@@ -29,11 +29,11 @@ pub(super) struct Responder {
 
 impl Responder {
     pub(super) fn new(patience: Duration) -> Result<Self, Stopped> {
-        let (ask, asked) = channel::<()>();
-        let (answers, answer) = channel();
+        let (requests, incoming) = channel::<()>();
+        let (outgoing, replies) = channel();
         let responder = move || {
-            for () in asked {
-                if answers.send(()).is_err() {
+            for () in incoming {
+                if outgoing.send(()).is_err() {
                     return;
                 }
             }
@@ -43,45 +43,45 @@ impl Responder {
         Ok(Self { ask: Some(ask), answer, thread: Some(thread), patience })
     }
 
-    /// Wakes it, and is woken by it.
-    fn turn(&self) -> Result<(), Stopped> {
-        let asked = self.ask.as_ref().is_some_and(|ask| ask.send(()).is_ok());
-        let answered = asked && self.answer.recv_timeout(self.patience).is_ok();
-        if answered { Ok(()) } else { Err(setup_error("the thread that answers did not")) }
+    /// Wakes the responder and waits for its reply.
+    fn round_trip(&self) -> Result<(), Stopped> {
+        let sent = self.requests.as_ref().is_some_and(|requests| requests.send(()).is_ok());
+        let replied = sent && self.replies.recv_timeout(self.patience).is_ok();
+        if replied { Ok(()) } else { Err(setup_error("the responder thread did not reply")) }
     }
 }
 
 impl Drop for Responder {
     fn drop(&mut self) {
-        drop(self.ask.take());
+        drop(self.requests.take());
         if let Some(thread) = self.thread.take() {
-            // It ends when nobody can ask any more; it holds nothing that a panic of it could break.
+            // Without senders the thread ends. It holds no state that a panic could corrupt.
             let _ = thread.join();
         }
     }
 }
 
-/// What a thread's wait came to.
+/// The result of a thread's wait.
 pub(super) enum Waited {
-    /// It ended with these events.
-    Said(Vec<Event>),
-    /// It ended with none, before its time.
+    /// The wait returned these events.
+    Events(Vec<Event>),
+    /// The wait returned no event before its timeout.
     Early,
-    /// It ended with none when its time was over.
+    /// The wait returned no event after its timeout.
     TimedOut,
-    /// A wait with an argument as it is, and whether the time left was told.
+    /// The result of a wait with a raw argument, and whether the system call updated the timeout.
     Raw(Vec<Event>, Option<bool>),
     Failed(Errno),
     Unsupported(String),
-    /// It slept on, until the fence was put up.
+    /// The thread slept until the fence was raised.
     NotWoken,
-    /// It has worked, until the fence was put up or the work was done.
+    /// The thread worked until the fence was raised or the work was done.
     Worked(WorkDone),
 }
 
 pub(super) fn wait(selector: &dyn Selector, arguments: WaitArguments) -> Waited {
     match arguments {
-        WaitArguments::NoTimeout => selector.wait(ROOM, None).map_or_else(Waited::Failed, Waited::Said),
+        WaitArguments::NoTimeout => selector.wait(ROOM, None).map_or_else(Waited::Failed, Waited::Events),
         WaitArguments::Timeout(timeout) => {
             let begun = Instant::now();
             let waited = selector.wait(ROOM, Some(timeout));
@@ -89,7 +89,7 @@ pub(super) fn wait(selector: &dyn Selector, arguments: WaitArguments) -> Waited 
             match waited {
                 Ok(events) if events.is_empty() && over => Waited::TimedOut,
                 Ok(events) if events.is_empty() => Waited::Early,
-                answered => answered.map_or_else(Waited::Failed, Waited::Said),
+                answered => answered.map_or_else(Waited::Failed, Waited::Events),
             }
         }
         WaitArguments::Raw(argument) => match selector.wait_raw(argument) {
@@ -101,21 +101,21 @@ pub(super) fn wait(selector: &dyn Selector, arguments: WaitArguments) -> Waited 
 }
 
 impl Waited {
-    /// In the notation of the answers.
-    pub(super) fn written(&self, poller: &FencedPoller) -> Result<String, Stopped> {
+    /// Returns the result in the notation of the answers.
+    pub(super) fn describe(&self, poller: &FencedPoller) -> Result<String, Stopped> {
         Ok(match self {
             Self::NotWoken => "not woken".into(),
             Self::Failed(errno) => format!("{errno:?}"),
             Self::TimedOut => "timed out".into(),
             Self::Early => "early".into(),
             Self::Unsupported(why) => return Err(Stopped::Unsupported(why.clone())),
-            Self::Said(events) if events.is_empty() => "woken".into(),
-            Self::Said(events) => poller.answers(events),
+            Self::Events(events) if events.is_empty() => "woken".into(),
+            Self::Events(events) => poller.describe_all(events),
             Self::Worked(_) => {
-                return Err(setup_error("this thread works: ask for what all of them have done"));
+                return Err(setup_error("this thread works: use `threads answer`"));
             }
             Self::Raw(events, timeout_updated) => {
-                let answer = if events.is_empty() { "0".into() } else { poller.answers(events) };
+                let answer = if events.is_empty() { "0".into() } else { poller.describe_all(events) };
                 answer
                     + match timeout_updated {
                         None => "",
@@ -127,123 +127,123 @@ impl Waited {
     }
 }
 
-/// A thread that sleeps in a poller.
+/// A thread that waits in a poller.
 pub(super) struct Waiter {
     pub(super) poller: Arc<FencedPoller>,
     arguments: WaitArguments,
     state: ThreadState,
-    /// The program's that it asks.
+    /// The state of the adapter's process, if the poller lives in one.
     program: Option<ThreadState>,
-    answer: Receiver<Waited>,
-    said: Option<Waited>,
+    outcomes: Receiver<Waited>,
+    outcome: Option<Waited>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Waiter {
-    /// Begins to wait. [`settle`] says when it sleeps.
+    /// Starts a thread that waits. [`wait_until_idle`] returns when it sleeps.
     pub(super) fn new(poller: Arc<FencedPoller>, arguments: WaitArguments) -> Result<Self, Stopped> {
-        Self::working(poller, arguments, move |selector| wait(selector, arguments))
+        Self::with_work(poller, arguments, move |selector| wait(selector, arguments))
     }
 
-    /// Begins to work, which ends when the fence is up.
-    pub(super) fn working(
+    /// Starts a thread that works until the fence is raised.
+    pub(super) fn with_work(
         poller: Arc<FencedPoller>,
         arguments: WaitArguments,
         work: impl FnOnce(&dyn Selector) -> Waited + Send + 'static,
     ) -> Result<Self, Stopped> {
-        let (answers, answer) = channel();
+        let (results, outcomes) = channel();
         let (begins, begun) = channel();
         let selector: Arc<dyn Selector> = Arc::clone(&poller.selector);
         let sleep = move || {
             if begins.send(ThreadState::own()).is_ok() {
-                // Nobody to tell: the line is over.
-                let _ = answers.send(work(&*selector));
+                // The send fails if the script has ended.
+                let _ = results.send(work(&*selector));
             }
         };
-        let thread = std::thread::Builder::new().name("sleeper".into()).spawn(sleep);
+        let thread = std::thread::Builder::new().name("waiter".into()).spawn(sleep);
         let thread = thread.map_err(|error| call_failed("a thread", error))?;
         let state = begun.recv_timeout(poller.patience).map_err(|_| setup_error("a thread did not begin"))?;
         let program = poller.selector.process().map(|id| ThreadState::of_program(Pid::from_raw(id)));
-        Ok(Self { poller, arguments, state, program, answer, said: None, thread: Some(thread) })
+        Ok(Self { poller, arguments, state, program, outcomes, outcome: None, thread: Some(thread) })
     }
 
-    fn is_awake(&mut self) -> bool {
-        if self.said.is_none() {
-            self.said = match self.answer.try_recv() {
-                Ok(said) => Some(said),
+    fn has_ended(&mut self) -> bool {
+        if self.outcome.is_none() {
+            self.outcome = match self.outcomes.try_recv() {
+                Ok(outcome) => Some(outcome),
                 Err(TryRecvError::Empty) => None,
                 Err(TryRecvError::Disconnected) => Some(Waited::Failed(Errno::UnknownErrno)),
             };
         }
-        self.said.is_some()
+        self.outcome.is_some()
     }
 
-    /// For signals.
+    /// Returns the thread's id, for signals.
     pub(super) fn thread(&self) -> Option<Pthread> {
         // The standard library has a number for what some C libraries have a pointer for.
         #[allow(clippy::unnecessary_cast)]
         self.thread.as_ref().map(|thread| thread.as_pthread_t() as Pthread)
     }
 
-    /// Looks once: how many such looks in a row mean that it sleeps.
+    /// Takes one sample. Returns how many consecutive samples of this kind mean that the thread sleeps.
     fn samples_needed(&mut self) -> usize {
-        // The program first: what it answers then wakes the thread.
+        // Sample the program first: its answer wakes the thread.
         let program = self.program.as_mut().map_or(0, |program| program.sample().samples_needed());
         program.max(self.state.sample().samples_needed())
     }
 
-    /// What its wait said, or that it has not come to an end. The last time it is asked, the fence ends it: a sleep
-    /// that does not end then was none.
-    pub(super) fn said(
+    /// Returns the result of its wait, or that it still sleeps. With `ends`, the fence ends a wait that still sleeps;
+    /// a wait that the fence does not end is an error.
+    pub(super) fn answer(
         &mut self,
         responder: &Responder,
         ends: bool,
         reports_once: bool,
     ) -> Result<String, Stopped> {
         if let WaitArguments::Timeout(timeout) = self.arguments {
-            if !self.is_awake() {
-                let said = self.answer.recv_timeout(timeout.saturating_add(self.poller.patience));
-                self.said = Some(said.map_err(|_| setup_error("a wait did not end with its timeout"))?);
+            if !self.has_ended() {
+                let outcome = self.outcomes.recv_timeout(timeout.saturating_add(self.poller.patience));
+                self.outcome = Some(said.map_err(|_| setup_error("a wait did not end with its timeout"))?);
             }
         } else {
-            settle([&mut *self], responder)?;
+            wait_until_idle([&mut *self], responder)?;
         }
-        if ends && self.said.is_none() {
+        if ends && self.outcome.is_none() {
             self.poller.raise_fence()?;
             self.end(reports_once)?;
             self.poller.lower_fence()?;
         }
-        match &self.said {
+        match &self.outcome {
             None => Ok("not woken".into()),
-            Some(waited) => waited.written(&self.poller),
+            Some(waited) => waited.describe(&self.poller),
         }
     }
 
-    /// What it has done, once it has. Told once.
-    pub(super) fn done(&mut self) -> Option<WorkDone> {
-        match &mut self.said {
+    /// Takes the result of its work, if it has ended.
+    pub(super) fn take_work(&mut self) -> Option<WorkDone> {
+        match &mut self.outcome {
             Some(Waited::Worked(done)) => Some(std::mem::take(done)),
             _ => None,
         }
     }
 
-    /// Waits for its answer behind the fence. One that slept has not been woken, whatever the fence made it see; but an
-    /// edge that it tells of has come before.
+    /// Waits until the raised fence ends the wait. A thread that slept until then was not woken, whatever events the
+    /// fence made it see; but an edge beside the fence has preceded the fence.
     fn end(&mut self, reports_once: bool) -> Result<(), Stopped> {
-        // Not what has come meanwhile: the fence is up, and that may be its doing.
-        if self.said.is_some() {
+        // Use only a result that was received before the fence was raised: the fence can cause a later one.
+        if self.outcome.is_some() {
             return Ok(());
         }
-        let said = match self.answer.recv_timeout(self.poller.patience) {
+        let said = match self.outcomes.recv_timeout(self.poller.patience) {
             Ok(said) => said,
             Err(RecvTimeoutError::Timeout) => return Err(setup_error("a later event did not end a wait")),
             Err(RecvTimeoutError::Disconnected) => return Err(setup_error("a thread that waits has died")),
         };
-        self.said = Some(match said {
-            Waited::Said(events) if reports_once && !self.poller.is_only_fence(&events) => {
-                Waited::Said(events)
+        self.outcome = Some(match said {
+            Waited::Events(events) if reports_once && !self.poller.is_only_fence(&events) => {
+                Waited::Events(events)
             }
-            Waited::Said(_) | Waited::Raw(..) => Waited::NotWoken,
+            Waited::Events(_) | Waited::Raw(..) => Waited::NotWoken,
             other => other,
         });
         Ok(())
@@ -253,9 +253,9 @@ impl Waiter {
 impl Drop for Waiter {
     fn drop(&mut self) {
         let Some(thread) = self.thread.take() else { return };
-        if !self.is_awake() {
-            // A fence that cannot be put up, or ends nothing, leaves the thread asleep. It ends with the process.
-            if self.poller.raise_fence().is_err() || self.answer.recv_timeout(self.poller.patience).is_err() {
+        if !self.has_ended() {
+            // If the fence cannot be raised or does not end the wait, the thread sleeps until the process exits.
+            if self.poller.raise_fence().is_err() || self.outcomes.recv_timeout(self.poller.patience).is_err() {
                 return;
             }
             let _ = self.poller.lower_fence();
@@ -264,15 +264,15 @@ impl Drop for Waiter {
     }
 }
 
-/// Waits until somebody else than a sleeper sleeps.
-pub(super) fn falls_asleep(state: &mut ThreadState, responder: &Responder) -> Result<(), Stopped> {
+/// Waits until a thread that is not a [`Waiter`] sleeps.
+pub(super) fn wait_until_asleep(state: &mut ThreadState, responder: &Responder) -> Result<(), Stopped> {
     let begun = Instant::now();
     let mut in_a_row = 0;
     while begun.elapsed() < responder.patience {
-        responder.turn()?;
-        let look = state.sample();
-        in_a_row = if look == Sample::Busy { 0 } else { in_a_row + 1 };
-        if in_a_row >= look.samples_needed() {
+        responder.round_trip()?;
+        let sample = state.sample();
+        in_a_row = if sample == Sample::Busy { 0 } else { in_a_row + 1 };
+        if in_a_row >= sample.samples_needed() {
             return Ok(());
         }
     }
@@ -280,18 +280,18 @@ pub(super) fn falls_asleep(state: &mut ThreadState, responder: &Responder) -> Re
 }
 
 /// Waits until each of these sleeps, or has answered.
-pub(super) fn settle<'a>(
-    sleepers: impl IntoIterator<Item = &'a mut Waiter>,
+pub(super) fn wait_until_idle<'a>(
+    waiters: impl IntoIterator<Item = &'a mut Waiter>,
     responder: &Responder,
 ) -> Result<(), Stopped> {
-    let mut sleepers: Vec<_> = sleepers.into_iter().collect();
+    let mut waiters: Vec<_> = waiters.into_iter().collect();
     let begun = Instant::now();
     let mut in_a_row = 0;
     loop {
-        responder.turn()?;
-        let asleep = sleepers.iter_mut().filter_map(|sleeper| {
-            let asleep = !sleeper.is_awake();
-            asleep.then(|| sleeper.samples_needed())
+        responder.round_trip()?;
+        let asleep = waiters.iter_mut().filter_map(|waiter| {
+            let asleep = !waiter.has_ended();
+            asleep.then(|| waiter.samples_needed())
         });
         let enough = asleep.max().unwrap_or(0);
         in_a_row = if enough == Sample::Busy.samples_needed() { 0 } else { in_a_row + 1 };
@@ -308,36 +308,36 @@ pub(super) fn settle<'a>(
 }
 
 /// Waits until each of these sleeps or has answered, and then ends them all.
-pub(super) fn finish(
-    sleepers: &mut [Waiter],
+pub(super) fn end_all(
+    waiters: &mut [Waiter],
     responder: &Responder,
     reports_once: bool,
 ) -> Result<(), Stopped> {
-    settle(sleepers.iter_mut(), responder)?;
-    // Who shares a poller shares its fence.
+    wait_until_idle(waiters.iter_mut(), responder)?;
+    // Threads that share a poller share its fence.
     let mut pollers: Vec<Arc<FencedPoller>> = Vec::new();
-    for sleeper in &*sleepers {
-        if !pollers.iter().any(|known| Arc::ptr_eq(known, &sleeper.poller)) {
-            pollers.push(Arc::clone(&sleeper.poller));
+    for waiter in &*waiters {
+        if !pollers.iter().any(|known| Arc::ptr_eq(known, &waiter.poller)) {
+            pollers.push(Arc::clone(&waiter.poller));
         }
     }
     pollers.iter().try_for_each(|poller| poller.raise_fence())?;
-    sleepers.iter_mut().try_for_each(|sleeper| sleeper.end(reports_once))?;
+    waiters.iter_mut().try_for_each(|waiter| waiter.end(reports_once))?;
     pollers.iter().try_for_each(|poller| poller.lower_fence())
 }
 
-/// How many of these were woken: `wakes=1/8`. The last time that is asked, they are all ended.
-pub(super) fn woken(
-    sleepers: &mut [Waiter],
+/// Counts the threads that were woken: `wakes=1/8`. With `ends`, ends all of them.
+pub(super) fn count_woken(
+    waiters: &mut [Waiter],
     responder: &Responder,
     ends: bool,
     reports_once: bool,
 ) -> Result<String, Stopped> {
     match ends {
-        true => finish(sleepers, responder, reports_once)?,
-        false => settle(sleepers.iter_mut(), responder)?,
+        true => end_all(waiters, responder, reports_once)?,
+        false => wait_until_idle(waiters.iter_mut(), responder)?,
     }
     let slept =
-        sleepers.iter().filter(|sleeper| matches!(sleeper.said, None | Some(Waited::NotWoken))).count();
-    Ok(format!("wakes={}/{}", sleepers.len() - slept, sleepers.len()))
+        waiters.iter().filter(|waiter| matches!(waiter.outcome, None | Some(Waited::NotWoken))).count();
+    Ok(format!("wakes={}/{}", waiters.len() - slept, waiters.len()))
 }
