@@ -14,13 +14,8 @@ have npm || packages+=(nodejs npm)
 pkg-config --exists libevent_core libevent_pthreads 2>/dev/null || packages+=(libevent-dev pkg-config)
 python3 -c 'import ensurepip' 2>/dev/null || packages+=(python3 python3-venv)
 if [ ${#packages[@]} -gt 0 ]; then
-  if have apt-get && [ "$(id -u)" = 0 ]; then
-    export DEBIAN_FRONTEND=noninteractive
-    apt-get -qq update
-    apt-get -qq install -y --no-install-recommends "${packages[@]}"
-  else
-    echo "please install: ${packages[*]}"
-  fi
+  # A subshell: without them most steps still run.
+  (need_packages '' "${packages[@]}") || true
 fi
 
 # Unoptimised: it runs for seconds here, and is built in half the time. In a target folder of its own, made and removed.
