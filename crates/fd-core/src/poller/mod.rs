@@ -85,7 +85,7 @@ pub trait Backend: Send + Sync {
     /// transient error the backend tries again, a bounded number of times.
     ///
     /// If the number is closed afterwards, no other thread's wait may keep the open file: its peer would see
-    /// the end only after that wait. The backend wakes those threads.
+    /// the end only after that wait.
     fn forget(&self, fd: RawFd, group: GroupId, recv: ThreadMask, send: ThreadMask, reason: DeregisterReason);
 }
 
