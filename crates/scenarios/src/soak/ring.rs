@@ -45,7 +45,7 @@ ops! {
     Flap = "flaps",
     /// Waits until another thread posts the next batch.
     Park = "parks",
-    /// Lets the others run.
+    /// Lets other threads run.
     Yield = "yields",
     /// Handles a report.
     Report = "reports",
