@@ -1,10 +1,10 @@
-//! A line that is done many times, because the scheduler has a say in its answers.
+//! Repeats scripts whose answers depend on the scheduler.
 
 use super::run_once;
 use crate::verbs::Clause;
 use crate::{Setting, Stopped, Transcript};
 
-/// Performs the clauses so many times, each time with everything made anew. Each answer is how often which one came.
+/// Runs the clauses `times` times, each time with everything made anew. Each answer counts the answers of the rounds.
 pub(super) fn run(times: usize, clauses: &[Clause], setting: Setting) -> (Transcript, Result<(), Stopped>) {
     let mut all = Transcript::default();
     let mut rounds = Vec::new();

@@ -18,12 +18,12 @@ use super::{call_failed, setup_error};
 use crate::Stopped;
 use crate::verbs::WaitArguments;
 
-/// A thread that answers whenever it is asked to.
+/// A thread that replies to every request. A round trip to it lets the scheduler run other threads.
 pub(super) struct Responder {
-    ask: Option<Sender<()>>,
-    answer: Receiver<()>,
+    requests: Option<Sender<()>>,
+    replies: Receiver<()>,
     thread: Option<JoinHandle<()>>,
-    /// How long it is waited for its answer, and for those listener it sees fall asleep.
+    /// The longest wait for a reply, and for other threads to fall asleep.
     patience: Duration,
 }
 
@@ -40,7 +40,7 @@ impl Responder {
         };
         let thread = std::thread::Builder::new().name("responder".into()).spawn(responder);
         let thread = thread.map_err(|error| call_failed("a thread", error))?;
-        Ok(Self { ask: Some(ask), answer, thread: Some(thread), patience })
+        Ok(Self { requests: Some(requests), replies, thread: Some(thread), patience })
     }
 
     /// Wakes the responder and waits for its reply.
@@ -186,7 +186,7 @@ impl Waiter {
     }
 
     /// Takes one sample. Returns how many consecutive samples of this kind mean that the thread sleeps.
-    fn samples_needed(&mut self) -> usize {
+    fn take_sample(&mut self) -> usize {
         // Sample the program first: its answer wakes the thread.
         let program = self.program.as_mut().map_or(0, |program| program.sample().samples_needed());
         program.max(self.state.sample().samples_needed())
@@ -203,7 +203,7 @@ impl Waiter {
         if let WaitArguments::Timeout(timeout) = self.arguments {
             if !self.has_ended() {
                 let outcome = self.outcomes.recv_timeout(timeout.saturating_add(self.poller.patience));
-                self.outcome = Some(said.map_err(|_| setup_error("a wait did not end with its timeout"))?);
+                self.outcome = Some(outcome.map_err(|_| setup_error("a wait did not end with its timeout"))?);
             }
         } else {
             wait_until_idle([&mut *self], responder)?;
@@ -234,12 +234,12 @@ impl Waiter {
         if self.outcome.is_some() {
             return Ok(());
         }
-        let said = match self.outcomes.recv_timeout(self.poller.patience) {
-            Ok(said) => said,
+        let outcome = match self.outcomes.recv_timeout(self.poller.patience) {
+            Ok(outcome) => outcome,
             Err(RecvTimeoutError::Timeout) => return Err(setup_error("a later event did not end a wait")),
             Err(RecvTimeoutError::Disconnected) => return Err(setup_error("a thread that waits has died")),
         };
-        self.outcome = Some(match said {
+        self.outcome = Some(match outcome {
             Waited::Events(events) if reports_once && !self.poller.is_only_fence(&events) => {
                 Waited::Events(events)
             }
@@ -255,7 +255,8 @@ impl Drop for Waiter {
         let Some(thread) = self.thread.take() else { return };
         if !self.has_ended() {
             // If the fence cannot be raised or does not end the wait, the thread sleeps until the process exits.
-            if self.poller.raise_fence().is_err() || self.outcomes.recv_timeout(self.poller.patience).is_err() {
+            if self.poller.raise_fence().is_err() || self.outcomes.recv_timeout(self.poller.patience).is_err()
+            {
                 return;
             }
             let _ = self.poller.lower_fence();
@@ -279,7 +280,7 @@ pub(super) fn wait_until_asleep(state: &mut ThreadState, responder: &Responder) 
     Err(setup_error(format!("the child does not fall asleep within {:?}", responder.patience)))
 }
 
-/// Waits until each of these sleeps, or has answered.
+/// Waits until each of these threads sleeps or has ended its wait.
 pub(super) fn wait_until_idle<'a>(
     waiters: impl IntoIterator<Item = &'a mut Waiter>,
     responder: &Responder,
@@ -291,11 +292,11 @@ pub(super) fn wait_until_idle<'a>(
         responder.round_trip()?;
         let asleep = waiters.iter_mut().filter_map(|waiter| {
             let asleep = !waiter.has_ended();
-            asleep.then(|| waiter.samples_needed())
+            asleep.then(|| waiter.take_sample())
         });
-        let enough = asleep.max().unwrap_or(0);
-        in_a_row = if enough == Sample::Busy.samples_needed() { 0 } else { in_a_row + 1 };
-        if in_a_row >= enough {
+        let needed = asleep.max().unwrap_or(0);
+        in_a_row = if needed == Sample::Busy.samples_needed() { 0 } else { in_a_row + 1 };
+        if in_a_row >= needed {
             return Ok(());
         }
         if begun.elapsed() > responder.patience {
@@ -307,7 +308,7 @@ pub(super) fn wait_until_idle<'a>(
     }
 }
 
-/// Waits until each of these sleeps or has answered, and then ends them all.
+/// Waits until each of these threads sleeps or has ended its wait, and then ends all waits with the fence.
 pub(super) fn end_all(
     waiters: &mut [Waiter],
     responder: &Responder,

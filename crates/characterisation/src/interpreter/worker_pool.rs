@@ -1,4 +1,4 @@
-//! Threads that share some work, and what came of it.
+//! Threads that share some work, and the result of the work.
 
 use std::os::fd::{BorrowedFd, OwnedFd, RawFd};
 use std::sync::Arc;
@@ -15,13 +15,13 @@ use super::{Interpreter, call_failed, descriptors, settle, setup_error};
 use crate::Stopped;
 use crate::verbs::{Name, WaitArguments, Work};
 
-/// What one thread has done.
+/// The work that one thread has done.
 #[derive(Default)]
 pub(super) struct WorkDone {
     accepted: usize,
-    /// Answers of accept(2) that are neither a connection nor `EAGAIN`, and of a modification.
+    /// Errors of accept(2) other than `EAGAIN`, and failed modifications.
     errors: usize,
-    /// Waits that said nothing of what was ready all the time.
+    /// Waits that returned no event although the descriptor was ready all the time.
     missed: usize,
     collected: Vec<Token>,
 }
@@ -38,13 +38,13 @@ pub(super) struct WorkerPool {
 }
 
 impl WorkerPool {
-    /// Whether there are threads at work.
+    /// Returns whether threads are working.
     pub(super) fn is_at_work(&self) -> bool {
         !self.threads.is_empty()
     }
 }
 
-/// Waits and does what there is to do, until the fence is up.
+/// Waits and handles events until the fence is reported.
 fn until_the_fence(selector: &dyn Selector, mut work: impl FnMut(&Event)) -> Result<(), Errno> {
     loop {
         let events = selector.wait(ROOM, None)?;
@@ -60,7 +60,7 @@ fn ended(result: Result<(), Errno>, done: WorkDone) -> Waited {
 }
 
 fn accept(selector: &dyn Selector, listener: RawFd, mode: Mode) -> Waited {
-    // SAFETY: the line's listener outlives the line's threads.
+    // SAFETY: the script's listener outlives the script's threads.
     let borrowed = unsafe { BorrowedFd::borrow_raw(listener) };
     let mut done = WorkDone::default();
     let result = until_the_fence(selector, |event| {
@@ -124,7 +124,7 @@ impl Interpreter {
         for _ in 0..count {
             let own = if alone { Arc::new(poller.duplicate(self.setting)?) } else { Arc::clone(&poller) };
             let task = work.clone();
-            let thread = Waiter::working(own, WaitArguments::NoTimeout, move |selector| match task {
+            let thread = Waiter::with_work(own, WaitArguments::NoTimeout, move |selector| match task {
                 Work::Accept(_) => accept(selector, listener, mode),
                 Work::Look(times) => look(selector, times),
                 Work::Collect => collect(selector),
@@ -161,7 +161,7 @@ impl Interpreter {
             if one_by_one {
                 self.settle.round_trip()?;
                 let responder = self.responder()?;
-                waiters::settle(&mut self.worker_pool.threads, &responder)?;
+                waiters::wait_until_idle(&mut self.worker_pool.threads, &responder)?;
             }
         }
         self.settle.round_trip()?;
@@ -189,25 +189,25 @@ impl Interpreter {
         Ok("ok".into())
     }
 
-    /// What each thread has done, once all have come to an end.
+    /// Ends all threads, and returns the work of each.
     fn finish_workers(&mut self) -> Result<Vec<WorkDone>, Stopped> {
         let reports_once = self.reports_once();
         let mut threads = std::mem::take(&mut self.worker_pool.threads);
-        waiters::finish(&mut threads, &*self.responder()?, reports_once)?;
+        waiters::end_all(&mut threads, &*self.responder()?, reports_once)?;
         let done = threads
             .iter_mut()
-            .map(|thread| thread.done().ok_or_else(|| setup_error("a thread has not worked to its end")));
+            .map(|thread| thread.take_work().ok_or_else(|| setup_error("a thread did not finish its work")));
         done.collect()
     }
 
-    /// How the work was shared.
+    /// Ends the work. Returns how many threads have taken part.
     pub(super) fn sharing_summary(&mut self) -> Result<String, Stopped> {
         let done = self.finish_workers()?;
         let busy = done.iter().filter(|done| done.accepted > 0).count();
         Ok(format!("served by {busy} of {}", done.len()))
     }
 
-    /// What came of the work.
+    /// Ends the work. Returns its result.
     pub(super) fn work_summary(&mut self) -> Result<String, Stopped> {
         let mut all = WorkDone::default();
         for done in self.finish_workers()? {
