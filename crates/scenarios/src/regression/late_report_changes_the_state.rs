@@ -1,5 +1,5 @@
-//! A report that loses to a takeover must not touch what the new owner has prepared. HAProxy's entered its event into
-//! the state before it was sure of its right to (bug 53).
+//! A report that loses against a takeover must not change the state that the new owner has set. HAProxy
+//! entered the event into the state before it checked whether the thread still owned the descriptor (bug 53).
 
 use std::sync::Arc;
 
@@ -7,14 +7,15 @@ use fd_core::state::{POLL_IN, READY_R};
 use metadata::{Axes, Layer, Transport};
 
 use super::{about, two_of_a_group};
-use crate::catalogue::Scenario;
+use crate::failure::Failure;
 use crate::harness::Harness;
 use crate::migration::Endpoint;
-use crate::test_context::{Failure, TestContext};
+use crate::scenario::Scenario;
+use crate::test_context::TestContext;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/late-report-changes-the-state",
-    title: "A report that loses to a takeover leaves the state as the new owner has made it",
+    title: "A report that loses against a takeover does not change the new owner's state",
     layer: Layer::Contract,
     clauses: &["S2", "S3", "bug 53"],
     axes: Axes { transports: &[Transport::Unix], ..Axes::PLAIN },
@@ -28,7 +29,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
         let mut subject = Endpoint::start(test, &mut harness, old)?;
         let handle = subject.handle;
         let core = Arc::clone(harness.core());
-        // While the report is running already, the takeover waits for nothing: it is refused, and the drawing is another.
+        // If the report is already running, the takeover does not wait for it but is refused.
         let (answer, ready) = match window {
             "ReportBeforeRunning" => ("Ok(())", 0),
             _ => ("Err(Busy)", READY_R | POLL_IN),
@@ -37,18 +38,18 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
         about(&subject, format!("taken at {window}"), "S3, bug 53")
             .worker("old", old)
             .worker("new", new)
-            .we("writes", || {
+            .main_action("writes", || {
                 subject.recorder.leave_unread(true);
                 subject.write(b"x")
             })
-            .does("drained", move |participant| participant.registration(handle).cant_recv())
-            .we("ready", || bits().map_err(|stale| Failure::Wrong(stale.to_string())))
-            .play(
+            .action("drained", move |participant| participant.registration(handle).cant_recv())
+            .main_action("ready", || bits().map_err(|stale| Failure::Wrong(stale.to_string())))
+            .run(
                 test,
                 &mut harness,
                 &format!(
                     "
-                    us              | old         | new
+                    main            | old         | new
                     writes          |             |
                                     | at {window} |
                                     |             | takes = {answer}
