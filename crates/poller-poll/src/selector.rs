@@ -108,7 +108,7 @@ impl Selector for PollSelector {
         if mode == Mode::Level { VIEWS } else { &[] }
     }
 
-    fn nothing(&self) -> Answer {
+    fn no_event(&self) -> Answer {
         Answer(vec![record(0)])
     }
 
@@ -374,6 +374,6 @@ mod tests {
         for (revents, written) in answers {
             assert_eq!(record(revents).to_string(), written, "{revents:#x}");
         }
-        assert_eq!(PollSelector::new().unwrap().nothing().to_string(), "-");
+        assert_eq!(PollSelector::new().unwrap().no_event().to_string(), "-");
     }
 }

@@ -122,7 +122,7 @@ impl Selector for SelectSelector {
         if mode == Mode::Level { VIEWS } else { &[] }
     }
 
-    fn nothing(&self) -> Answer {
+    fn no_event(&self) -> Answer {
         Answer(vec![Record::Sets { read: false, write: false, except: false }])
     }
 
@@ -348,6 +348,6 @@ mod tests {
         }
         let half = Interest { peer_shut: true, ..Interest::NONE };
         assert!(matches!(selector.modify(fd, 1, half, Mode::Level), Changed::Unsupported(_)));
-        assert_eq!(selector.nothing().to_string(), "---");
+        assert_eq!(selector.no_event().to_string(), "---");
     }
 }
