@@ -10,12 +10,12 @@ use fd_core::ids::ThreadId;
 use metadata::{Axes, Layer};
 
 use super::monitor::{HandlerMonitor, delete_on};
-use crate::scenario::Scenario;
 use crate::checkpoints::Checkpoints;
 use crate::descriptors;
-use crate::harness::Harness;
 use crate::failure::Failure;
+use crate::harness::Harness;
 use crate::patience::patience;
+use crate::scenario::Scenario;
 use crate::test_context::TestContext;
 use crate::transport::{at_number, pair};
 
@@ -49,7 +49,7 @@ fn held_in_batch(test: &mut TestContext, harness: &mut Harness, thread: ThreadId
     let handle = harness.insert(ends.near, old.recording(), thread)?;
     harness.core().registration(handle).want_recv().map_err(Failure::set_up)?;
     harness.fence(thread)?;
-    // Ready before the wait begins, so that the first batch has it.
+    // The data arrives before the wait begins, so the first batch contains the event.
     let iteration = harness.hold(thread)?;
     let before = harness.activity(thread);
     ends.far.write_all(b"old").map_err(Failure::set_up)?;

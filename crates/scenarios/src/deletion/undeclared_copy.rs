@@ -39,7 +39,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
 enum Deleter {
     /// A thread outside the runtime.
     Outsider,
-    /// One of the threads that poll it.
+    /// One of the polling threads.
     PollingThread,
 }
 

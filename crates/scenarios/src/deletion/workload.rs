@@ -50,7 +50,7 @@ impl Workload {
             core: Arc::clone(harness.core()),
             threads: harness.threads(),
             transport: params.transport,
-            // No TIME_WAIT is left behind.
+            // Avoids connections in TIME_WAIT.
             options: InsertOptions { reset_on_close: true, ..harness.options() },
             places: (0..PLACES).map(|_| Mutex::new(None)).collect(),
             registrations: Mutex::default(),

@@ -102,7 +102,7 @@ impl Handler for Server {
                     });
                 }
             }
-            // Ends the runtime, which the scenario then reports.
+            // The panic ends the runtime, which the scenario then reports.
             Err(error) => panic!("accepting: {error}"),
         }
     }

@@ -28,7 +28,7 @@ struct Hold {
     exempt: Option<ThreadId>,
 }
 
-/// What one thread did.
+/// The counts of one thread.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Tally {
     /// Calls of the handler.
@@ -99,7 +99,7 @@ impl Acceptor {
         unpoisoned(&self.tallies).clone()
     }
 
-    /// What one thread did.
+    /// Returns the counts of one thread.
     pub(super) fn tally(&self, thread: ThreadId) -> Tally {
         self.tallies().get(&thread).copied().unwrap_or_default()
     }

@@ -8,7 +8,7 @@ use crate::failure::Failure;
 use crate::patience::patience;
 use crate::transport::{Address, FarEnd};
 
-/// How a call ended.
+/// The result of a client's call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Answer {
     /// The server sent this number as its greeting.

@@ -1,6 +1,6 @@
 //! Two threads outside the mask start a listener at once, and one of them stops it in between.
 //!
-//! HAProxy's shortcut "every allpending thread has a pending update already" also skipped the wake-up. One
+//! HAProxy's shortcut "every allowed thread has a pending update already" also skipped the wake-up. One
 //! thread publishes its update and is preempted. The other stops the listener, so that the first decides that
 //! no wake-up is needed. The other then starts it again, finds the update published, and does not wake a
 //! thread either: the listener is active and listed, and all threads sleep (suspect 19). In HAProxy the

@@ -18,7 +18,7 @@ use crate::test_context::TestContext;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "shared-listener/wake-distribution",
-    title: "How many threads wake for a connection on a shared listener, and which of them accept",
+    title: "A connection on a shared listener wakes at least one sharing thread, and exactly one thread accepts it",
     layer: Layer::Characterisation,
     clauses: &["S3", "S18", "epoll_ctl(2) EPOLLEXCLUSIVE"],
     axes: Axes { transports: &[Transport::Tcp, Transport::Unix], threads: &[1, 2, 4, 8], ..Axes::PLAIN },
