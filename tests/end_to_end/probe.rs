@@ -38,7 +38,7 @@ fn a_row_or_a_scenario_stands_for_its_line() {
         probe(&[name, "--backend", "poll"]).expect(
             0,
             &[
-                "V06 readiness/peer-shut-write: What is reported",
+                "V06 readiness/peer-shut-write: What does a poller report",
                 "peer shuts write, look at own",
                 "\ntcp, level\n",
             ],
@@ -51,7 +51,7 @@ fn a_row_or_a_scenario_stands_for_its_line() {
 #[test]
 fn a_mistake_in_a_line_is_shown_where_it_is() {
     let shown = probe(&["own and peer are connected, wach own"]);
-    shown.expect(2, &["error: column 29: ", "'wach' was found", "help: did you mean 'watch'?"]);
+    shown.expect(2, &["error: column 29: ", "found 'wach'", "help: did you mean 'watch'?"]);
     let lines: Vec<_> = shown.stderr.lines().collect();
     assert_eq!(lines[1], "  own and peer are connected, wach own");
     assert_eq!(lines[2].find('^'), lines[1].find("wach"), "{}", shown.stderr);

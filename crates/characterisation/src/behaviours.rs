@@ -1,4 +1,5 @@
-//! The catalogue: one entry per scenario.
+//! The scenarios of the characterisation layer, one file per family of behaviours, and the behaviours without
+//! one.
 
 mod edges;
 mod files;
@@ -18,12 +19,12 @@ use crate::Scenario;
 
 pub use omissions::Omission;
 
-/// Every row that is a scenario, family by family, in the order of the catalogue.
+/// Returns all scenarios, family by family, in the order of the catalogue.
 pub fn scenarios() -> impl Iterator<Item = &'static Scenario> {
     FAMILIES.iter().flat_map(|family| family.iter())
 }
 
-/// The row that is this scenario.
+/// Returns the scenario with this id.
 pub fn find(id: &str) -> Option<&'static Scenario> {
     scenarios().find(|scenario| scenario.id == id)
 }
@@ -41,19 +42,19 @@ const FAMILIES: &[&[Scenario]] = &[
     limits::SCENARIOS,
 ];
 
-/// Everything that is no scenario, with the reason.
+/// Returns the behaviours and published answers that no script asks for, with the reasons.
 pub fn omissions() -> &'static [Omission] {
     omissions::OMISSIONS
 }
 
-/// Level and edge: what is there, and what is new.
+/// Level and edge mode.
 const BOTH: &[Mode] = &[Mode::Level, Mode::Edge];
 
-/// What is there.
+/// Level mode.
 const LEVEL: &[Mode] = &[Mode::Level];
 
-/// Once, until it is modified.
+/// The modes that disable a registration after one event.
 const ONCE: &[Mode] = &[Mode::OneShot, Mode::Dispatch];
 
-/// What is new.
+/// Edge mode.
 const EDGE: &[Mode] = &[Mode::Edge];

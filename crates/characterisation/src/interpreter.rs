@@ -40,7 +40,8 @@ fn setup_error(why: impl Into<String>) -> Stopped {
     Stopped::SetUp(why.into())
 }
 
-/// Returns the reason after a failed call of the set-up. If the system lacks a resource, the script is unsupported.
+/// Returns the reason after a failed call of the set-up. If the system lacks a resource, the script is
+/// unsupported.
 fn call_failed(call: impl Display, error: impl Into<io::Error>) -> Stopped {
     let error = error.into();
     let errno = error.raw_os_error().map(Errno::from_raw);
@@ -135,8 +136,8 @@ struct Interpreter {
 
 /// The first number of a script's descriptors, if the limit allows as many more.
 ///
-/// Pollers and fences are opened and closed while a script runs, and get the lowest free number. They must not get the
-/// number of a descriptor that the script has closed and still asks about.
+/// Pollers and fences are opened and closed while a script runs, and get the lowest free number. They must
+/// not get the number of a descriptor that the script has closed and still asks about.
 const NUMBERS: RawFd = 100;
 
 /// Runs a parsed script.
@@ -234,7 +235,8 @@ impl Interpreter {
         rest: &[Clause],
         observed: &mut Vec<Observation>,
     ) -> Result<String, Stopped> {
-        // The parser accepts only names that an earlier clause makes; a question can fail to make its descriptor.
+        // The parser accepts only names that an earlier clause makes; a question can fail to make its
+        // descriptor.
         if let Some(missing) = clause.action.needs().filter(|name| !self.actors.contains_key(*name)) {
             return Ok(format!("{LEFT_OUT}there is no '{missing}'"));
         }
@@ -352,7 +354,8 @@ impl Interpreter {
         let mut answers = Vec::new();
         for _ in 0..times {
             let events = match room {
-                // With room 0, `wait` may drop the events itself or skip the system call: pass the raw argument.
+                // With room 0, `wait` may drop the events itself or skip the system call: pass the raw
+                // argument.
                 Some(0) => {
                     let waited = poller.selector.wait_raw(RawArgument::Room(0));
                     let waited = waited.map_err(|Unsupported(why)| Stopped::Unsupported(why))?;

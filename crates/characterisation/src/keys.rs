@@ -100,8 +100,9 @@ impl Naming {
         self.key(poller, Some(mode.published()))
     }
 
-    /// Returns the key of a change's answer. poll and select have no registrations: their answer comes from this
-    /// program's own list, and is no fact about the system. The answer of a queue is a fact about epoll or kqueue only.
+    /// Returns the key of a change's answer. poll and select have no registrations: their answer comes from
+    /// this program's own list, and is no fact about the system. The answer of a queue is a fact about epoll
+    /// or kqueue only.
     pub(crate) fn change(&self, poller: &str, change: &Change) -> Option<Key> {
         let registers = match self.queues.contains(&change.poller) {
             true => matches!(poller, "epoll" | "kqueue"),

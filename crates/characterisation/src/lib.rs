@@ -1,9 +1,9 @@
 //! Scripts that ask raw pollers about the behaviours of the catalogue.
 //!
-//! A script is one line of verbs: `own and peer are connected, watch own, peer shuts write, look at own`. People read
-//! this line, the interpreter runs it, and `pollmatrix probe` repeats it: there is no second description. A script runs
-//! over one transport, in one mode, with one poller. It makes observations; each has the key under which
-//! `expectations/` stores the expected answer.
+//! A script is one line of verbs: `own and peer are connected, watch own, peer shuts write, look at own`.
+//! People read this line, the interpreter runs it, and `pollmatrix probe` repeats it: there is no second
+//! description. A script runs over one transport, in one mode, with one poller. It makes observations; each
+//! has the key under which `expectations/` stores the expected answer.
 
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "a test that gets no thread may panic"))]
 
@@ -30,8 +30,8 @@ pub struct Scenario {
     pub id: &'static str,
     /// The question, as a sentence that ends with a question mark.
     pub question: &'static str,
-    /// The script. It may use verbs that only some transports support; on the others the scenario is unsupported, with
-    /// the reason.
+    /// The script. It may use verbs that only some transports support; on the others the scenario is
+    /// unsupported, with the reason.
     pub script: &'static str,
     /// The transports over which it runs.
     pub transports: &'static [Transport],
@@ -62,8 +62,8 @@ pub struct Setting {
     pub queue: Option<MakeSelector>,
     /// The seed of random orders.
     pub seed: u64,
-    /// The longest wait for an event that must come: [`PATIENCE`], and longer on a slow machine. The time that a wait
-    /// takes has no influence on the answers.
+    /// The longest wait for an event that must come: [`PATIENCE`], and longer on a slow machine. The time
+    /// that a wait takes has no influence on the answers.
     pub patience: Duration,
 }
 
@@ -102,12 +102,13 @@ pub struct Transcript {
     pub trace: Vec<String>,
 }
 
-/// Begins the trace entry of a clause that was skipped because an earlier question did not make its descriptor.
+/// Begins the trace entry of a clause that was skipped because an earlier question did not make its
+/// descriptor.
 pub(crate) const LEFT_OUT: &str = "left out: ";
 
 impl Transcript {
-    /// Returns whether clauses were skipped because an earlier question did not make their descriptor. In this case the
-    /// transcript does not have every answer that the script asks for.
+    /// Returns whether clauses were skipped because an earlier question did not make their descriptor. In
+    /// this case the transcript does not have every answer that the script asks for.
     pub fn is_partial(&self) -> bool {
         let beginning = format!("-> {LEFT_OUT}");
         self.trace.iter().any(|line| line.contains(&beginning))

@@ -2,9 +2,9 @@
 //!
 //! `own and peer are connected, watch own, peer sends 3, look at own as 3-bytes, own reads 1?`
 //!
-//! A clause is a fact to bring about. It must succeed; otherwise the state is not the intended one. With a question mark
-//! a clause is a question: it accepts any answer and records it. `look at` and `wait` are questions without a mark.
-//! docs/verbs.md describes the whole language.
+//! A clause is a fact to bring about. It must succeed; otherwise the state is not the intended one. With a
+//! question mark a clause is a question: it accepts any answer and records it. `look at` and `wait` are
+//! questions without a mark. docs/verbs.md describes the whole language.
 
 mod parse;
 mod print;
@@ -43,7 +43,8 @@ pub struct Clause {
     pub is_question: bool,
     /// The state that begins with this clause: the word after `as`.
     pub state: Option<String>,
-    /// `in a child`: a forked child runs the clause and exits. It has a copy of everything that the script has made.
+    /// `in a child`: a forked child runs the clause and exits. It has a copy of everything that the script
+    /// has made.
     pub in_child: bool,
 }
 
@@ -56,7 +57,8 @@ pub enum Action {
     Title(String),
     /// `NAME is KIND`: makes a descriptor.
     Make(Name, DescriptorKind),
-    /// `A and B are connected`. Of a pipe or FIFO, A is the reading end; of a pseudo-terminal, A is the master.
+    /// `A and B are connected`. Of a pipe or FIFO, A is the reading end; of a pseudo-terminal, A is the
+    /// master.
     Connect(Name, Name),
     /// `NAME does SOMETHING`: a call on a descriptor.
     Call(Name, Call),
@@ -129,7 +131,8 @@ pub enum Action {
         /// Each connection is made when all threads sleep again.
         one_by_one: bool,
     },
-    /// `N pairs are added and written`: adds the first end of each pair for reading, then sends a byte to each.
+    /// `N pairs are added and written`: adds the first end of each pair for reading, then sends a byte to
+    /// each.
     Pairs(usize),
     /// `threads answer`: records how many of them were woken, or the result of their work.
     ThreadsAnswer,
@@ -163,8 +166,8 @@ pub enum Action {
 /// The work of a thread of a worker pool.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Work {
-    /// Waits, and accepts from this listener: one connection per event in modes that repeat the event, otherwise all
-    /// pending ones. A registration that fires once is modified again afterwards.
+    /// Waits, and accepts from this listener: one connection per event in modes that repeat the event,
+    /// otherwise all pending ones. A registration that fires once is modified again afterwards.
     Accept(Name),
     /// Waits N times without sleeping.
     Look(usize),

@@ -1,4 +1,4 @@
-//! That this system answers as it is expected to, row by row.
+//! Tests that this system answers as expected, scenario by scenario.
 
 #![cfg(target_os = "linux")]
 
@@ -10,10 +10,10 @@ use expectations::{Compared, Expectations};
 use metadata::Os;
 use selector::MakeSelector;
 
-/// What a line calls `a queue`.
+/// Makes `a queue` of a script.
 const QUEUE: Option<MakeSelector> = Some(&poller_epoll::selector);
 
-/// The pollers of this system.
+/// Returns the pollers of this system.
 fn pollers() -> Vec<(&'static str, MakeSelector)> {
     vec![
         ("epoll", &poller_epoll::selector as MakeSelector),
@@ -23,13 +23,13 @@ fn pollers() -> Vec<(&'static str, MakeSelector)> {
 }
 
 #[test]
-fn every_answer_is_an_expected_one() {
-    let answers = Expectations::built_in().unwrap_or_else(|error| panic!("{error}"));
+fn every_answer_is_expected() {
+    let expectations = Expectations::built_in().unwrap_or_else(|error| panic!("{error}"));
     let only = std::env::var("POLLMATRIX_ROWS").unwrap_or_default();
     let mut differences = BTreeSet::new();
     let mut compared = 0;
     for scenario in scenarios().filter(|scenario| scenario.id.contains(&only)) {
-        let line: Script = scenario.script.parse().unwrap();
+        let script: Script = scenario.script.parse().unwrap();
         for &transport in scenario.transports {
             for &mode in scenario.modes {
                 for (name, make) in pollers() {
@@ -59,17 +59,17 @@ fn every_answer_is_an_expected_one() {
                         }
                     }
                     let views = make().unwrap().views(mode);
-                    let foretold = keys(&line, transport, mode, name, views);
+                    let announced = keys(&script, transport, mode, name, views);
                     let observed: Vec<_> = transcript
                         .observations
                         .iter()
                         .map(|seen| (seen.variant.clone(), seen.api.clone(), seen.trigger.clone()))
                         .collect();
-                    let foretold: Vec<_> = foretold
+                    let announced: Vec<_> = announced
                         .into_iter()
                         .map(|Key { variant, api, trigger }| (variant, api, trigger.map(str::to_owned)))
                         .collect();
-                    assert_eq!(observed, foretold, "{place}");
+                    assert_eq!(observed, announced, "{place}");
                     for seen in &transcript.observations {
                         let key = (
                             scenario.behaviour,
@@ -78,7 +78,7 @@ fn every_answer_is_an_expected_one() {
                             seen.trigger.as_deref(),
                         );
                         let text = format!("{} {} {seen}", scenario.behaviour, seen.variant);
-                        match answers.find(Os::Linux, None, key) {
+                        match expectations.find(Os::Linux, None, key) {
                             None => {
                                 differences.insert(format!("NEW\t{text}"));
                             }
@@ -95,6 +95,6 @@ fn every_answer_is_an_expected_one() {
         }
     }
     let all: Vec<_> = differences.into_iter().collect();
-    assert!(all.is_empty(), "{compared} are the same, and these are not:\n{}", all.join("\n"));
-    assert!(compared > 0, "nothing was compared");
+    assert!(all.is_empty(), "{compared} answers are as expected, and these are not:\n{}", all.join("\n"));
+    assert!(compared > 0, "no answer was compared");
 }

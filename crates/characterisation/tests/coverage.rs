@@ -1,5 +1,4 @@
-//! That what was measured elsewhere is asked: no recording of FreeBSD or Linux is left without a line, unless
-//! there is a reason.
+//! Tests that a script asks for every recording of FreeBSD and Linux, or that an omission gives the reason.
 
 use std::collections::BTreeSet;
 
@@ -14,10 +13,10 @@ const fn view(api: &'static str, interest: Interest, registered: Registered) -> 
     View { api, interest, registered }
 }
 
-/// A poller, and through what it is looked at in level and in edge mode.
+/// A poller's name, and its views in level and in edge mode.
 type Poller = (&'static str, Vec<View>, Vec<View>);
 
-/// The pollers of a system that was measured. They need not run here for this.
+/// Returns the pollers of a measured system. This test does not run them.
 fn pollers(os: Os) -> [Poller; 3] {
     let (name, before, after) = match os {
         Os::Linux => ("epoll", "epoll-add-before", "epoll-add-after"),
@@ -38,11 +37,11 @@ fn pollers(os: Os) -> [Poller; 3] {
     ]
 }
 
-/// `V06 tcp:after-read-0 poll@level`, of everything that a line asks there.
-fn asked(os: Os) -> BTreeSet<String> {
+/// Returns the keys that the scripts ask for on a system: `V06 tcp:after-read-0 poll@level`.
+fn keys_on(os: Os) -> BTreeSet<String> {
     let mut asked = BTreeSet::new();
     for scenario in scenarios() {
-        let line: Script = scenario.script.parse().unwrap();
+        let script: Script = scenario.script.parse().unwrap();
         for &transport in scenario.transports {
             for &mode in scenario.modes {
                 for (name, level, edge) in pollers(os) {
@@ -51,7 +50,7 @@ fn asked(os: Os) -> BTreeSet<String> {
                         Mode::Edge => edge,
                         _ => vec![],
                     };
-                    for key in keys(&line, transport, mode, name, &views) {
+                    for key in keys(&script, transport, mode, name, &views) {
                         let trigger = key.trigger.map(|trigger| format!("@{trigger}")).unwrap_or_default();
                         asked.insert(format!("{} {} {}{trigger}", scenario.behaviour, key.variant, key.api));
                     }
@@ -63,16 +62,16 @@ fn asked(os: Os) -> BTreeSet<String> {
 }
 
 #[test]
-fn every_recording_is_asked_or_has_a_reason() {
-    let answers = Expectations::built_in().unwrap_or_else(|error| panic!("{error}"));
+fn every_recording_has_a_script_or_an_omission() {
+    let expectations = Expectations::built_in().unwrap_or_else(|error| panic!("{error}"));
     let scripted: BTreeSet<_> = scenarios().map(|scenario| scenario.behaviour).collect();
     let mut used = BTreeSet::new();
-    let mut forgotten = Vec::new();
-    for (os, recorded) in answers.systems().filter(|(os, _)| matches!(os, Os::FreeBsd | Os::Linux)) {
-        let asked = asked(os);
+    let mut failures = Vec::new();
+    for (os, recorded) in expectations.systems().filter(|(os, _)| matches!(os, Os::FreeBsd | Os::Linux)) {
+        let asked = keys_on(os);
         for answer in recorded.iter().filter(|answer| scripted.contains(answer.behaviour.as_str())) {
             let key = format!("{} {} {}", answer.behaviour, answer.variant, answer.question());
-            // A pattern may cover answers that are asked, too; it must be needed for one that is not.
+            // A pattern may also cover answers that a script asks for, but at least one must need it.
             if asked.contains(&key) {
                 continue;
             }
@@ -80,37 +79,41 @@ fn every_recording_is_asked_or_has_a_reason() {
                 Some(reason) => {
                     used.insert(reason);
                 }
-                None => forgotten.push(format!("{os} {key}: {}", answer.recorded())),
+                None => failures.push(format!("{os} {key}: {}", answer.recorded())),
             }
         }
     }
     for (index, Omission { pattern, .. }) in omissions().iter().enumerate() {
         if pattern.contains(' ') {
             if !used.contains(&index) {
-                forgotten
-                    .push(format!("{pattern}: excused, and nothing is recorded of it that is not asked"));
+                failures.push(format!("{pattern}: an omission that no recording needs"));
             }
         } else if title(pattern).is_none() {
-            forgotten.push(format!("{pattern}: excused, and no row of the catalogue"));
+            failures.push(format!("{pattern}: an omission, and not a behaviour of the catalogue"));
         } else if scripted.contains(pattern) {
-            forgotten.push(format!("{pattern}: excused as a whole, and there is a line for it"));
+            failures.push(format!("{pattern}: an omission, and a script asks for it"));
         }
     }
-    assert!(forgotten.is_empty(), "{} are not asked:\n{}", forgotten.len(), forgotten.join("\n"));
+    assert!(
+        failures.is_empty(),
+        "{} recordings or omissions are wrong:\n{}",
+        failures.len(),
+        failures.join("\n")
+    );
 }
 
 #[test]
-fn every_row_of_the_catalogue_is_a_scenario_or_has_a_reason() {
+fn every_behaviour_has_a_scenario_or_an_omission() {
     let scripted: BTreeSet<_> = scenarios().map(|scenario| scenario.behaviour).collect();
-    // X: what was measured beside the catalogue.
-    for (row, title) in BEHAVIOURS.iter().filter(|(row, _)| !row.starts_with('X')) {
-        let excused = omissions().iter().any(|omission| omission.pattern == *row);
-        assert!(scripted.contains(row) || excused, "{row}: {title}");
+    // X: measured beside the catalogue.
+    for (id, title) in BEHAVIOURS.iter().filter(|(id, _)| !id.starts_with('X')) {
+        let omitted = omissions().iter().any(|omission| omission.pattern == *id);
+        assert!(scripted.contains(id) || omitted, "{id}: {title}");
     }
     for scenario in scenarios() {
         assert!(
             title(scenario.behaviour).is_some(),
-            "{}: there is no row {}",
+            "{}: there is no behaviour {}",
             scenario.id,
             scenario.behaviour
         );
@@ -118,10 +121,10 @@ fn every_row_of_the_catalogue_is_a_scenario_or_has_a_reason() {
 }
 
 #[test]
-fn every_scenario_has_a_name_a_question_and_bugs_with_addresses() {
+fn every_scenario_has_a_unique_id_a_question_and_bug_urls() {
     let mut names = BTreeSet::new();
     for scenario in scenarios() {
-        assert!(names.insert(scenario.id), "{} is there twice", scenario.id);
+        assert!(names.insert(scenario.id), "duplicate id {}", scenario.id);
         let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-' || c == '/';
         assert!(scenario.id.chars().all(plain) && scenario.id.matches('/').count() == 1, "{}", scenario.id);
         assert!(scenario.question.ends_with('?'), "{}: {}", scenario.id, scenario.question);
@@ -130,18 +133,19 @@ fn every_scenario_has_a_name_a_question_and_bugs_with_addresses() {
     }
 }
 
-/// What is performed is what is written, and nothing is written that observes nothing.
+/// A script in canonical form is run exactly as it is written.
 #[test]
-fn every_line_is_canonical_and_asks_something() {
+fn every_script_is_canonical_and_asks_something() {
     for scenario in scenarios() {
-        let line: Script = scenario.script.parse().unwrap_or_else(|error| panic!("{}: {error}", scenario.id));
-        assert_eq!(line.to_string(), scenario.script, "{}", scenario.id);
+        let script: Script =
+            scenario.script.parse().unwrap_or_else(|error| panic!("{}: {error}", scenario.id));
+        assert_eq!(script.to_string(), scenario.script, "{}", scenario.id);
         for &mode in scenario.modes {
             let (_, level, edge) = &pollers(Os::FreeBsd)[0];
             let views = if mode == Mode::Edge { edge } else { level };
-            let asked = keys(&line, scenario.transports[0], mode, "kqueue", views);
+            let asked = keys(&script, scenario.transports[0], mode, "kqueue", views);
             assert!(!asked.is_empty(), "{} {mode:?}", scenario.id);
-            // Two answers under one key: neither could be expected.
+            // An expectation has one key: two answers under the same key could not be compared.
             let different: BTreeSet<_> = asked.iter().collect();
             assert_eq!(different.len(), asked.len(), "{} {mode:?}: {asked:#?}", scenario.id);
         }

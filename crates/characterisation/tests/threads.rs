@@ -1,4 +1,5 @@
-//! Tests answers about threads exactly. The expectations leave some of them to the scheduler and do not compare them.
+//! Tests answers about threads exactly. The expectations leave some of them to the scheduler and do not
+//! compare them.
 
 #![cfg(target_os = "linux")]
 

@@ -1,4 +1,4 @@
-//! F01 to F09: what kinds of files can be watched, and what is said of them.
+//! F01 to F09: kinds of files that can be registered, and their readiness.
 
 use metadata::Transport::{Fifo, None, Pipe};
 
@@ -9,7 +9,7 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     Scenario {
         behaviour: "F01",
         id: "files/regular",
-        question: "Can a regular file be watched, and what is reported at its beginning and end?",
+        question: "Can a regular file be registered, and what does a poller report at its beginning and end?",
         script: "this is regular-file, own is a file of 0, look at own for reading as empty, \
                 look at own for writing, look at own, middle is a file of 5 at 2, \
                 look at middle for reading as 5-bytes-offset-2, look at middle for writing, look at middle, \
@@ -26,7 +26,7 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     Scenario {
         behaviour: "F01",
         id: "files/regular-watched",
-        question: "When is a regular file readable: before its end, at it, beyond it, and when it grows?",
+        question: "Is a regular file readable before its end, at it, beyond it, and when it grows?",
         script: "this is regular-file, own is a file of 8, add own for reading? as offset-0, \
                 wait as offset-0-first-wait, wait as offset-0-second-wait, beyond is a file of 8 at 108, \
                 add beyond for reading in second? as offset-beyond-EOF, wait in second, \
@@ -39,7 +39,7 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     Scenario {
         behaviour: "F02",
         id: "files/dev-null",
-        question: "Can /dev/null be watched, and what is reported of it?",
+        question: "Can /dev/null be registered, and what does a poller report for it?",
         script: "this is device, own is /dev/null, look at own for reading as /dev/null, \
                 look at own for writing, look at own",
         transports: &[None],
@@ -49,7 +49,7 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     Scenario {
         behaviour: "F02",
         id: "files/dev-zero",
-        question: "Can /dev/zero be watched, and what is reported of it?",
+        question: "Can /dev/zero be registered, and what does a poller report for it?",
         script: "this is device, own is /dev/zero, look at own for reading as /dev/zero, \
                 look at own for writing, look at own",
         transports: &[None],
@@ -59,7 +59,7 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     Scenario {
         behaviour: "F02",
         id: "files/dev-full",
-        question: "Can /dev/full be watched, and what is reported of it?",
+        question: "Can /dev/full be registered, and what does a poller report for it?",
         script: "this is device, own is /dev/full, look at own for reading as /dev/full, \
                 look at own for writing, look at own",
         transports: &[None],
@@ -69,7 +69,7 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     Scenario {
         behaviour: "F02",
         id: "files/dev-urandom",
-        question: "Can /dev/urandom be watched, and what is reported of it?",
+        question: "Can /dev/urandom be registered, and what does a poller report for it?",
         script: "this is device, own is /dev/urandom, look at own for reading as /dev/urandom, \
                 look at own for writing, look at own",
         transports: &[None],
@@ -79,7 +79,7 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     Scenario {
         behaviour: "F04",
         id: "files/directory",
-        question: "Can a directory be watched, and what is reported of it?",
+        question: "Can a directory be registered, and what does a poller report for it?",
         script: "this is directory, own is a directory, look at own for reading, look at own for writing, \
                 look at own",
         transports: &[None],
@@ -89,7 +89,7 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     Scenario {
         behaviour: "F06",
         id: "files/eventfd",
-        question: "Can an eventfd be watched, and what is reported of it?",
+        question: "Can an eventfd be registered, and what does a poller report for it?",
         script: "this is eventfd, own is an eventfd, look at own for reading, look at own for writing, \
                 look at own, own sends 8, look at own as counted",
         transports: &[None],
@@ -99,7 +99,7 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     Scenario {
         behaviour: "F06",
         id: "files/shared-memory",
-        question: "Can shared memory be watched, and what is reported of it?",
+        question: "Can shared memory be registered, and what does a poller report for it?",
         script: "this is shm, own is shared memory, look at own for reading, look at own for writing, \
                 look at own",
         transports: &[None],
@@ -109,7 +109,8 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     Scenario {
         behaviour: "F06",
         id: "files/queue",
-        question: "Can the system's own queue be watched, and what is reported of one that has nothing to say?",
+        question: "Can an epoll or kqueue descriptor be registered, and what does a poller report for one \
+            without events?",
         script: "this is queue-fd, own is a queue, look at own for reading, look at own for writing, \
                 look at own",
         transports: &[None],
@@ -119,7 +120,8 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     Scenario {
         behaviour: "F09",
         id: "files/bpf",
-        question: "Can a packet filter that has no interface yet be watched, and what is reported of it?",
+        question: "Can a packet filter without an interface be registered, and what does a poller report \
+            for it?",
         script: "this is bpf, own is /dev/bpf, look at own for reading as unbound, look at own for writing, \
                 look at own",
         transports: &[None],
@@ -129,7 +131,7 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     Scenario {
         behaviour: "F05",
         id: "files/write-end-for-reading",
-        question: "What is reported of a pipe's writing end that is watched for reading?",
+        question: "What does a poller report for a pipe's writing end that is registered for reading?",
         script: "own and peer are connected, add peer for reading? as R-on-write-end, wait as idle, \
                 look at peer for reading, own closes, wait as reader-closed",
         transports: &[Pipe, Fifo],
@@ -139,7 +141,8 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     Scenario {
         behaviour: "F05",
         id: "files/read-end-for-writing",
-        question: "What is reported of a pipe's reading end that is watched for writing, and can it be written?",
+        question: "What does a poller report for a pipe's reading end that is registered for writing, and \
+            can it be written?",
         script: "own and peer are connected, add own for writing? as W-on-read-end, wait, \
                 look at own for writing, own sends 1? as write-to-read-end, peer closes, \
                 wait as W-on-read-end-writer-closed",

@@ -1,13 +1,13 @@
-//! What is no scenario, and why.
+//! The behaviours and published answers that no script asks for, with the reasons.
 
-/// A row of the catalogue, or a published answer to one, that no line asks for.
+/// A behaviour, or a published answer to one, that no script asks for.
 #[derive(Clone, Copy, Debug)]
 pub struct Omission {
-    /// The row (`F08`), or answers to it: `V30 * kqueue@level`. `*` stands for anything.
+    /// The behaviour (`F08`), or answers to it: `V30 * kqueue@level`. `*` stands for anything.
     pub pattern: &'static str,
-    /// Why.
+    /// The reason.
     pub reason: &'static str,
-    /// The contract scenarios that ask for it: it is about a core over the poller.
+    /// The contract scenarios that test it instead, if it is a property of a core above the poller.
     pub contract: &'static [&'static str],
 }
 
@@ -23,19 +23,18 @@ const fn of_the_core(
     Omission { pattern, reason, contract }
 }
 
-/// Several answers in one sentence: the line of the row looks at one thing at a time, and each has a key of its own.
-const TAKEN_APART: &str =
-    "several answers in one: the row's lines ask for each of them under a key of its own";
+/// Several answers under one key.
+const TAKEN_APART: &str = "several answers under one key: the scripts ask for each of them under its own key";
 
-/// Something of kqueue's that no other poller has.
-const KQUEUE_ONLY: &str = "a flag or a filter of kqueue's own, for which the pollers' interface has no word";
+/// A feature that only kqueue has.
+const KQUEUE_ONLY: &str = "a flag or filter that only kqueue has; the interface to pollers does not offer it";
 
 /// A count of bytes.
 const SIZE: &str =
-    "how many bytes fit depends on the system's settings: the row's lines ask whether it is writable";
+    "the number of bytes that fit depends on the system's settings: the scripts ask whether it is writable";
 
-/// What goes before or beside the wait of a child.
-const CHILD: &str = "that a child has no poller is what its wait answers";
+/// A call before or beside the wait of a child.
+const CHILD: &str = "the answer of a child's wait shows whether the child has the poller";
 
 /// Modes of a wake-up.
 const WAKE_UP: &str =
@@ -43,10 +42,10 @@ const WAKE_UP: &str =
 
 /// kqueue's list of changes.
 const CHANGE_LIST: &str =
-    "a list of changes is kqueue's own: the pollers' interface makes one change at a time";
+    "only kqueue has a list of changes: the interface to pollers makes one change at a time";
 
-/// The same question under the name that the interface has for it.
-const OTHER_NAME: &str = "asked under the name that the verbs have for it, the same for every poller";
+/// The same question under another key.
+const OTHER_NAME: &str = "asked under the name of the verb, which is the same for every poller";
 
 pub(super) const OMISSIONS: &[Omission] = &[
     not_asked("V05 *:W-data *", SIZE),
@@ -64,7 +63,7 @@ pub(super) const OMISSIONS: &[Omission] = &[
     not_asked("V26 *:writer-closed-two-waits *", TAKEN_APART),
     not_asked(
         "V27 *:full,blocked-then-reader-closes *",
-        "the row registration/blocked-writer asks for it, under A22",
+        "registration/blocked-writer asks for it, under A22",
     ),
     not_asked("V27 *:reader-closed-then-EV_DELETE kqueue", KQUEUE_ONLY),
     not_asked("V27 *:reader-closed-then-re-add kqueue@level", OTHER_NAME),
@@ -77,16 +76,19 @@ pub(super) const OMISSIONS: &[Omission] = &[
     not_asked("V32 *:SHUT_RDWR-blocked-waiter *", OTHER_NAME),
     not_asked("F01 regular-file:NOTE_FILE_POLL-at-EOF *", KQUEUE_ONLY),
     not_asked("F01 regular-file:offset-0 kqueue@level", TAKEN_APART),
-    not_asked("F03", "a terminal of its own needs a session of its own: V31 looks at the terminal itself"),
+    not_asked(
+        "F03",
+        "/dev/tty needs a session with a controlling terminal: V31 asks about the terminal itself",
+    ),
     not_asked("F05 * kqueue-add * end@level", OTHER_NAME),
     not_asked("F05 * epoll-add * end@level", OTHER_NAME),
     not_asked("F06 kqueue-fd *", OTHER_NAME),
-    not_asked("F06 memfd *", "a file of the same file system as shared memory, which is asked"),
-    not_asked("F07", "needs an interface whose queue can be filled: loopback has none"),
+    not_asked("F06 memfd *", "a file of the same file system as shared memory, for which a script asks"),
+    not_asked("F07", "needs an interface whose queue can be full: loopback has none"),
     not_asked("F08", "needs a device that can only be polled"),
-    not_asked("F09 bpf:BIOCSETIF-lo0 ioctl", "packets of other programs are no answers to expect"),
-    not_asked("F09 bpf:bound *", "packets of other programs are no answers to expect"),
-    not_asked("F09 bpf:packet-seen *", "packets of other programs are no answers to expect"),
+    not_asked("F09 bpf:BIOCSETIF-lo0 ioctl", "packets of other programs make the answers unpredictable"),
+    not_asked("F09 bpf:bound *", "packets of other programs make the answers unpredictable"),
+    not_asked("F09 bpf:packet-seen *", "packets of other programs make the answers unpredictable"),
     not_asked("F09 bpf:unbound kqueue@level", TAKEN_APART),
     not_asked("E01 * kqueue@edge", TAKEN_APART),
     not_asked("E01 * epoll@edge", TAKEN_APART),
@@ -94,7 +96,10 @@ pub(super) const OMISSIONS: &[Omission] = &[
     not_asked("E03 *:two-writes-one-wait *", TAKEN_APART),
     not_asked("E04 *:EV_*", OTHER_NAME),
     not_asked("E04 *:re-EV_ADD-same *", OTHER_NAME),
-    not_asked("E05 EVFILT_USER:* *", "a user event has no descriptor: what it is for is a poller's `wake`"),
+    not_asked(
+        "E05 EVFILT_USER:* *",
+        "a user event has no descriptor; scripts use the poller's `wake` instead",
+    ),
     not_asked("E06 *", TAKEN_APART),
     not_asked("E10 *:EV_*", KQUEUE_ONLY),
     not_asked("E10 *:R+W *", TAKEN_APART),
@@ -150,22 +155,22 @@ pub(super) const OMISSIONS: &[Omission] = &[
     not_asked("A14 unix#*", TAKEN_APART),
     not_asked(
         "A14 unix:3-waiters *",
-        "silence until a timeout: the line's thread sleeps on instead, and is counted",
+        "no event until a timeout: the script's threads wait without one, and the sleeping ones are counted",
     ),
     not_asked(
         "A14 unix:number-reused-while-waiter-parked *",
-        "pollers do not give away the numbers of their descriptors",
+        "pollers do not expose the numbers of their descriptors",
     ),
     of_the_core(
         "A16",
-        "whether a deletion is deferred while somebody uses the descriptor is up to the core over the poller",
+        "the core above the poller decides whether a deletion is deferred while a thread uses the descriptor",
         &[
             "deletion/other-thread-in-handler",
             "deletion/late-report-then-reuse",
             "deletion/delete-reinsert-burst",
         ],
     ),
-    not_asked("A18", "needs a program to be executed"),
+    not_asked("A18", "needs a program for exec"),
     not_asked("A19 unix poll@level", OTHER_NAME),
     not_asked("A20 unix poll@level", TAKEN_APART),
     not_asked("A21 *", OTHER_NAME),
@@ -177,26 +182,32 @@ pub(super) const OMISSIONS: &[Omission] = &[
     not_asked("A23 nesting:cycle-* *", OTHER_NAME),
     not_asked(
         "A23 nesting:inner-source-drained inner-itself@level",
-        "the same as any other poller's silence",
+        "the same as for any other poller without events",
     ),
     not_asked("A23 nesting:inner-waited-then *", TAKEN_APART),
-    not_asked("A23 nesting:*-nested* kqueue", "a kernel that panics is no answer to ask for again"),
+    not_asked("A23 nesting:*-nested* kqueue", "a kernel panic is not an answer to reproduce"),
     not_asked("A24 unix:IN+* poll@level", TAKEN_APART),
     not_asked("A15 * *@level", TAKEN_APART),
     not_asked("A17 *:child-F_GETFD *", CHILD),
     not_asked("A17 *:child-next-open *", CHILD),
     not_asked("A17 *:child-delete *", OTHER_NAME),
     not_asked("C01 tcp connect", OTHER_NAME),
-    not_asked("C01 tcp poll-at-once@level", "how far a handshake is right after the call is the scheduler's"),
+    not_asked(
+        "C01 tcp poll-at-once@level",
+        "the progress of a handshake right after the call depends on the scheduler",
+    ),
     not_asked("C01 tcp:connect-pending(accept-queue-full) connect*", TAKEN_APART),
-    not_asked("C09 tcp:*,* *", "who accepts how many is the scheduler's: the row's lines count all of them"),
-    not_asked("C10 tcp epoll-ADD-EXCLUSIVE-of-epoll-fd", "pollers do not give away their descriptors"),
+    not_asked(
+        "C09 tcp:*,* *",
+        "the number of connections per thread depends on the scheduler: the scripts count all of them",
+    ),
+    not_asked("C10 tcp epoll-ADD-EXCLUSIVE-of-epoll-fd", "pollers do not expose their descriptors"),
     not_asked("C10 tcp epoll-ADD-EXCLUSIVE|ONESHOT", "a registration has one mode"),
     not_asked("C10 tcp epoll-*", OTHER_NAME),
     not_asked("C12 tcp:limit-raised accept", TAKEN_APART),
     of_the_core(
         "C13",
-        "whose pollers a change of a shared listener reaches is up to the core over them",
+        "the core above the pollers decides which of them a change of a shared listener reaches",
         &["shared-listener/stop-start-converge", "shared-listener/pause-resume-flap"],
     ),
     not_asked("C14 tcp:* accept", OTHER_NAME),
@@ -209,25 +220,25 @@ pub(super) const OMISSIONS: &[Omission] = &[
     not_asked("T06 -:* *", OTHER_NAME),
     not_asked("T07 -:* *", OTHER_NAME),
     not_asked("T08 -:* *", OTHER_NAME),
-    not_asked("T09", "what a loop does that waits again: its own arithmetic"),
+    not_asked("T09", "a retry loop computes its own timeouts: this is not a property of the poller"),
     not_asked("T10 - *", OTHER_NAME),
     not_asked("T10 -:* *", OTHER_NAME),
     not_asked("T11 -:* *", OTHER_NAME),
     not_asked("T12 - *", OTHER_NAME),
     not_asked("T12 -:* *", OTHER_NAME),
     not_asked("T13 - *-create", OTHER_NAME),
-    not_asked("T14", "the limit is the whole system's, and only the superuser can lower it"),
+    not_asked("T14", "the limit applies to the whole system, and only the superuser can lower it"),
     not_asked("W01 * *@edge", OTHER_NAME),
     not_asked("W02 * *@edge", OTHER_NAME),
     not_asked("W03 *:4-waiters *", WAKE_UP),
     not_asked("W04 * *@edge", TAKEN_APART),
     of_the_core(
         "W05",
-        "in which order a thread looks for work and goes to sleep is up to the core over the poller",
+        "the core above the poller decides in which order a thread looks for work and goes to sleep",
         &["regression/work-before-the-wait", "regression/signal-before-the-wait"],
     ),
-    not_asked("W06", "the number of EVFILT_USER is the poller's own, and no descriptor's"),
-    not_asked("W07", "what is odd about EVFILT_USER on macOS is hidden by the poller's `wake`"),
+    not_asked("W06", "the identifier of an EVFILT_USER event belongs to the poller and is no descriptor"),
+    not_asked("W07", "the poller's `wake` hides the peculiarities of EVFILT_USER on macOS"),
     not_asked("W08 *:*,* *@level", TAKEN_APART),
     not_asked("W08 *-order *@level", OTHER_NAME),
     not_asked("W09 unix:* *", OTHER_NAME),
@@ -235,16 +246,16 @@ pub(super) const OMISSIONS: &[Omission] = &[
     not_asked("W11 unix *", TAKEN_APART),
     of_the_core(
         "W12",
-        "the pollers' interface makes one change at a time; what a core's lists of changes lose is asked there",
+        "the interface makes one change at a time; contract scenarios test a core's lists of changes",
         &["regression/changes-lost-in-one-pass", "regression/event-taken-by-change"],
     ),
     of_the_core(
         "W13",
-        "what a core's lists of changes lose is asked there",
+        "contract scenarios test a core's lists of changes",
         &["regression/changes-lost-in-one-pass"],
     ),
     not_asked("W14", CHANGE_LIST),
     not_asked("W15", CHANGE_LIST),
     not_asked("W16", CHANGE_LIST),
-    not_asked("W17", "a constant: the filters of kqueue are numbers and not bits"),
+    not_asked("W17", "a constant: kqueue's filters are numbers, not bits"),
 ];

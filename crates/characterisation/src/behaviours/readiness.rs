@@ -1,4 +1,4 @@
-//! V01 to V34: what each state looks like.
+//! V01 to V34: the readiness of one descriptor in each state.
 
 use metadata::Transport::{Fifo, Pipe, Pty, Seqpacket, Tcp, Udp, Unix, UnixDgram};
 
@@ -9,7 +9,7 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     Scenario {
         behaviour: "V01",
         id: "readiness/unconnected-inet",
-        question: "What is reported of a TCP or UDP socket that was never connected?",
+        question: "What does a poller report for a TCP or UDP socket that was never connected?",
         script: "own is fresh, look at own as fresh, own binds, look at own as bound",
         transports: &[Tcp, Udp],
         modes: LEVEL,
@@ -18,7 +18,7 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     Scenario {
         behaviour: "V02",
         id: "readiness/unconnected-unix",
-        question: "What is reported of a UNIX socket that was never connected?",
+        question: "What does a poller report for a UNIX socket that was never connected?",
         script: "own is fresh, look at own as fresh, own binds, look at own as bound",
         transports: &[Unix, UnixDgram, Seqpacket],
         modes: LEVEL,
@@ -27,7 +27,7 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     Scenario {
         behaviour: "V03",
         id: "readiness/listener-idle",
-        question: "What is reported of a listener to which nobody has connected?",
+        question: "What does a poller report for a listener without connections?",
         script: "own listens, watch own, look at own as idle",
         transports: &[Tcp, Unix, Seqpacket],
         modes: BOTH,
@@ -36,7 +36,7 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     Scenario {
         behaviour: "V04",
         id: "readiness/listener-pending",
-        question: "What is reported of a listener with connections that are not accepted?",
+        question: "What does a poller report for a listener with pending connections?",
         script: "own listens, watch own, a reaches own, look at own as 1-pending, b reaches own, \
                 c reaches own, look at own as 3-pending, own accepts conn, \
                 look at own as 3-pending-1-accepted, b closes, c closes, \
@@ -48,7 +48,7 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     Scenario {
         behaviour: "V05",
         id: "readiness/connected-idle",
-        question: "What is reported of a connected socket on which nothing happens?",
+        question: "What does a poller report for an idle connected socket?",
         script: "own and peer are connected, watch own, look at own",
         transports: &[Tcp, Unix, UnixDgram, Seqpacket, Udp],
         modes: BOTH,
@@ -57,7 +57,7 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     Scenario {
         behaviour: "V05",
         id: "readiness/pipe-idle",
-        question: "What is reported of the two ends of an empty pipe?",
+        question: "What does a poller report for the two ends of an empty pipe?",
         script: "own and peer are connected, watch own, watch peer in second, look at own as read-end, \
                 look at peer as write-end",
         transports: &[Pipe, Fifo],
@@ -67,7 +67,8 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     Scenario {
         behaviour: "V05",
         id: "readiness/data",
-        question: "What is reported while data come, are read in part, and are gone?",
+        question: "What does a poller report when data arrive, when they are partly read, and when they are \
+            drained?",
         script: "own and peer are connected, watch own, peer sends 3, look at own as 3-bytes, peer sends 2, \
                 look at own as 3+2-bytes, own reads 1?, look at own as after-read-1, own drains, \
                 look at own as drained",
@@ -78,7 +79,7 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     Scenario {
         behaviour: "V06",
         id: "readiness/peer-shut-write",
-        question: "What is reported when the peer has shut its writing side?",
+        question: "What does a poller report after the peer shut down its writing side?",
         script: "own and peer are connected, watch own, peer shuts write, look at own, own reads?, \
                 look at own as after-read-0",
         transports: &[Tcp, Unix, UnixDgram, Seqpacket],
@@ -92,7 +93,7 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     Scenario {
         behaviour: "V07",
         id: "readiness/own-shut-write",
-        question: "What is reported when this end has shut its own writing side?",
+        question: "What does a poller report after this end shut down its writing side?",
         script: "own and peer are connected, watch own, own shuts write, look at own",
         transports: &[Tcp, Unix, UnixDgram, Seqpacket],
         modes: BOTH,
@@ -101,7 +102,8 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     Scenario {
         behaviour: "V08",
         id: "readiness/own-shut-read",
-        question: "What is reported when this end has shut its own reading side, and then data come?",
+        question: "What does a poller report after this end shut down its reading side, and when data \
+            arrive then?",
         script: "own and peer are connected, watch own, own shuts read, look at own, \
                 look at peer as peer-side, peer sends 3? as then-peer-writes, look at own, own reads?",
         transports: &[Tcp, Unix, UnixDgram, Seqpacket],
@@ -111,7 +113,8 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     Scenario {
         behaviour: "V08",
         id: "readiness/own-shut-read-after-peer-shut-write",
-        question: "What is reported when the peer has shut its writing side and then this end its reading side?",
+        question: "What does a poller report after the peer shut down its writing side and then this end \
+            its reading side?",
         script: "own and peer are connected, peer shuts write, own shuts read? as peer-WR-then-own-RD, \
                 look at own",
         transports: &[Tcp, Unix, UnixDgram, Seqpacket],
@@ -121,7 +124,7 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     Scenario {
         behaviour: "V09",
         id: "readiness/own-shut-both",
-        question: "What is reported on both ends when this end has shut both sides?",
+        question: "What does a poller report for both ends after this end shut down both directions?",
         script: "own and peer are connected, watch own, own shuts both, look at own as own-RDWR, \
                 look at peer as own-RDWR-peer-side",
         transports: &[Tcp, Unix, UnixDgram, Seqpacket],
@@ -131,7 +134,7 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     Scenario {
         behaviour: "V09",
         id: "readiness/both-shut-write",
-        question: "What is reported when both ends have shut their writing sides?",
+        question: "What does a poller report after both ends shut down their writing sides?",
         script: "own and peer are connected, watch own, own shuts write, peer shuts write, \
                 look at own as own-WR-peer-WR",
         transports: &[Tcp, Unix, UnixDgram, Seqpacket],
@@ -141,7 +144,7 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     Scenario {
         behaviour: "V09",
         id: "readiness/peer-shut-both",
-        question: "What is reported when the peer has shut both sides?",
+        question: "What does a poller report after the peer shut down both directions?",
         script: "own and peer are connected, watch own, peer shuts both, look at own as peer-RDWR",
         transports: &[Tcp, Unix, UnixDgram, Seqpacket],
         modes: BOTH,
@@ -150,9 +153,9 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     Scenario {
         behaviour: "V09",
         id: "readiness/peer-closed",
-        question: "What is reported when the peer has closed, and when this end has then written?",
-        script: "own and peer are connected, watch own, peer closes, look at own as peer-close, own sends 1?, \
-                look at own as peer-close-then-own-write, own asks SO_ERROR twice?, own sends 1?",
+        question: "What does a poller report after the peer closed, and after a later write of this end?",
+        script: "own and peer are connected, watch own, peer closes, look at own as peer-close, own sends \
+                 1?, look at own as peer-close-then-own-write, own asks SO_ERROR twice?, own sends 1?",
         transports: &[Tcp, Unix, UnixDgram, Seqpacket],
         modes: BOTH,
         bugs: &["https://github.com/google/gvisor/issues/7331"],
@@ -160,7 +163,7 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     Scenario {
         behaviour: "V10",
         id: "readiness/data-then-shut",
-        question: "What is reported when the peer has sent data and shut its writing side?",
+        question: "What does a poller report after the peer sent data and shut down its writing side?",
         script: "own and peer are connected, watch own, peer sends 3, peer shuts write, \
                 look at own as data+shut, own reads twice?, look at own as data+shut-drained",
         transports: &[Tcp, Unix, Seqpacket],
@@ -170,9 +173,9 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     Scenario {
         behaviour: "V10",
         id: "readiness/data-then-closed",
-        question: "What is reported when the peer has sent data and closed?",
-        script: "own and peer are connected, watch own, peer sends 3, peer closes, look at own as data+close, \
-                own reads twice?, look at own as data+close-drained",
+        question: "What does a poller report after the peer sent data and closed?",
+        script: "own and peer are connected, watch own, peer sends 3, peer closes, look at own as \
+                 data+close, own reads twice?, look at own as data+close-drained",
         transports: &[Tcp, Unix, Seqpacket],
         modes: BOTH,
         bugs: &["https://github.com/netty/netty/issues/4317", "https://github.com/netty/netty/issues/6391"],
@@ -180,7 +183,7 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     Scenario {
         behaviour: "V11",
         id: "readiness/reset",
-        question: "What is reported after a reset, and after its error was asked for?",
+        question: "What does a poller report after a reset, and after SO_ERROR was read?",
         script: "own and peer are connected, watch own, peer resets, look at own, own asks SO_ERROR twice?, \
                 remove own, look at own as after-SO_ERROR, own reads?, own sends 1?",
         transports: &[Tcp],
@@ -193,7 +196,7 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     Scenario {
         behaviour: "V11",
         id: "readiness/reset-then-read",
-        question: "What is reported after a reset whose error a read has taken?",
+        question: "What does a poller report after a read returned the error of a reset?",
         script: "own and peer are connected, watch own, peer resets, look at own, own reads twice?, \
                 look at own as after-read",
         transports: &[Tcp],
@@ -203,7 +206,7 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     Scenario {
         behaviour: "V11",
         id: "readiness/reset-after-own-shut-write",
-        question: "What is reported after a reset of a connection whose writing side this end had shut?",
+        question: "What does a poller report after a reset if this end had shut down its writing side?",
         script: "own and peer are connected, own shuts write, watch own, peer resets, \
                 look at own as own-WR-then-RST",
         transports: &[Tcp],
@@ -213,7 +216,7 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     Scenario {
         behaviour: "V12",
         id: "readiness/data-then-reset",
-        question: "What is reported when a reset follows data that are not read yet?",
+        question: "What does a poller report when a reset follows unread data?",
         script: "own and peer are connected, watch own, peer sends 3, peer resets, look at own, \
                 own asks SO_ERROR twice?, look at own as after-SO_ERROR, own reads twice?",
         transports: &[Tcp],
@@ -223,7 +226,7 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     Scenario {
         behaviour: "V12",
         id: "readiness/data-then-reset-then-read",
-        question: "Can data be read that came before a reset?",
+        question: "Can data that arrived before a reset be read?",
         script: "own and peer are connected, watch own, peer sends 3, peer resets, look at own, \
                 own reads thrice?",
         transports: &[Tcp],
@@ -233,7 +236,7 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     Scenario {
         behaviour: "V13",
         id: "readiness/peer-closed-unread",
-        question: "What is reported when the peer has closed without reading what this end had sent?",
+        question: "What does a poller report when the peer closed without reading this end's data?",
         script: "own and peer are connected, own sends 3, watch own, peer closes, look at own, \
                 own asks SO_ERROR twice?, look at own as after-SO_ERROR, own reads?, own sends 1?",
         transports: &[Tcp, Unix, UnixDgram, Seqpacket],
@@ -243,7 +246,7 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     Scenario {
         behaviour: "V14",
         id: "readiness/connect-refused",
-        question: "What is reported when a non-blocking connect is refused?",
+        question: "What does a poller report when a non-blocking connect is refused?",
         script: "own is fresh, watch own, own connects to nobody?, look at own, own asks SO_ERROR twice?, \
                 look at own as after-SO_ERROR, own connects to nobody? as connect-again",
         transports: &[Tcp],
@@ -257,7 +260,8 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     Scenario {
         behaviour: "V14",
         id: "readiness/connect-refused-by-bound",
-        question: "What is reported when the address of a refused connect is bound, and nobody listens?",
+        question: "What does a poller report when the address of a refused connect is bound, but not \
+            listening?",
         script: "peer is fresh, peer binds, own connects to peer? as bound-not-listening, look at own",
         transports: &[Tcp],
         modes: LEVEL,
@@ -266,8 +270,9 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     Scenario {
         behaviour: "V14",
         id: "readiness/connect-refused-unix",
-        question: "What is reported of a UNIX socket whose connect was refused at once?",
-        script: "own is fresh, watch own, own connects to nobody?, look at own as refused, own asks SO_ERROR?",
+        question: "What does a poller report for a UNIX socket whose connect was refused immediately?",
+        script: "own is fresh, watch own, own connects to nobody?, look at own as refused, own asks \
+                 SO_ERROR?",
         transports: &[Unix],
         modes: BOTH,
         bugs: &["https://github.com/tokio-rs/tokio/issues/3879"],
@@ -275,7 +280,7 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     Scenario {
         behaviour: "V14",
         id: "readiness/connect-backlog-full",
-        question: "What is reported of a UNIX socket whose connect found the listener's queue full?",
+        question: "What does a poller report for a UNIX socket whose connect found the accept queue full?",
         script: "listener listens backlog 1, a reaches listener, b reaches listener, own is fresh, \
                 own connects to listener? as backlog-full, look at own",
         transports: &[Unix],
@@ -285,7 +290,7 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     Scenario {
         behaviour: "V14",
         id: "readiness/connect-refused-for-reading",
-        question: "Who gets the error of a refused connect if only reading is asked for?",
+        question: "What reports the error of a refused connect if the interest is reading only?",
         script: "own is fresh, add own for reading, own connects to nobody? as reading-only, wait, \
                 own asks SO_ERROR?",
         transports: &[Tcp],
@@ -295,7 +300,7 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     Scenario {
         behaviour: "V14",
         id: "readiness/connect-refused-for-writing",
-        question: "Who gets the error of a refused connect if only writing is asked for?",
+        question: "What reports the error of a refused connect if the interest is writing only?",
         script: "own is fresh, add own for writing, own connects to nobody? as writing-only, wait, \
                 own asks SO_ERROR?",
         transports: &[Tcp],
@@ -305,7 +310,7 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     Scenario {
         behaviour: "V14",
         id: "readiness/connect-refused-then-read",
-        question: "Does a read take the error of a refused connect?",
+        question: "Does a read consume the error of a refused connect?",
         script: "own is fresh, own connects to nobody? as read-first, own reads?, own asks SO_ERROR?",
         transports: &[Tcp],
         modes: LEVEL,
@@ -314,9 +319,9 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     Scenario {
         behaviour: "V15",
         id: "readiness/urgent",
-        question: "What is reported of an urgent byte, and after it was received?",
-        script: "own and peer are connected, watch own, peer sends urgent, look at own, own receives urgent?, \
-                look at own as after-recv-oob",
+        question: "What does a poller report for an urgent byte, and after the byte was received?",
+        script: "own and peer are connected, watch own, peer sends urgent, look at own, own receives \
+                 urgent?, look at own as after-recv-oob",
         transports: &[Tcp],
         modes: BOTH,
         bugs: &[
@@ -327,7 +332,7 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     Scenario {
         behaviour: "V15",
         id: "readiness/urgent-inline",
-        question: "What is reported of an urgent byte with SO_OOBINLINE?",
+        question: "What does a poller report for an urgent byte with SO_OOBINLINE?",
         script: "own and peer are connected, own sets SO_OOBINLINE, watch own, peer sends urgent, \
                 look at own as OOBINLINE",
         transports: &[Tcp],
@@ -337,7 +342,7 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     Scenario {
         behaviour: "V15",
         id: "readiness/urgent-among-data",
-        question: "What is reported of an urgent byte among others?",
+        question: "What does a poller report for an urgent byte among normal data?",
         script: "own and peer are connected, peer sends 2, peer sends urgent, peer sends 2, \
                 look at own as data+oob+data",
         transports: &[Tcp],
@@ -347,7 +352,7 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     Scenario {
         behaviour: "V15",
         id: "readiness/urgent-unix",
-        question: "Do UNIX sockets have urgent bytes, and what is reported of one?",
+        question: "Do UNIX sockets support urgent bytes, and what does a poller report for one?",
         script: "own and peer are connected, peer sends urgent?, look at own",
         transports: &[Unix],
         modes: LEVEL,
@@ -356,7 +361,7 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     Scenario {
         behaviour: "V16",
         id: "readiness/low-water-mark",
-        question: "What is reported below and above SO_RCVLOWAT?",
+        question: "What does a poller report below and above SO_RCVLOWAT?",
         script: "own and peer are connected, own sets SO_RCVLOWAT 10, watch own, peer sends 3, \
                 look at own as lowat10-3bytes, peer sends 10, look at own as lowat10-13bytes",
         transports: &[Tcp, Unix],
@@ -375,7 +380,7 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     Scenario {
         behaviour: "V17",
         id: "readiness/low-water-mark-then-shut",
-        question: "What is reported below SO_RCVLOWAT when the peer has shut its writing side?",
+        question: "What does a poller report below SO_RCVLOWAT after the peer shut down its writing side?",
         script: "own and peer are connected, own sets SO_RCVLOWAT 10, watch own, peer sends 3, \
                 peer shuts write, look at own",
         transports: &[Tcp, Unix],
@@ -385,7 +390,7 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     Scenario {
         behaviour: "V18",
         id: "readiness/unix-peer-closed",
-        question: "What is reported when the peer of a UNIX socket has closed, and had read everything?",
+        question: "What does a poller report when the peer of a UNIX socket closed after reading everything?",
         script: "own and peer are connected, watch own, peer closes, look at own, own reads?, \
                 own asks SO_ERROR?, own sends 1?",
         transports: &[Unix, Seqpacket],
@@ -395,7 +400,7 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     Scenario {
         behaviour: "V19",
         id: "readiness/unix-peer-closed-unread",
-        question: "What is reported when the peer of a UNIX socket has closed with unread data?",
+        question: "What does a poller report when the peer of a UNIX socket closed with unread data?",
         script: "own and peer are connected, own sends 3, watch own, peer closes, look at own, \
                 own asks SO_ERROR twice?, look at own as after-SO_ERROR, own reads?, own sends 1?",
         transports: &[Unix, Seqpacket],
@@ -405,7 +410,7 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     Scenario {
         behaviour: "V20",
         id: "readiness/dgram-peer-closed",
-        question: "What is reported when the peer of a UNIX datagram socket has closed?",
+        question: "What does a poller report when the peer of a UNIX datagram socket closed?",
         script: "own and peer are connected, watch own, peer closes, look at own, own reads?, \
                 own asks SO_ERROR?, own sends 1?",
         transports: &[UnixDgram],
@@ -415,9 +420,9 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     Scenario {
         behaviour: "V20",
         id: "readiness/dgram-blocked-when-peer-closes",
-        question: "Is a thread woken that waits when the peer of its UNIX datagram socket closes?",
-        script: "own and peer are connected, add own for reading, t waits, peer closes, t answers as blocked, \
-                look at own for reading",
+        question: "Does the close of a UNIX datagram socket's peer wake a waiting thread?",
+        script: "own and peer are connected, add own for reading, t waits, peer closes, t answers as \
+                 blocked, look at own for reading",
         transports: &[UnixDgram],
         modes: LEVEL,
         bugs: &[],
@@ -425,7 +430,7 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     Scenario {
         behaviour: "V21",
         id: "readiness/dgram-full",
-        question: "What is reported when the peer's queue of UNIX datagrams is full, and as it empties?",
+        question: "What does a poller report while a UNIX datagram peer's queue is full, and as it drains?",
         script: "own and peer are connected, watch own, own fills by 100?, look at own as full, peer reads, \
                 look at own as full-1-read, own sends 100?, peer drains, look at own as drained",
         transports: &[UnixDgram],
@@ -438,7 +443,8 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     Scenario {
         behaviour: "V21",
         id: "readiness/dgram-bound-full",
-        question: "What is reported when the queue of a bound UNIX datagram socket is full, and when it closes?",
+        question: "What does a poller report when the queue of a bound UNIX datagram socket is full, and \
+            when that socket closes?",
         script: "this is unix-dgram-connected-to-bound, peer is fresh, peer binds, own connects to peer?, \
                 watch own, own fills by 100?, look at own as full, peer closes, \
                 look at own as receiver-closed, own sends 100?",
@@ -449,7 +455,7 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     Scenario {
         behaviour: "V22",
         id: "readiness/empty-datagram",
-        question: "What is reported of a datagram of no bytes?",
+        question: "What does a poller report for an empty datagram?",
         script: "own and peer are connected, watch own, peer sends nothing?, look at own as zero-length, \
                 own reads twice?, look at own as after-read",
         transports: &[Udp, UnixDgram],
@@ -459,7 +465,7 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     Scenario {
         behaviour: "V23",
         id: "readiness/udp-refused",
-        question: "What is reported of a connected UDP socket whose datagram nobody wanted?",
+        question: "What does a poller report for a connected UDP socket whose peer is unreachable?",
         script: "own connects to nobody, watch own, own sends 1, look at own, own asks SO_ERROR twice?, \
                 look at own as after-SO_ERROR",
         transports: &[Udp],
@@ -469,7 +475,7 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     Scenario {
         behaviour: "V23",
         id: "readiness/udp-refused-then-read",
-        question: "Does a read answer that nobody wanted a UDP socket's datagram?",
+        question: "Does a read return the error when a UDP socket's peer is unreachable?",
         script: "own connects to nobody, watch own, own sends 1, look at own, own reads twice?",
         transports: &[Udp],
         modes: BOTH,
@@ -478,7 +484,7 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     Scenario {
         behaviour: "V24",
         id: "readiness/empty-packet",
-        question: "What is reported of a sequenced packet of no bytes?",
+        question: "What does a poller report for an empty sequenced packet?",
         script: "own and peer are connected, watch own, peer sends nothing?, look at own as zero-length, \
                 own reads twice?, look at own as after-read",
         transports: &[Seqpacket],
@@ -488,7 +494,7 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     Scenario {
         behaviour: "V25",
         id: "readiness/pipe-data-writer-closed",
-        question: "What is reported of a pipe's reading end when there are data and no writer?",
+        question: "What does a poller report for a pipe's reading end with data and no writer?",
         script: "own and peer are connected, watch own, peer sends 3, peer closes, look at own as read-end",
         transports: &[Pipe, Fifo],
         modes: BOTH,
@@ -497,7 +503,7 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     Scenario {
         behaviour: "V26",
         id: "readiness/pipe-drained-writer-closed",
-        question: "What is reported of a pipe's reading end when the data are read and there is no writer?",
+        question: "What does a poller report for a pipe's drained reading end without a writer?",
         script: "own and peer are connected, watch own, peer sends 3, peer closes, take, \
                 own reads twice? as read-end, look at own as read-end-drained",
         transports: &[Pipe, Fifo],
@@ -507,7 +513,7 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     Scenario {
         behaviour: "V26",
         id: "readiness/pipe-writer-closed",
-        question: "What is reported of a pipe's reading end when the writer has closed and never wrote?",
+        question: "What does a poller report for a pipe's reading end whose writer closed without writing?",
         script: "own and peer are connected, watch own, peer closes, look at own as read-end-never-data",
         transports: &[Pipe, Fifo],
         modes: BOTH,
@@ -516,7 +522,7 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     Scenario {
         behaviour: "V26",
         id: "readiness/pipe-writer-closed-again",
-        question: "Is it reported again that a pipe has no writer?",
+        question: "Does a poller report again that a pipe has no writer?",
         script: "own and peer are connected, add own for reading, peer closes, \
                 wait as writer-closed-first-wait, wait as writer-closed-second-wait",
         transports: &[Pipe, Fifo],
@@ -526,7 +532,7 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     Scenario {
         behaviour: "V27",
         id: "readiness/pipe-reader-closed",
-        question: "What is reported of a pipe's writing end when there is no reader?",
+        question: "What does a poller report for a pipe's writing end without a reader?",
         script: "peer and own are connected, watch own, peer closes, look at own as write-end-space, \
                 look at own for reading, look at own for writing, own sends 1?",
         transports: &[Pipe, Fifo],
@@ -536,7 +542,8 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     Scenario {
         behaviour: "V27",
         id: "readiness/pipe-reader-closed-again",
-        question: "Is it reported again that a pipe has no reader, and can its writing end be added again?",
+        question: "Does a poller report again that a pipe has no reader, and can the writing end be added \
+            again?",
         script: "peer and own are connected, watch own for writing, peer closes, \
                 wait as reader-closed-first-wait, wait as reader-closed-second-wait, \
                 add own for writing? as reader-closed-then-re-add",
@@ -547,7 +554,7 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     Scenario {
         behaviour: "V28",
         id: "readiness/pipe-full-reader-closed",
-        question: "What is reported of a full pipe's writing end when there is no reader?",
+        question: "What does a poller report for a full pipe's writing end without a reader?",
         script: "peer and own are connected, own fills, watch own, peer closes, \
                 look at own as write-end-full, look at own for writing",
         transports: &[Pipe, Fifo],
@@ -557,7 +564,7 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     Scenario {
         behaviour: "V29",
         id: "readiness/full",
-        question: "How little has to be read of a full channel before it is writable?",
+        question: "How much of a full channel must be read before the channel is writable?",
         script: "peer and own are connected, own fills, watch own, look at own as full, peer reads up to 1, \
                 look at own as full-1-byte-read, peer reads up to 512, look at own as full-512-read",
         transports: &[Pipe, Fifo, Unix, Tcp],
@@ -567,11 +574,12 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     Scenario {
         behaviour: "V30",
         id: "readiness/full-then-read",
-        question: "Is a full channel writable when PIPE_BUF and more bytes are read, and is each byte news?",
-        script: "peer and own are connected, own fills, watch own, peer reads up to 512, take, \
-                peer reads up to PIPE_BUF, look at own as full-PIPE_BUF-read, peer reads up to PIPE_BUF+4096, \
-                look at own as full-PIPE_BUF+4096-read, peer reads 1, look at own as then-1-more-byte-read, \
-                peer drains, look at own as drained",
+        question: "Is a full channel writable after PIPE_BUF or more bytes were read, and does each read \
+            cause an edge?",
+        script: "peer and own are connected, own fills, watch own, peer reads up to 512, take, peer reads up \
+                 to PIPE_BUF, look at own as full-PIPE_BUF-read, peer reads up to PIPE_BUF+4096, look at own \
+                 as full-PIPE_BUF+4096-read, peer reads 1, look at own as then-1-more-byte-read, peer \
+                 drains, look at own as drained",
         transports: &[Pipe, Fifo, Unix, Tcp],
         modes: BOTH,
         bugs: &["https://github.com/microsoft/WSL/issues/1025"],
@@ -579,7 +587,8 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     Scenario {
         behaviour: "V31",
         id: "readiness/pty-master",
-        question: "What is reported of a pseudo-terminal's master while its slave writes and closes?",
+        question: "What does a poller report for a pseudo-terminal's master while its slave writes and \
+            closes?",
         script: "own and peer are connected, watch own, look at own as master-idle, peer sends 3, \
                 look at own as master-3-bytes, peer closes, look at own as master-3-bytes-slave-closed, \
                 own reads twice?, look at own as master-drained-slave-closed",
@@ -590,7 +599,7 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     Scenario {
         behaviour: "V31",
         id: "readiness/pty-slave",
-        question: "What is reported of a pseudo-terminal's slave when the master closes?",
+        question: "What does a poller report for a pseudo-terminal's slave when the master closes?",
         script: "peer and own are connected, watch own, look at own as slave-idle, peer closes, \
                 look at own as slave-master-closed, own reads?",
         transports: &[Pty],
@@ -600,7 +609,7 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     Scenario {
         behaviour: "V31",
         id: "readiness/pty-never-opened",
-        question: "What is reported of a pseudo-terminal's master whose slave was never open?",
+        question: "What does a poller report for a pseudo-terminal's master whose slave was never open?",
         script: "own is fresh, look at own as master-slave-never-opened",
         transports: &[Pty],
         modes: LEVEL,
@@ -609,7 +618,7 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     Scenario {
         behaviour: "V32",
         id: "readiness/listener-shut-read",
-        question: "What is reported of a listener that was shut for reading?",
+        question: "What does a poller report for a listener that was shut down for reading?",
         script: "own listens, watch own, own shuts read? as SHUT_RD, look at own, own accepts conn?",
         transports: &[Tcp, Unix, Seqpacket],
         modes: BOTH,
@@ -618,7 +627,7 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     Scenario {
         behaviour: "V32",
         id: "readiness/listener-shut-write",
-        question: "What is reported of a listener that was shut for writing?",
+        question: "What does a poller report for a listener that was shut down for writing?",
         script: "own listens, watch own, own shuts write? as SHUT_WR, look at own",
         transports: &[Tcp, Unix, Seqpacket],
         modes: BOTH,
@@ -627,7 +636,8 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     Scenario {
         behaviour: "V32",
         id: "readiness/listener-shut-both",
-        question: "What is reported of a listener that was shut, and can one still connect to it?",
+        question: "What does a poller report for a listener that was shut down, and does it still accept \
+            connects?",
         script: "own listens, watch own, own shuts both? as SHUT_RDWR, look at own, own asks SO_ERROR?, \
                 own accepts conn?, new reaches own?, own accepts later? as SHUT_RDWR-after-new-connect",
         transports: &[Tcp, Unix, Seqpacket],
@@ -637,7 +647,7 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     Scenario {
         behaviour: "V32",
         id: "readiness/listener-shut-wakes",
-        question: "Is a thread woken that waits when its listener is shut?",
+        question: "Does the shutdown of a listener wake a waiting thread?",
         script: "own listens, add own for reading, t waits, own shuts both? as SHUT_RDWR-blocked, t answers",
         transports: &[Tcp, Unix, Seqpacket],
         modes: LEVEL,
@@ -646,7 +656,7 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     Scenario {
         behaviour: "V33",
         id: "readiness/dgram-own-shut-read",
-        question: "What is reported of a datagram socket that was shut for reading?",
+        question: "What does a poller report for a datagram socket that was shut down for reading?",
         script: "own and peer are connected, watch own, own shuts read? as SHUT_RD, look at own, own reads?, \
                 own sends 1?",
         transports: &[Udp, UnixDgram],
@@ -656,9 +666,9 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     Scenario {
         behaviour: "V33",
         id: "readiness/dgram-own-shut-write",
-        question: "What is reported of a datagram socket that was shut for writing?",
-        script: "own and peer are connected, watch own, own shuts write? as SHUT_WR, look at own, own reads?, \
-                own sends 1?",
+        question: "What does a poller report for a datagram socket that was shut down for writing?",
+        script: "own and peer are connected, watch own, own shuts write? as SHUT_WR, look at own, own \
+                 reads?, own sends 1?",
         transports: &[Udp, UnixDgram],
         modes: BOTH,
         bugs: &[],
@@ -666,7 +676,7 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     Scenario {
         behaviour: "V33",
         id: "readiness/dgram-own-shut-both",
-        question: "What is reported of a datagram socket that was shut both ways?",
+        question: "What does a poller report for a datagram socket that was shut down in both directions?",
         script: "own and peer are connected, watch own, own shuts both? as SHUT_RDWR, look at own, \
                 own reads?, own sends 1?",
         transports: &[Udp, UnixDgram],
@@ -676,7 +686,8 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     Scenario {
         behaviour: "V33",
         id: "readiness/dgram-unconnected-shut-both",
-        question: "What is reported of a datagram socket that was shut both ways and never connected?",
+        question: "What does a poller report for an unconnected datagram socket that was shut down in both \
+            directions?",
         script: "own is fresh, own shuts both? as unconnected-RDWR, look at own",
         transports: &[Udp, UnixDgram],
         modes: LEVEL,
@@ -685,7 +696,7 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     Scenario {
         behaviour: "V34",
         id: "readiness/end-in-accept-queue",
-        question: "What is reported when a client has closed before it is accepted?",
+        question: "What does a poller report when a client closed before it is accepted?",
         script: "own listens, watch own, client reaches own, client closes, look at own as FIN-in-queue, \
                 own accepts conn?, look at conn as accepted-FIN-conn, \
                 look at own as listener-after-that-accept",
@@ -696,7 +707,7 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     Scenario {
         behaviour: "V34",
         id: "readiness/reset-in-accept-queue",
-        question: "What is reported when a client has reset its connection before it is accepted?",
+        question: "What does a poller report when a client reset its connection before it is accepted?",
         script: "own listens, watch own, client reaches own, client resets, look at own as RST-in-queue, \
                 own accepts conn?, look at conn as accepted-conn, conn asks SO_ERROR?, conn reads?",
         transports: &[Tcp],
@@ -706,7 +717,8 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     Scenario {
         behaviour: "V34",
         id: "readiness/data-and-reset-in-accept-queue",
-        question: "What is reported when a client has sent data and reset its connection before it is accepted?",
+        question: "What does a poller report when a client sent data and reset its connection before it is \
+            accepted?",
         script: "own listens, watch own, client reaches own, client sends 3, client resets, \
                 look at own as data+RST-in-queue, own accepts conn?, conn reads twice?",
         transports: &[Tcp],

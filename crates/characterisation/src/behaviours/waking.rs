@@ -1,4 +1,4 @@
-//! W01 to W17: wake-ups, threads, and more events than there is room for.
+//! W01 to W17: wake-ups, threads, and more events than room.
 
 use metadata::{
     Mode,
@@ -12,7 +12,7 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     Scenario {
         behaviour: "W01",
         id: "waking/coalesce",
-        question: "Are a thousand wake-ups one, and is none left over?",
+        question: "Do a thousand wake-ups end one wait, and none later?",
         script: "this is wake-up, wake 1000 times, t waits, t answers as 1000-wakes, t waits, \
                 t answers as 1000-wakes-second-wait",
         transports: &[None],
@@ -22,7 +22,7 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     Scenario {
         behaviour: "W02",
         id: "waking/before-wait",
-        question: "Is a wake-up lost that comes before the wait?",
+        question: "Does a wake-up before the wait end the wait?",
         script: "20 times, this is wake-up, wake, t waits, t answers as before-wait",
         transports: &[None],
         modes: BOTH,
@@ -40,7 +40,7 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     Scenario {
         behaviour: "W04",
         id: "waking/from-signal-handler",
-        question: "Is a wake-up lost that a signal handler makes while the thread waits?",
+        question: "Does a wake-up from a signal handler end the wait?",
         script: "20 times, this is wake-up, t waits, t is signalled and wakes, t answers as in-handler, \
                 t waits, t answers as after-handler",
         transports: &[None],
@@ -50,7 +50,7 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     Scenario {
         behaviour: "W08",
         id: "waking/rotation",
-        question: "Who is reported when more is ready than there is room for?",
+        question: "Which descriptors does a poller report when there is room for one of four ready ones?",
         script: "zero and p0 are connected, one and p1 are connected, two and p2 are connected, \
                 three and p3 are connected, p0 sends 1, p1 sends 1, p2 sends 1, p3 sends 1, \
                 add zero for reading, add one for reading, add two for reading, add three for reading, \
@@ -65,7 +65,7 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     Scenario {
         behaviour: "W08",
         id: "waking/rotation-three-slots",
-        question: "Who is reported when there is room for all but one?",
+        question: "Which descriptors does a poller report when there is room for three of four ready ones?",
         script: "zero and p0 are connected, one and p1 are connected, two and p2 are connected, \
                 three and p3 are connected, p0 sends 1, p1 sends 1, p2 sends 1, p3 sends 1, \
                 add zero for reading, add one for reading, add two for reading, add three for reading, \
@@ -77,7 +77,7 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     Scenario {
         behaviour: "W08",
         id: "waking/order-of-readiness",
-        question: "In which order is reported what became ready after it was added?",
+        question: "In which order does a poller report descriptors that became ready after they were added?",
         script: "zero and p0 are connected, one and p1 are connected, two and p2 are connected, \
                 three and p3 are connected, add zero for reading, add one for reading, add two for reading, \
                 add three for reading, p2 sends 1, p0 sends 1, p3 sends 1, p1 sends 1, \
@@ -89,7 +89,7 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     Scenario {
         behaviour: "W08",
         id: "waking/order-of-addition",
-        question: "In which order is reported what was ready when it was added?",
+        question: "In which order does a poller report descriptors that were ready when they were added?",
         script: "zero and p0 are connected, one and p1 are connected, two and p2 are connected, \
                 three and p3 are connected, p0 sends 1, p1 sends 1, p2 sends 1, p3 sends 1, \
                 add three for reading, add two for reading, add one for reading, add zero for reading, \
@@ -101,7 +101,7 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     Scenario {
         behaviour: "W09",
         id: "waking/no-room",
-        question: "What answers a wait with room for nothing, and for less?",
+        question: "What does a wait with room for zero events return, and with a negative number?",
         script: "own and peer are connected, peer sends 1, add own for reading, wait room 0 as room-0, \
                 t waits with room -1, t answers as room-negative",
         transports: &[Unix],
@@ -111,7 +111,7 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     Scenario {
         behaviour: "W10",
         id: "waking/two-threads-look",
-        question: "Is what is ready told to each of two threads that look again and again?",
+        question: "Does a ready descriptor show in every wait of two threads that poll in a loop?",
         script: "own and peer are connected, peer sends 1, add own for reading, 2 threads look 2000 times, \
                 threads answer as 2-threads",
         transports: &[Pipe, Unix],
@@ -121,7 +121,7 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     Scenario {
         behaviour: "W11",
         id: "waking/told-once",
-        question: "Is each of many events told to exactly one of the threads that share a poller?",
+        question: "Does each of many events go to exactly one of the threads that share a poller?",
         script: "20 times, 4 threads collect, 50 pairs are added and written, threads answer as 4-threads",
         transports: &[Pipe, Unix],
         modes: &[Mode::Edge, Mode::OneShot, Mode::Dispatch],

@@ -1,7 +1,7 @@
 //! Forked children. A child inherits the script's descriptors, and the poller as far as the system allows it.
 //!
-//! A child has one thread. The script has no other thread at the fork; otherwise a lock that such a thread held would
-//! never be released in the child.
+//! A child has one thread. The script has no other thread at the fork; otherwise a lock that such a thread
+//! held would never be released in the child.
 
 use std::io::{PipeReader, PipeWriter, Read, Write, pipe};
 use std::time::Duration;

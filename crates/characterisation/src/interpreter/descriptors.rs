@@ -90,7 +90,8 @@ fn missing(call: &str, errno: Errno) -> Stopped {
     }
 }
 
-/// Sets close-on-exec and non-blocking mode. Not every system can do this in the call that makes the descriptor.
+/// Sets close-on-exec and non-blocking mode. Not every system can do this in the call that makes the
+/// descriptor.
 fn prepare(fd: OwnedFd) -> Result<OwnedFd, Stopped> {
     let prepared = fcntl(&fd, FcntlArg::F_SETFD(FdFlag::FD_CLOEXEC))
         .and_then(|_| fcntl(&fd, FcntlArg::F_GETFL))
@@ -185,7 +186,8 @@ pub(super) fn connect_to(fd: &impl AsFd, address: &Address) -> Result<(), Errno>
     }
 }
 
-/// Returns an address without a listener. Its socket was bound and closed, so that a UNIX socket's file exists.
+/// Returns an address without a listener. Its socket was bound and closed, so that a UNIX socket's file
+/// exists.
 pub(super) fn nowhere(transport: Transport, scratch: &mut Scratch) -> Result<Address, Stopped> {
     bind_somewhere(&fresh(transport)?, transport, scratch)
 }

@@ -28,7 +28,8 @@ pub(super) struct FencedPoller {
     registrations: Mutex<Registrations>,
 }
 
-/// The registrations of a poller. Only the script's main thread changes them; waiting threads read the labels.
+/// The registrations of a poller. Only the script's main thread changes them; waiting threads read the
+/// labels.
 #[derive(Default)]
 struct Registrations {
     /// The labels; a token is an index into them.
@@ -117,8 +118,8 @@ impl FencedPoller {
         events.iter().all(|event| event.token == FENCE)
     }
 
-    /// Waits once with a timeout of zero. If no event arrives, raises the fence and waits again: when the fence is
-    /// reported, every earlier event has been reported, too. `room` is at least 1.
+    /// Waits once with a timeout of zero. If no event arrives, raises the fence and waits again: when the
+    /// fence is reported, every earlier event has been reported, too. `room` is at least 1.
     pub(super) fn poll(&self, room: usize) -> Result<Result<Vec<Event>, Errno>, Stopped> {
         match self.wait(room, Duration::ZERO) {
             Ok(events) if events.is_empty() => {}
@@ -173,8 +174,8 @@ impl FencedPoller {
         answer.to_string() + &refusals.unwrap_or_else(String::new)
     }
 
-    /// Formats all events of one wait in their order, without the fence. The filters of one descriptor stand together.
-    /// Labels are left out while the poller has only one.
+    /// Formats all events of one wait in their order, without the fence. The filters of one descriptor stand
+    /// together. Labels are left out while the poller has only one.
     pub(super) fn describe_all(&self, events: &[Event]) -> String {
         let events: Vec<_> = events.iter().filter(|event| event.token != FENCE).collect();
         let labels = &self.registrations().labels;

@@ -4,7 +4,8 @@ use super::run_once;
 use crate::verbs::Clause;
 use crate::{Setting, Stopped, Transcript};
 
-/// Runs the clauses `times` times, each time with everything made anew. Each answer counts the answers of the rounds.
+/// Runs the clauses `times` times, each time with everything made anew. Each answer counts the answers of the
+/// rounds.
 pub(super) fn run(times: usize, clauses: &[Clause], setting: Setting) -> (Transcript, Result<(), Stopped>) {
     let mut all = Transcript::default();
     let mut rounds = Vec::new();

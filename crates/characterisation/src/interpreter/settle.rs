@@ -1,11 +1,11 @@
 //! Waits until the effect of a call has arrived at the other end.
 //!
-//! A call on a pipe or a UNIX socket changes the other end itself. On loopback, another kernel context takes the packet
-//! out of a queue and changes the peer's side. FreeBSD and macOS have one thread for loopback: when a later round trip
-//! on another connection has completed, the earlier packet has been handled. Linux has a queue per processor, which it
-//! empties at the end of the sending call. There, a round trip from the same thread comes later, too, unless the
-//! scheduler has moved the thread between the two calls and the first processor is behind. Therefore the interpreter
-//! also waits for every effect that must arrive.
+//! A call on a pipe or a UNIX socket changes the other end itself. On loopback, another kernel context takes
+//! the packet out of a queue and changes the peer's side. FreeBSD and macOS have one thread for loopback:
+//! when a later round trip on another connection has completed, the earlier packet has been handled. Linux
+//! has a queue per processor, which it empties at the end of the sending call. There, a round trip from the
+//! same thread comes later, too, unless the scheduler has moved the thread between the two calls and the
+//! first processor is behind. Therefore the interpreter also waits for every effect that must arrive.
 
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::time::{Duration, Instant};
@@ -36,7 +36,8 @@ pub(super) const RESET: c_short = libc::POLLHUP | libc::POLLERR;
 /// The effect of a FIN.
 #[cfg(target_os = "linux")]
 pub(super) const HALF_CLOSED: c_short = libc::POLLRDHUP;
-/// The effect of a FIN. Earlier data hide it, because other systems have no `POLLRDHUP`: then only the round trip helps.
+/// The effect of a FIN. Earlier data hide it, because other systems have no `POLLRDHUP`: then only the round
+/// trip helps.
 #[cfg(not(target_os = "linux"))]
 pub(super) const HALF_CLOSED: c_short = libc::POLLIN;
 

@@ -21,8 +21,8 @@ static HANDLED: AtomicBool = AtomicBool::new(false);
 extern "C" fn handler(_: libc::c_int) {
     let poller = WAKES.swap(null_mut(), Ordering::Acquire);
     if !poller.is_null() {
-        // SAFETY: `signals` stores the pointer and keeps the poller alive until the handler has set `HANDLED`. A wake-up
-        // is one system call, and allocates only if it fails.
+        // SAFETY: `signals` stores the pointer and keeps the poller alive until the handler has set
+        // `HANDLED`. A wake-up is one system call, and allocates only if it fails.
         let _ = unsafe { &*poller }.selector.wake();
     }
     HANDLED.store(true, Ordering::Release);

@@ -1,19 +1,22 @@
 //! Detects whether a thread sleeps.
 //!
-//! Linux publishes the system call that a thread is in, and whether the thread sleeps there. This is a proof if it is
-//! the right call. A thread that was woken, but has not run yet, is still in the call and is not in the sleeping state.
-//! FreeBSD has a processor clock for each thread, which stops while the thread does not run. macOS has neither.
+//! Linux publishes the system call that a thread is in, and whether the thread sleeps there. This is a proof
+//! if it is the right call. A thread that was woken, but has not run yet, is still in the call and is not in
+//! the sleeping state. FreeBSD has a processor clock for each thread, which stops while the thread does not
+//! run. macOS has neither.
 //!
-//! A stopped clock can also mean that the thread waits for a processor. Therefore many samples are taken on such
-//! systems, and another thread is woken between two of them: by then the scheduler has run every runnable thread.
+//! A stopped clock can also mean that the thread waits for a processor. Therefore many samples are taken on
+//! such systems, and another thread is woken between two of them: by then the scheduler has run every
+//! runnable thread.
 //!
-//! A thread that waits for an adapter's program sleeps until the program replies. It waits for events only if the
-//! program sleeps, too.
+//! A thread that waits for an adapter's program sleeps until the program replies. It waits for events only if
+//! the program sleeps, too.
 
 #[cfg(any(target_os = "linux", target_os = "freebsd"))]
 use nix::time::ClockId;
 
-/// The sources for a thread's state. The thread makes this value itself; other threads sample it while the thread runs.
+/// The sources for a thread's state. The thread makes this value itself; other threads sample it while the
+/// thread runs.
 pub(super) struct ThreadState {
     /// The thread's folder in /proc.
     #[cfg(target_os = "linux")]
@@ -117,17 +120,20 @@ impl ThreadState {
     }
 }
 
-/// Returns whether a thread sleeps in a system call other than futex(2); `None` if the kernel does not publish it.
+/// Returns whether a thread sleeps in a system call other than futex(2); `None` if the kernel does not
+/// publish it.
 #[cfg(target_os = "linux")]
 fn is_blocked(proc: &std::path::Path) -> Option<bool> {
-    // `running`, or the number of the call, or -1 in a page fault. In a futex the thread waits for a lock, not for events.
+    // `running`, or the number of the call, or -1 in a page fault. In a futex the thread waits for a lock,
+    // not for events.
     let call = std::fs::read_to_string(proc.join("syscall")).ok()?;
     let number = call.split_whitespace().next().and_then(|number| number.parse().ok());
     let waits = number.is_some_and(|number: i64| number >= 0 && number != libc::SYS_futex);
     Some(waits && sleeps(proc)?)
 }
 
-/// Returns whether all threads of a process sleep. Waiting for a lock counts as sleep: another thread holds the lock.
+/// Returns whether all threads of a process sleep. Waiting for a lock counts as sleep: another thread holds
+/// the lock.
 #[cfg(target_os = "linux")]
 fn is_idle(proc: &std::path::Path) -> Option<bool> {
     let mut threads = std::fs::read_dir(proc.join("task")).ok()?;
@@ -223,7 +229,8 @@ mod tests {
         assert!(busy, "the program computes");
     }
 
-    /// Without /proc, the clock of a thread that computes advances, and the clock of one that sleeps does not.
+    /// Without /proc, the clock of a thread that computes advances, and the clock of one that sleeps does
+    /// not.
     #[test]
     fn a_thread_whose_clock_advances_is_busy() {
         let (states, state) = channel();

@@ -192,8 +192,8 @@ impl Waiter {
         program.max(self.state.sample().samples_needed())
     }
 
-    /// Returns the result of its wait, or that it still sleeps. With `ends`, the fence ends a wait that still sleeps;
-    /// a wait that the fence does not end is an error.
+    /// Returns the result of its wait, or that it still sleeps. With `ends`, the fence ends a wait that still
+    /// sleeps; a wait that the fence does not end is an error.
     pub(super) fn answer(
         &mut self,
         responder: &Responder,
@@ -227,8 +227,8 @@ impl Waiter {
         }
     }
 
-    /// Waits until the raised fence ends the wait. A thread that slept until then was not woken, whatever events the
-    /// fence made it see; but an edge beside the fence has preceded the fence.
+    /// Waits until the raised fence ends the wait. A thread that slept until then was not woken, whatever
+    /// events the fence made it see; but an edge beside the fence has preceded the fence.
     fn end(&mut self, reports_once: bool) -> Result<(), Stopped> {
         // Use only a result that was received before the fence was raised: the fence can cause a later one.
         if self.outcome.is_some() {
@@ -254,7 +254,8 @@ impl Drop for Waiter {
     fn drop(&mut self) {
         let Some(thread) = self.thread.take() else { return };
         if !self.has_ended() {
-            // If the fence cannot be raised or does not end the wait, the thread sleeps until the process exits.
+            // If the fence cannot be raised or does not end the wait, the thread sleeps until the process
+            // exits.
             if self.poller.raise_fence().is_err() || self.outcomes.recv_timeout(self.poller.patience).is_err()
             {
                 return;

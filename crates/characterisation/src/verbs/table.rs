@@ -1,4 +1,5 @@
-//! The forms of clauses as a table. docs/verbs.md prints it; tests compare the table with that page and the parser.
+//! The forms of clauses as a table. docs/verbs.md prints it; tests compare the table with that page and the
+//! parser.
 
 /// One form of a clause.
 #[derive(Clone, Copy, Debug)]
@@ -19,7 +20,7 @@ const fn form(form: &'static str, means: &'static str, example: &'static str) ->
 pub const FORMS: &[Form] = &[
     form(
         "A and B are connected",
-        "makes a pair of the script's transport; of a pipe or FIFO, A is the reading end; of a pseudo-terminal, the master",
+        "makes a pair of the script's transport; A is a pipe's or FIFO's reading end, a pseudo-terminal's master",
         "own and peer are connected",
     ),
     form(
@@ -51,7 +52,7 @@ pub const FORMS: &[Form] = &[
     form("A binds", "bind(2) to a fresh address", "own is fresh, own binds"),
     form(
         "A listens [backlog N] [beside B]",
-        "listen(2), after socket(2) and bind(2) if there is no A; beside: at the address of B, with SO_REUSEPORT",
+        "listen(2), with socket(2) and bind(2) if there is no A; beside: at B's address, with SO_REUSEPORT",
         "own listens backlog 1",
     ),
     form(
@@ -128,7 +129,7 @@ pub const FORMS: &[Form] = &[
     form("A moves to N", "A moves to the number N", "own is /dev/null, own moves to 900"),
     form(
         "watch A [for INTEREST] [MODE] [in POLLER] [called NAME]",
-        "registers A; in edge mode the initial event is consumed immediately, so later answers show only later events",
+        "registers A; in edge mode the initial event is consumed: later answers show later events only",
         "own and peer are connected, watch own",
     ),
     form(
@@ -153,12 +154,12 @@ pub const FORMS: &[Form] = &[
     ),
     form(
         "look at A [for INTEREST]",
-        "asks every view of the poller: registered earlier by `watch`, and now; with an interest: registered now only",
+        "asks every view of the poller: registered earlier by `watch`, and now; with an interest: now only",
         "own and peer are connected, watch own, look at own as idle",
     ),
     form(
         "wait [N times] [room N] [in POLLER]",
-        "one wait or N waits with a timeout of zero; a later event of another descriptor proves that no event is missing",
+        "one wait or N waits with a timeout of zero; a later event proves that no event is missing",
         "own and peer are connected, add own, wait 3 times room 1 as first-waits",
     ),
     form(
@@ -168,7 +169,7 @@ pub const FORMS: &[Form] = &[
     ),
     form(
         "T waits at most N s, ms, us or ns [in POLLER]",
-        "the same with a timeout; `timed out`, or `early` if the wait ends before the timeout without an event",
+        "the same with a timeout; `timed out`, or `early` if the wait ends too soon without an event",
         "t waits at most 200 us, t answers as 200us",
     ),
     form(
@@ -178,7 +179,7 @@ pub const FORMS: &[Form] = &[
     ),
     form(
         "T answers",
-        "the result of its wait; `woken` without an event, `not woken` if it still sleeps; a later event must then end the wait",
+        "the result of its wait; `woken` without an event; `not woken` if only a later event ends it",
         "own and peer are connected, add own, t waits, peer sends 1, t answers as blocked",
     ),
     form(
@@ -193,7 +194,7 @@ pub const FORMS: &[Form] = &[
     ),
     form(
         "N threads accept from A [alone] [in POLLER]",
-        "N threads wait and accept: one connection per event, or all pending ones in modes that report A once",
+        "N threads wait and accept: one connection per event, or all pending ones if A is reported once",
         "own listens, add own for reading, 8 threads accept from own alone",
     ),
     form(
@@ -218,7 +219,7 @@ pub const FORMS: &[Form] = &[
     ),
     form(
         "threads answer",
-        "the number of threads that were woken: `wakes=1/8`; or the result of their work: `accepted=100/100 errors=0`",
+        "how many threads were woken: `wakes=1/8`; or the result of their work: `accepted=100/100 errors=0`",
         "own and peer are connected, add own for reading, 8 threads wait, peer sends 1, threads answer as herd",
     ),
     form(
