@@ -1,6 +1,6 @@
 //! A worker thread forks and continues in the child, where the other threads do not exist. The uses, moves,
 //! insertions and closes of those threads never ended there: a delete returned Ok, and the descriptor stayed
-//! open. The child also read the bytes that were to wake its parent's thread.
+//! open. The child also read the bytes that should wake its parent's thread.
 
 use std::io::Write;
 use std::os::fd::{FromRawFd, OwnedFd};

@@ -64,7 +64,7 @@ pub(super) struct Scene {
 }
 
 impl Scene {
-    /// Holds `thread` at `place`. A takeover is one of a descriptor of `other`. Calls `before_fork` before
+    /// Holds `thread` at `place`. A takeover takes a descriptor of `other`. Calls `before_fork` before
     /// the thread is held, because the held thread may have an entry locked.
     ///
     /// # Errors

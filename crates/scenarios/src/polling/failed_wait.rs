@@ -147,13 +147,13 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     UNDER_TEST.set(Some((real, Arc::clone(&refusal))));
     let mut harness = Harness::start(test)?;
     harness.expect_errors();
-    let mut subjects = Vec::new();
+    let mut endpoints = Vec::new();
     for thread in harness.threads() {
         let ends = pair(test.params.transport).map_err(Failure::set_up)?;
         let monitor = HandlerMonitor::new(&ends.near);
         let handle = harness.insert(ends.near, monitor.recording(), thread)?;
         harness.core().registration(handle).want_recv().map_err(Failure::set_up)?;
-        subjects.push((monitor, ends.far));
+        endpoints.push((monitor, ends.far));
     }
     harness.fence_all()?;
     // Transient errors, and errors that mean a lost poller: a thread must believe those only if they persist.
@@ -161,9 +161,9 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
         let errors = |harness: &Harness| -> u64 {
             harness.threads().into_iter().map(|thread| harness.activity(thread).poll_error).sum()
         };
-        let (before, times) = (errors(&harness), FAILURES * subjects.len() as u64);
+        let (before, times) = (errors(&harness), FAILURES * endpoints.len() as u64);
         refusal.begin(errno, times);
-        for (_, far) in &mut subjects {
+        for (_, far) in &mut endpoints {
             let written = far.write_all(format!("{errno:?};").as_bytes());
             written.map_err(|error| Failure::Wrong(format!("the descriptor is gone: {error}")))?;
         }
@@ -181,8 +181,8 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
             "core 3",
         );
         let read = |(monitor, _): &(Arc<HandlerMonitor>, _)| monitor.text().ends_with(&format!("{errno:?};"));
-        harness.wait_until(&format!("{errno:?}: the data are read"), || subjects.iter().all(read))?;
+        harness.wait_until(&format!("{errno:?}: the data are read"), || endpoints.iter().all(read))?;
     }
-    drop(subjects);
+    drop(endpoints);
     harness.finish(test, &[])
 }

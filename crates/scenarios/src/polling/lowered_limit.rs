@@ -38,26 +38,26 @@ const LIMITS: [rlim_t; 4] = [6, 2, 1, 0];
 
 fn run(test: &mut TestContext) -> Result<(), Failure> {
     let mut harness = Harness::start(test)?;
-    let mut subjects = Vec::new();
+    let mut endpoints = Vec::new();
     for thread in harness.threads() {
         for _ in 0..EACH {
-            subjects.push(Subject::new(test, &harness, thread)?);
+            endpoints.push(Endpoint::new(test, &harness, thread)?);
         }
     }
     harness.fence_all()?;
     for limit in LIMITS {
-        under(test, &harness, &mut subjects, limit)?;
+        under(test, &harness, &mut endpoints, limit)?;
         test.stop_if_failed()?;
     }
     harness.fence_all()?;
     let written: String = LIMITS.into_iter().map(data).collect();
-    for subject in &subjects {
-        test.check_eq(subject.about("data"), written.clone(), subject.monitor.text(), "S8");
+    for endpoint in &endpoints {
+        test.check_eq(endpoint.about("data"), written.clone(), endpoint.monitor.text(), "S8");
     }
     stop_under_limit(test)?;
     let counters = harness.core().activity().0;
     test.record_counter("waits in parts", counters.iter().map(|(_, counters)| counters.poll_degraded).sum());
-    drop(subjects);
+    drop(endpoints);
     harness.finish(test, &[])
 }
 
@@ -71,12 +71,12 @@ fn data(limit: rlim_t) -> String {
 fn under(
     test: &mut TestContext,
     harness: &Harness,
-    subjects: &mut [Subject],
+    endpoints: &mut [Endpoint],
     limit: rlim_t,
 ) -> Result<(), Failure> {
     let lowered = Lowered::to(limit)?;
-    for subject in &mut *subjects {
-        subject.far.write_all(data(limit).as_bytes()).map_err(Failure::set_up)?;
+    for endpoint in &mut *endpoints {
+        endpoint.far.write_all(data(limit).as_bytes()).map_err(Failure::set_up)?;
     }
     for thread in harness.threads() {
         let (fire, fired) = channel();
@@ -88,9 +88,9 @@ fn under(
         let fired = fired.recv_timeout(patience()).is_ok();
         test.check_eq(format!("limit {limit}: the timer of thread {thread}"), true, fired, "L10");
     }
-    let is_read = |subject: &Subject| subject.monitor.text().ends_with(&data(limit));
+    let is_read = |endpoint: &Endpoint| endpoint.monitor.text().ends_with(&data(limit));
     let wait = || {
-        let every = || subjects.iter().all(is_read);
+        let every = || endpoints.iter().all(is_read);
         harness.wait_until(&format!("limit {limit}: every descriptor's data"), every)
     };
     if limit > 0 {
@@ -150,14 +150,14 @@ impl Drop for Lowered {
 }
 
 /// One descriptor that is polled.
-struct Subject {
+struct Endpoint {
     monitor: Arc<HandlerMonitor>,
     handle: FdHandle,
     thread: ThreadId,
     far: FarEnd,
 }
 
-impl Subject {
+impl Endpoint {
     fn new(test: &TestContext, harness: &Harness, thread: ThreadId) -> Result<Self, Failure> {
         let ends = pair(test.params.transport).map_err(Failure::set_up)?;
         let monitor = HandlerMonitor::new(&ends.near);

@@ -29,9 +29,9 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
         let ends = pair(test.params.transport).map_err(Failure::set_up)?;
         let recorder = Recorder::new();
         let handle = harness.insert_shared(ends.near, recorder.clone(), owner, mask)?;
-        let mut subject = Endpoint { handle, owner: recorder.id(), recorder, far: ends.far };
+        let mut endpoint = Endpoint { handle, owner: recorder.id(), recorder, far: ends.far };
         let allowed = mask.bits();
-        about(&subject, format!("two threads want a descriptor of the mask {allowed:b}"), "L1, bug 8")
+        about(&endpoint, format!("two threads want a descriptor of the mask {allowed:b}"), "L1, bug 8")
             .worker("owner", owner)
             .worker("other", other)
             .run(
@@ -50,9 +50,9 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
             // Without kernel state, one of them applies the update for all.
             harness.core().entry(handle).is_ok_and(|entry| entry.polled_recv.bits() == allowed)
         })?;
-        subject.write(b"x")?;
-        subject.wait_for_bytes(&harness, b"x")?;
-        subject.end(&harness)?;
+        endpoint.write(b"x")?;
+        endpoint.wait_for_bytes(&harness, b"x")?;
+        endpoint.end(&harness)?;
     }
     harness.finish(test, &[])
 }

@@ -36,16 +36,10 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
         let since = harness.activity(thread).since(&before);
         let at = |what: &str| format!("{what} of thread {thread}");
         test.check_eq(at("iterations without a sleep"), 0, since.wake_tasks, "bug 7");
-        // A fence is two events, each in an iteration of its own, and the first iteration may have begun
-        // before.
+        // A fence is two events, each in its own iteration, and the first one may have begun before.
         let most = 2 * FENCES + 1;
-        test.check_cost(
-            at("iterations"),
-            format!("at most {most}"),
-            since.loops,
-            "bug 7",
-            since.loops <= most,
-        );
+        let (iterations, bound) = (since.loops, format!("at most {most}"));
+        test.check_cost(at("iterations"), bound, iterations, "bug 7", iterations <= most);
     }
     drop(guard);
     harness.finish(test, &[])

@@ -26,7 +26,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
 };
 
 /// More changes than one call submits.
-const SUBJECTS: usize = 96;
+const ENDPOINTS: usize = 96;
 
 /// The pending update of a descriptor.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -42,7 +42,7 @@ enum Kind {
     More,
 }
 
-struct Subject {
+struct Endpoint {
     kind: Kind,
     handle: FdHandle,
     monitor: Arc<HandlerMonitor>,
@@ -50,11 +50,11 @@ struct Subject {
 }
 
 fn run(test: &mut TestContext) -> Result<(), Failure> {
-    descriptor_limit::raise(2 * SUBJECTS as nix::libc::rlim_t + 64)?;
+    descriptor_limit::raise(2 * ENDPOINTS as nix::libc::rlim_t + 64)?;
     let mut harness = Harness::start(test)?;
     let thread = harness.thread(0);
-    let mut subjects = Vec::new();
-    for index in 0..SUBJECTS {
+    let mut endpoints = Vec::new();
+    for index in 0..ENDPOINTS {
         let kind = [Kind::Gone, Kind::Fresh, Kind::Same, Kind::More][index % 4];
         let ends = pair(test.params.transport).map_err(Failure::set_up)?;
         let monitor = HandlerMonitor::new(&ends.near);
@@ -67,11 +67,11 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
         if kind != Kind::Fresh {
             harness.core().registration(handle).want_recv().map_err(Failure::set_up)?;
         }
-        subjects.push(Subject { kind, handle, monitor, far: ends.far });
+        endpoints.push(Endpoint { kind, handle, monitor, far: ends.far });
     }
     harness.fence(thread)?;
 
-    let changes: Vec<_> = subjects.iter().map(|subject| (subject.kind, subject.handle)).collect();
+    let changes: Vec<_> = endpoints.iter().map(|endpoint| (endpoint.kind, endpoint.handle)).collect();
     let changed = harness.on(thread, move |context| {
         changes.into_iter().try_for_each(|(kind, handle)| {
             let fd = context.registration(handle);
@@ -87,31 +87,35 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     changed.map_err(Failure::set_up)?;
     harness.fence(thread)?;
 
-    for subject in &mut subjects {
-        let polled = harness.entry(subject.handle)?.polled_recv.contains(thread.mask());
-        let expected = subject.kind != Kind::Gone;
+    for endpoint in &mut endpoints {
+        let polled = harness.entry(endpoint.handle)?.polled_recv.contains(thread.mask());
+        let expected = endpoint.kind != Kind::Gone;
         if polled != expected {
-            let what = format!("number {} ({:?}) is polled", subject.monitor.number(), subject.kind);
+            let what = format!("number {} ({:?}) is polled", endpoint.monitor.number(), endpoint.kind);
             test.check_eq(what, expected, polled, "S11");
         }
-        subject.far.write_all(b"data").map_err(Failure::set_up)?;
+        endpoint.far.write_all(b"data").map_err(Failure::set_up)?;
     }
-    for subject in subjects.iter().filter(|subject| subject.kind != Kind::Gone) {
-        let what = format!("the data of number {} ({:?})", subject.monitor.number(), subject.kind);
-        harness.wait_until(&what, || subject.monitor.text() == "data")?;
+    for endpoint in endpoints.iter().filter(|endpoint| endpoint.kind != Kind::Gone) {
+        let what = format!("the data of number {} ({:?})", endpoint.monitor.number(), endpoint.kind);
+        harness.wait_until(&what, || endpoint.monitor.text() == "data")?;
     }
     harness.fence(thread)?;
     let calls = |kind| -> usize {
-        subjects.iter().filter(|subject| subject.kind == kind).map(|subject| subject.monitor.calls()).sum()
+        endpoints
+            .iter()
+            .filter(|endpoint| endpoint.kind == kind)
+            .map(|endpoint| endpoint.monitor.calls())
+            .sum()
     };
     test.check_eq("calls for descriptors that are no longer wanted", 0, calls(Kind::Gone), "L6");
     test.check_eq(
         "calls for descriptors that are newly wanted",
-        SUBJECTS / 4,
+        ENDPOINTS / 4,
         calls(Kind::Fresh),
         "bugs 19, 21 and 23",
     );
-    test.check_eq("calls for descriptors that stay wanted", SUBJECTS / 4, calls(Kind::Same), "bug 23");
-    drop(subjects);
+    test.check_eq("calls for descriptors that stay wanted", ENDPOINTS / 4, calls(Kind::Same), "bug 23");
+    drop(endpoints);
     harness.finish(test, &[])
 }

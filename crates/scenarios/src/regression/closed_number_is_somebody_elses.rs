@@ -45,8 +45,8 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
         let mut harness = Harness::start(test)?;
         let (first, second) = (harness.thread(0), harness.thread(1));
         for deleter in harness.threads() {
-            let subject = Endpoint::start(test, &mut harness, first)?;
-            let handle = subject.handle;
+            let endpoint = Endpoint::start(test, &mut harness, first)?;
+            let handle = endpoint.handle;
             let deleted = harness.on(deleter, move |context| context.registration(handle).delete())?;
             test.check_eq("delete", "Ok(())".into(), format!("{deleted:?}"), "L7");
         }

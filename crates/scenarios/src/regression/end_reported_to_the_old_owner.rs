@@ -26,9 +26,9 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     let mut harness = Harness::start(test)?;
     let [old, new] = two_of_a_group(&harness)?;
     for window in ["ReportBeforeRunning", "AfterWait"] {
-        let subject = Endpoint::start(test, &mut harness, old)?;
-        let interleaving = about(&subject, format!("taken at {window}"), "S3, bug 49");
-        let Endpoint { handle, owner, recorder, far } = subject;
+        let endpoint = Endpoint::start(test, &mut harness, old)?;
+        let interleaving = about(&endpoint, format!("taken at {window}"), "S3, bug 49");
+        let Endpoint { handle, owner, recorder, far } = endpoint;
         let counted = Arc::clone(&recorder);
         let mut far = Some(far);
         interleaving

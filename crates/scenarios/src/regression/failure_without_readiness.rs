@@ -35,7 +35,7 @@ type Peer = Option<Box<dyn Send>>;
 fn run(test: &mut TestContext) -> Result<(), Failure> {
     let mut harness = Harness::start(test)?;
     let thread = harness.thread(0);
-    let (subject, peer, expected) = match test.params.transport {
+    let (endpoint, peer, expected) = match test.params.transport {
         Transport::Tcp => refused(test, unused_address().map_err(Failure::set_up)?)?,
         Transport::Unix => {
             let ends = pair(Transport::Unix).map_err(Failure::set_up)?;
@@ -49,9 +49,9 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
         }
         other => return Err(Failure::set_up(unsupported(other))),
     };
-    set_nonblocking(&subject).map_err(Failure::set_up)?;
+    set_nonblocking(&endpoint).map_err(Failure::set_up)?;
     if peer.is_some() {
-        fill(&subject).map_err(Failure::set_up)?;
+        fill(&endpoint).map_err(Failure::set_up)?;
     }
     let answers = Arc::new(Mutex::new(Vec::new()));
     let handler = {
@@ -62,7 +62,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
         }
     };
     let connecting = peer.is_none();
-    let handle = harness.insert(subject, Arc::new(handler), thread)?;
+    let handle = harness.insert(endpoint, Arc::new(handler), thread)?;
     harness.core().registration(handle).cant_send().map_err(Failure::set_up)?;
     harness.core().registration(handle).want_send().map_err(Failure::set_up)?;
     harness.fence(thread)?;

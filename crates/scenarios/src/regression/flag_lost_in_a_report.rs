@@ -40,13 +40,13 @@ fn flags(harness: &Harness, handle: FdHandle) -> Result<u32, Failure> {
 
 fn set_during_a_report(test: &mut TestContext, harness: &mut Harness) -> Result<(), Failure> {
     let runner = harness.thread(0);
-    let mut subject = Endpoint::start(test, harness, runner)?;
-    let handle = subject.handle;
-    about(&subject, "marked as cloned during a report", "suspect 3")
+    let mut endpoint = Endpoint::start(test, harness, runner)?;
+    let handle = endpoint.handle;
+    about(&endpoint, "marked as cloned during a report", "suspect 3")
         .worker("runner", runner)
         .outsider("marker")
         .action("marks", move |participant| participant.registration(handle).mark_cloned())
-        .main_action("writes", || subject.write(b"x"))
+        .main_action("writes", || endpoint.write(b"x"))
         .run(
             test,
             harness,
@@ -58,22 +58,22 @@ fn set_during_a_report(test: &mut TestContext, harness: &mut Harness) -> Result<
                    | ends             |
             ",
         )?;
-    subject.wait_for_bytes(harness, b"x")?;
+    endpoint.wait_for_bytes(harness, b"x")?;
     test.check_eq("flags after the report", CLONED, flags(harness, handle)?, "suspect 3");
     test.stop_if_failed()?;
-    subject.end(harness)
+    endpoint.end(harness)
 }
 
 /// The close token is a flag, too.
 fn deleted_during_a_report(test: &mut TestContext, harness: &mut Harness) -> Result<(), Failure> {
     let runner = harness.thread(0);
-    let mut subject = Endpoint::start(test, harness, runner)?;
+    let mut endpoint = Endpoint::start(test, harness, runner)?;
     let core = std::sync::Arc::clone(harness.core());
     let before = core.registration_counts().closed;
-    about(&subject, "deleted during a report", "S14, suspect 3")
+    about(&endpoint, "deleted during a report", "S14, suspect 3")
         .worker("runner", runner)
         .outsider("deleter")
-        .main_action("writes", || subject.write(b"x"))
+        .main_action("writes", || endpoint.write(b"x"))
         .main_action("closed", || Ok(core.registration_counts().closed - before))
         .run(
             test,

@@ -67,7 +67,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
 
     // Each is the highest number when it is registered, above the wake descriptors.
     let borders = [511, 512, 513, capacity - 1].map(|number| number as RawFd);
-    let mut subjects = Vec::new();
+    let mut endpoints = Vec::new();
     for number in borders.into_iter().filter(|number| (*number as usize) < capacity) {
         let mut ends = pair(test.params.transport).map_err(Failure::set_up)?;
         let near = at_number(ends.near, number).map_err(Failure::set_up)?;
@@ -78,9 +78,9 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
         ends.far.write_all(b"data").map_err(Failure::set_up)?;
         harness.wait_until(&format!("the data of number {number}"), || monitor.text() == "data")?;
         test.check_eq(format!("reports of number {number}"), 1, monitor.calls(), "L1, bugs 12 and 14");
-        subjects.push(ends.far);
+        endpoints.push(ends.far);
     }
-    drop(subjects);
+    drop(endpoints);
     harness.finish(test, &[])
 }
 

@@ -27,14 +27,14 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     let runner = harness.thread(0);
     // A worker thread of the same or another group, and a thread of no group.
     for deleter in [Some(harness.thread(1)), None] {
-        let mut subject = Endpoint::start(test, &mut harness, runner)?;
-        let recorder = Arc::clone(&subject.recorder);
+        let mut endpoint = Endpoint::start(test, &mut harness, runner)?;
+        let recorder = Arc::clone(&endpoint.recorder);
         let core = Arc::clone(harness.core());
         let before = core.registration_counts().closed;
-        about(&subject, "exit", "L4, suspect 1")
+        about(&endpoint, "exit", "L4, suspect 1")
             .worker("runner", runner)
             .caller("deleter", deleter)
-            .main_action("writes", || subject.write(b"x"))
+            .main_action("writes", || endpoint.write(b"x"))
             .main_action("runs", || Ok(recorder.reports()))
             .main_action("closed", || Ok(core.registration_counts().closed - before))
             .run(

@@ -26,8 +26,8 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     let mut harness = Harness::start(test)?;
     let [old, new] = two_of_a_group(&harness)?;
     for window in ["ReportBeforeRunning", "ReportRunningSet"] {
-        let mut subject = Endpoint::start(test, &mut harness, old)?;
-        let handle = subject.handle;
+        let mut endpoint = Endpoint::start(test, &mut harness, old)?;
+        let handle = endpoint.handle;
         let core = Arc::clone(harness.core());
         // If the report is already running, the takeover does not wait for it but is refused.
         let (answer, ready) = match window {
@@ -35,12 +35,12 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
             _ => ("Err(Busy)", READY_R | POLL_IN),
         };
         let bits = move || core.entry(handle).map(|entry| entry.state & (READY_R | POLL_IN));
-        about(&subject, format!("taken at {window}"), "S3, bug 53")
+        about(&endpoint, format!("taken at {window}"), "S3, bug 53")
             .worker("old", old)
             .worker("new", new)
             .main_action("writes", || {
-                subject.recorder.leave_unread(true);
-                subject.write(b"x")
+                endpoint.recorder.leave_unread(true);
+                endpoint.write(b"x")
             })
             .action("drained", move |participant| participant.registration(handle).cant_recv())
             .main_action("ready", || bits().map_err(|stale| Failure::Wrong(stale.to_string())))
@@ -60,7 +60,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
                     "
                 ),
             )?;
-        subject.end(&harness)?;
+        endpoint.end(&harness)?;
     }
     harness.finish(test, &[])
 }

@@ -82,9 +82,10 @@ fn wake(core: &FdCore, threads: &[ThreadId]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A script about `subject`, in which every thread knows these words: takes, deletes, wants, stops.
-fn about<'s>(subject: &Endpoint, title: impl Into<String>, source: &'static str) -> Interleaving<'s> {
-    let (handle, owner) = (subject.handle, subject.owner);
+/// Returns an interleaving about `endpoint`. Every thread in it has the actions `takes`, `deletes`, `wants` and
+/// `stops`.
+fn about<'s>(endpoint: &Endpoint, title: impl Into<String>, source: &'static str) -> Interleaving<'s> {
+    let (handle, owner) = (endpoint.handle, endpoint.owner);
     let takes = move |participant: &Participant<'_>| -> Result<(), MoveError> {
         // A thread of no group cannot own anything.
         participant.context().map_or(Err(MoveError::NoThread), |context| context.takeover(handle, owner))

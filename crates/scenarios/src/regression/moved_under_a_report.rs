@@ -38,19 +38,19 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
 /// Suspect 8. An edge is reported once: if it is dropped, it is lost.
 fn report_during_a_refused_move(test: &mut TestContext, harness: &mut Harness) -> Result<(), Failure> {
     let [old, new] = one_of_each_group(harness)?;
-    let mut subject = Endpoint::start(test, harness, old)?;
-    let handle = subject.handle;
+    let mut endpoint = Endpoint::start(test, harness, old)?;
+    let handle = endpoint.handle;
     // Kept: an owner id is an address, and is unique only while the owner exists.
     let kept: Arc<dyn Handler> = Arc::new(|_: &fd_core::ReadyGuard<'_>| {});
     let stranger = OwnerId::of(&kept);
     let steals = move |participant: &Participant<'_>| {
         participant.context().map_or(Err(MoveError::NoThread), |context| context.takeover(handle, stranger))
     };
-    about(&subject, "report during a refused move", "L1, suspect 8")
+    about(&endpoint, "report during a refused move", "L1, suspect 8")
         .worker("old", old)
         .worker("new", new)
         .action("steals", steals)
-        .main_action("writes", || subject.write(b"one"))
+        .main_action("writes", || endpoint.write(b"one"))
         .run(
             test,
             harness,
@@ -64,16 +64,16 @@ fn report_during_a_refused_move(test: &mut TestContext, harness: &mut Harness) -
                    | ends         |
             ",
         )?;
-    subject.wait_for_bytes(harness, b"one")?;
-    subject.end(harness)
+    endpoint.wait_for_bytes(harness, b"one")?;
+    endpoint.end(harness)
 }
 
 /// Suspect 7. Both threads have the same bit in their groups' masks.
 fn want_during_a_move(test: &mut TestContext, harness: &mut Harness, window: &str) -> Result<(), Failure> {
     let [old, new] = one_of_each_group(harness)?;
-    let mut subject = Endpoint::start(test, harness, old)?;
-    let handle: FdHandle = subject.handle;
-    about(&subject, format!("want at {window}"), "L1, suspect 7")
+    let mut endpoint = Endpoint::start(test, harness, old)?;
+    let handle: FdHandle = endpoint.handle;
+    about(&endpoint, format!("want at {window}"), "L1, suspect 7")
         .worker("new", new)
         .outsider("mover")
         .action("pushes", move |participant| participant.registration(handle).migrate_on(new))
@@ -95,10 +95,10 @@ fn want_during_a_move(test: &mut TestContext, harness: &mut Harness, window: &st
     test.check_eq("group", new.group().to_string(), entry.group.to_string(), "S9");
     test.check_eq("polled by", new.mask().bits(), entry.polled_recv.bits(), "S11");
     let before = harness.activity(old);
-    subject.write(b"two")?;
-    subject.wait_for_bytes(harness, b"two")?;
+    endpoint.write(b"two")?;
+    endpoint.wait_for_bytes(harness, b"two")?;
     harness.fence_all()?;
-    let elsewhere = subject.recorder.reports() - subject.recorder.reports_on(new);
+    let elsewhere = endpoint.recorder.reports() - endpoint.recorder.reports_on(new);
     test.check_eq("reports on other threads", 0, elsewhere, "S3");
     let since = harness.activity(old).since(&before);
     test.check_cost_eq(
@@ -107,5 +107,5 @@ fn want_during_a_move(test: &mut TestContext, harness: &mut Harness, window: &st
         since.poll_drop + since.poll_skip,
         "L5, suspect 7",
     );
-    subject.end(harness)
+    endpoint.end(harness)
 }

@@ -27,15 +27,15 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     let [old, new] = two_of_a_group(&harness)?;
     // Refused before it sets its running bit, and after.
     for window in ["AfterWait", "ReportBeforeRunning"] {
-        let mut subject = Endpoint::start(test, &mut harness, old)?;
-        let handle = subject.handle;
+        let mut endpoint = Endpoint::start(test, &mut harness, old)?;
+        let handle = endpoint.handle;
         let core = Arc::clone(harness.core());
         let before = core.registration_counts().closed;
-        about(&subject, format!("refused at {window}"), "S12, bug 57")
+        about(&endpoint, format!("refused at {window}"), "S12, bug 57")
             .worker("old", old)
             .worker("new", new)
             .action("pushes", move |participant| participant.registration(handle).migrate_on(old))
-            .main_action("writes", || subject.write(b"x"))
+            .main_action("writes", || endpoint.write(b"x"))
             .main_action("references", || {
                 core.entry(handle)
                     .map(|entry| entry.references)

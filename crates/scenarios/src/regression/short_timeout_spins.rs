@@ -47,7 +47,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     harness.finish(test, &[])
 }
 
-/// Reiterations how many iterations the first thread needs for all timers, one after the other.
+/// Returns how many iterations the first thread needs for all timers, one after the other.
 fn iterations_of(core: &Arc<FdCore>) -> Result<u64, Failure> {
     let thread = core.threads().next().ok_or_else(|| Failure::SetUp("no thread".into()))?;
     let loops = || {

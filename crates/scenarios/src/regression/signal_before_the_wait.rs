@@ -38,11 +38,11 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     // The first thread handles all signals.
     let (sleeper, other) = (harness.thread(0), harness.thread(1));
     for step in ["WorkDone", "SleepAnnounced", "BeforeWait"] {
-        let subject = Endpoint::start(test, &mut harness, sleeper)?;
+        let endpoint = Endpoint::start(test, &mut harness, sleeper)?;
         let core = Arc::clone(harness.core());
         let (before, others) = (handled.load(Ordering::SeqCst), harness.activity(other));
         let raises = || kill(Pid::this(), Signal::SIGUSR1).map_err(Failure::set_up);
-        about(&subject, format!("signal at {step}"), "L2, bug 62")
+        about(&endpoint, format!("signal at {step}"), "L2, bug 62")
             .worker("sleeper", sleeper)
             .worker("other", other)
             .main_action("wakes", || wake(&core, &[sleeper]))
@@ -72,7 +72,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
             "bug 62",
         );
         test.stop_if_failed()?;
-        subject.end(&harness)?;
+        endpoint.end(&harness)?;
     }
     // A pending signal does not keep a thread from ending.
     kill(Pid::this(), Signal::SIGUSR1).map_err(Failure::set_up)?;

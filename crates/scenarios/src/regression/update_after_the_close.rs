@@ -37,10 +37,10 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     let number = ends.near.as_raw_fd();
     let recorder = Recorder::new();
     let handle = harness.insert(ends.near, recorder.clone(), updater)?;
-    let subject = Endpoint { handle, owner: recorder.id(), recorder, far: ends.far };
+    let endpoint = Endpoint { handle, owner: recorder.id(), recorder, far: ends.far };
     let core = Arc::clone(harness.core());
     let before = core.registration_counts().closed;
-    about(&subject, "deleted during an update", "S5")
+    about(&endpoint, "deleted during an update", "S5")
         .worker("updater", updater)
         .outsider("deleter")
         // The registration has ended. A deleter that did not wait would close soon, but at no checkpoint.
@@ -74,17 +74,17 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     let near = at_number(next.near, number).map_err(Failure::set_up)?;
     let before = harness.activity(updater);
     std::io::Write::write_all(&mut next.far, b"x").map_err(Failure::set_up)?;
-    let handle = harness.insert(near, subject.recorder.clone(), harness.thread(1))?;
+    let handle = harness.insert(near, endpoint.recorder.clone(), harness.thread(1))?;
     harness.fence_all()?;
     let since = harness.activity(updater).since(&before);
     let strays = since.poll_drop + since.poll_skip + since.poll_inval;
     test.check_cost_eq("reports of the number on the old thread", 0, strays, "S8, S11");
-    test.check_eq("reports on all threads", 0, subject.recorder.reports(), "S18");
+    test.check_eq("reports on all threads", 0, endpoint.recorder.reports(), "S18");
     test.check_eq("polled before it is wanted", 0, harness.entry(handle)?.polled_recv.bits(), "S10");
     harness.core().registration(handle).want_recv().map_err(Failure::set_up)?;
-    harness.wait_until("the new registration's report", || subject.recorder.bytes() == b"x")?;
-    test.check_eq("reports on its own thread", 1, subject.recorder.reports_on(harness.thread(1)), "L1");
+    harness.wait_until("the new registration's report", || endpoint.recorder.bytes() == b"x")?;
+    test.check_eq("reports on its own thread", 1, endpoint.recorder.reports_on(harness.thread(1)), "L1");
     harness.core().registration(handle).delete().map_err(Failure::set_up)?;
-    drop((subject, next.far));
+    drop((endpoint, next.far));
     harness.finish(test, &[])
 }

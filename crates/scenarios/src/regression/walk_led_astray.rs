@@ -37,7 +37,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
         listed.push(Endpoint { handle, owner: recorder.id(), recorder, far: ends.far });
     }
     harness.fence_all()?;
-    let handles: Vec<_> = listed.iter().map(|subject| subject.handle).collect();
+    let handles: Vec<_> = listed.iter().map(|endpoint| endpoint.handle).collect();
     let core = Arc::clone(harness.core());
     let want = |which: &[usize]| {
         which
@@ -72,12 +72,12 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     // The end of the harness waits for the last reference to the core.
     drop(core);
     // No fence: it would start another walk.
-    for subject in listed.iter_mut().rev() {
-        subject.far.write_all(b"x").map_err(Failure::set_up)?;
-        subject.wait_for_bytes(&harness, b"x")?;
+    for endpoint in listed.iter_mut().rev() {
+        endpoint.far.write_all(b"x").map_err(Failure::set_up)?;
+        endpoint.wait_for_bytes(&harness, b"x")?;
     }
-    for subject in listed {
-        subject.end(&harness)?;
+    for endpoint in listed {
+        endpoint.end(&harness)?;
     }
     harness.finish(test, &[])
 }

@@ -27,20 +27,20 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     let sleeper = harness.thread(0);
     for step in ["WorkDone", "SleepAnnounced", "BeforeWait"] {
         task(test, &mut harness, step)?;
-        let mut subject = Endpoint::start(test, &mut harness, sleeper)?;
-        let handle = subject.handle;
+        let mut endpoint = Endpoint::start(test, &mut harness, sleeper)?;
+        let handle = endpoint.handle;
         harness.core().registration(handle).stop_recv().map_err(Failure::set_up)?;
         // Reported once and removed, so that the next want changes the poller.
-        subject.write(b"one")?;
+        endpoint.write(b"one")?;
         harness.fence(sleeper)?;
         let core = Arc::clone(harness.core());
-        about(&subject, format!("update at {step}"), "L1")
+        about(&endpoint, format!("update at {step}"), "L1")
             .worker("sleeper", sleeper)
             .outsider("other")
             .main_action("wakes", || wake(&core, &[sleeper]))
             .run(test, &mut harness, &drawing(step, "wants = Ok(())"))?;
-        subject.wait_for_bytes(&harness, b"one")?;
-        subject.end(&harness)?;
+        endpoint.wait_for_bytes(&harness, b"one")?;
+        endpoint.end(&harness)?;
     }
     harness.finish(test, &[])
 }
@@ -59,7 +59,7 @@ fn drawing(step: &str, work: &str) -> String {
 
 fn task(test: &mut TestContext, harness: &mut Harness, step: &str) -> Result<(), Failure> {
     let sleeper = harness.thread(0);
-    let subject = Endpoint::start(test, harness, sleeper)?;
+    let endpoint = Endpoint::start(test, harness, sleeper)?;
     let core = Arc::clone(harness.core());
     let done = Arc::new(AtomicU64::new(0));
     let count = Arc::clone(&done);
@@ -71,7 +71,7 @@ fn task(test: &mut TestContext, harness: &mut Harness, step: &str) -> Result<(),
         })
     };
     let again = post.clone();
-    about(&subject, format!("task at {step}"), "L2")
+    about(&endpoint, format!("task at {step}"), "L2")
         .worker("sleeper", sleeper)
         .outsider("other")
         .action("posts", move |_| post())
@@ -85,5 +85,5 @@ fn task(test: &mut TestContext, harness: &mut Harness, step: &str) -> Result<(),
         done.load(Ordering::SeqCst) == 2
     })?;
     drop(again);
-    subject.end(harness)
+    endpoint.end(harness)
 }
