@@ -7,9 +7,9 @@ use fd_core::{ActivitySnapshot, FdHandle, state};
 
 use super::monitor::HandlerMonitor;
 use crate::descriptors;
+use crate::failure::Failure;
 use crate::gate::Gate;
 use crate::harness::Harness;
-use crate::failure::Failure;
 use crate::test_context::TestContext;
 use crate::transport::{at_number, pair};
 

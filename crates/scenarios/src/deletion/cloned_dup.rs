@@ -8,9 +8,9 @@ use fd_core::FdHandle;
 use metadata::{Axes, Layer};
 
 use super::cloned::{OpenCopy, stays_silent};
-use crate::scenario::Scenario;
-use crate::harness::Harness;
 use crate::failure::Failure;
+use crate::harness::Harness;
+use crate::scenario::Scenario;
 use crate::test_context::TestContext;
 use crate::transport::read_all;
 

@@ -11,9 +11,9 @@ use nix::sys::wait::waitpid;
 use nix::unistd::{ForkResult, Pid, fork};
 
 use super::cloned::{OpenCopy, stays_silent};
-use crate::scenario::Scenario;
-use crate::harness::Harness;
 use crate::failure::Failure;
+use crate::harness::Harness;
+use crate::scenario::Scenario;
 use crate::test_context::TestContext;
 
 pub(crate) const SCENARIO: Scenario = Scenario {

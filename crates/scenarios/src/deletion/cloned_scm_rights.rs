@@ -11,9 +11,9 @@ use metadata::{Axes, Layer};
 use nix::sys::socket::{ControlMessage, ControlMessageOwned, MsgFlags, recvmsg, sendmsg};
 
 use super::cloned::{OpenCopy, stays_silent};
-use crate::scenario::Scenario;
-use crate::harness::Harness;
 use crate::failure::Failure;
+use crate::harness::Harness;
+use crate::scenario::Scenario;
 use crate::test_context::TestContext;
 
 pub(crate) const SCENARIO: Scenario = Scenario {

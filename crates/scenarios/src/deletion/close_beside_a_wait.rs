@@ -15,10 +15,10 @@ use fastrand::Rng;
 use metadata::{Axes, Layer, Mode, Transport};
 
 use super::monitor::HandlerMonitor;
-use crate::scenario::Scenario;
-use crate::harness::Harness;
 use crate::failure::Failure;
+use crate::harness::Harness;
 use crate::patience::patience;
+use crate::scenario::Scenario;
 use crate::test_context::TestContext;
 use crate::transport::pair;
 

@@ -9,11 +9,11 @@ use std::sync::Arc;
 use metadata::{Axes, Layer};
 
 use super::registration::TrackedRegistration;
-use crate::descriptors::inode;
 use super::workload::{STEPS, Workload};
-use crate::scenario::Scenario;
-use crate::harness::Harness;
+use crate::descriptors::inode;
 use crate::failure::Failure;
+use crate::harness::Harness;
+use crate::scenario::Scenario;
 use crate::test_context::TestContext;
 use crate::threads::spawn;
 use crate::transport::{Pair, pair, read_all};

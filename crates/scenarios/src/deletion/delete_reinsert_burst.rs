@@ -12,9 +12,9 @@ use fd_core::{Context, FdHandle, InsertOptions, ReadyGuard};
 use metadata::{Axes, Layer};
 
 use super::monitor::HandlerMonitor;
-use crate::scenario::Scenario;
-use crate::harness::Harness;
 use crate::failure::Failure;
+use crate::harness::Harness;
+use crate::scenario::Scenario;
 use crate::test_context::TestContext;
 use crate::transport::{at_number, copy_at, pair};
 

@@ -9,11 +9,11 @@ use fd_core::hooks::checkpoint::Point;
 use metadata::{Axes, Layer};
 
 use super::monitor::{HandlerMonitor, delete_on};
-use crate::scenario::Scenario;
 use crate::checkpoints::Checkpoints;
-use crate::harness::Harness;
 use crate::failure::Failure;
+use crate::harness::Harness;
 use crate::patience::patience;
+use crate::scenario::Scenario;
 use crate::test_context::TestContext;
 use crate::transport::{at_number, pair};
 

@@ -13,11 +13,11 @@ use metadata::{Axes, Layer};
 
 use super::cloned::{snapshots, undelivered_events};
 use super::monitor::HandlerMonitor;
-use crate::scenario::Scenario;
 use crate::descriptors;
+use crate::failure::Failure;
 use crate::gate::Gate;
 use crate::harness::Harness;
-use crate::failure::Failure;
+use crate::scenario::Scenario;
 use crate::test_context::TestContext;
 use crate::transport::{FarEnd, pair, read_all};
 

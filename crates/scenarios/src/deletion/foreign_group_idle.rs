@@ -8,11 +8,11 @@ use fd_core::ids::ThreadId;
 use metadata::{Axes, Layer};
 
 use super::monitor::HandlerMonitor;
-use crate::scenario::Scenario;
 use crate::descriptors;
+use crate::failure::Failure;
 use crate::gate::Gate;
 use crate::harness::Harness;
-use crate::failure::Failure;
+use crate::scenario::Scenario;
 use crate::test_context::TestContext;
 use crate::transport::{at_number, pair};
 

@@ -13,12 +13,12 @@ use fd_core::ids::ThreadId;
 use metadata::{Axes, Layer};
 
 use super::monitor::{HandlerMonitor, delete_on};
-use crate::scenario::Scenario;
 use crate::checkpoints::Checkpoints;
+use crate::failure::Failure;
 use crate::gate::Gate;
 use crate::harness::Harness;
-use crate::failure::Failure;
 use crate::patience::patience;
+use crate::scenario::Scenario;
 use crate::test_context::TestContext;
 use crate::transport::pair;
 

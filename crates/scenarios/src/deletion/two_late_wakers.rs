@@ -171,7 +171,9 @@ fn run_schedule(test: &mut TestContext, harness: &mut Harness, schedule: Schedul
         })
         .main_action("see-first-go", || wait_for("the first late thread continues", &|| has_iterated(0)))
         .main_action("see-second-go", || wait_for("the second late thread continues", &|| has_iterated(1)))
-        .main_action("see-deleter-go", || wait_for("the deleter continues", &|| deleted.load(Ordering::SeqCst)))
+        .main_action("see-deleter-go", || {
+            wait_for("the deleter continues", &|| deleted.load(Ordering::SeqCst))
+        })
         .run(test, harness, &schedule.drawing())?;
     harness.wait_until(&format!("the close: {schedule:?}"), || monitor.dropped() > 0)?;
     let ran = schedule.handlers_run();
