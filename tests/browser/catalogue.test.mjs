@@ -1,6 +1,7 @@
-// Tests docs/catalogue.html in a real browser. ci/browser.sh runs this file:
+// Tests catalogue.html in a real browser. ci/browser.sh runs this file:
 //
-//   CATALOGUE=docs/catalogue.html CHROMIUM=/usr/bin/chromium [SCREENSHOTS=FOLDER] node --test catalogue.test.mjs
+//   CATALOGUE=site/catalogue.html CHROMIUM=/usr/bin/chromium [SCREENSHOTS=FOLDER] \
+//     node --test catalogue.test.mjs
 
 import assert from "node:assert/strict";
 import { mkdirSync } from "node:fs";

@@ -1,5 +1,5 @@
-//! `pollmatrix generate`: writes the files that follow from matrix.yml, from the rows, from the expectations and from the
-//! result types.
+//! `pollmatrix generate`: writes the files that follow from matrix.yml and from the types of results and of the adapter
+//! protocol.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -9,7 +9,7 @@ use runner::{output, plan};
 
 use crate::args::GenerateArgs;
 use crate::error::Error;
-use crate::{catalogue_page, exit};
+use crate::exit;
 
 const HELP: &str = "run it inside the source tree, or give --root DIR";
 
@@ -21,9 +21,8 @@ pub fn run(args: &GenerateArgs) -> Result<ExitCode, Error> {
     };
     // The files in the tree, not those built in: they may have been edited since.
     let (matrix, _) = plan::read(&root.join("matrix.yml"))?;
-    let catalogue = catalogue_page::read(&root.join("expectations"))?;
     let mut stale = Vec::new();
-    for (name, text) in files(&matrix, catalogue) {
+    for (name, text) in files(&matrix) {
         let path = root.join(name);
         if std::fs::read_to_string(&path).is_ok_and(|present| present == text) {
             continue;
@@ -38,7 +37,7 @@ pub fn run(args: &GenerateArgs) -> Result<ExitCode, Error> {
     let lines: String = stale.iter().map(|name| format!("{verb}: {name}\n")).collect();
     output::print(&lines)?;
     if args.check && !stale.is_empty() {
-        runner::notes::note(
+        runner::diagnostics::note(
             "`pollmatrix generate` writes them again (in the source tree: `cargo run -- generate`)",
         );
         return Ok(ExitCode::from(exit::FAILED));
@@ -47,7 +46,7 @@ pub fn run(args: &GenerateArgs) -> Result<ExitCode, Error> {
 }
 
 /// Every generated file: its path from the top of the tree, and its text.
-fn files(matrix: &Matrix, catalogue: String) -> [(&'static str, String); 8] {
+fn files(matrix: &Matrix) -> [(&'static str, String); 7] {
     [
         ("tests/matrix.rs", matrix::rstest_file(matrix)),
         (".github/workflows/conformance.yml", matrix::workflow_file(matrix)),
@@ -55,7 +54,6 @@ fn files(matrix: &Matrix, catalogue: String) -> [(&'static str, String); 8] {
         ("Cross.toml", matrix::cross_file(matrix)),
         ("ci/targets.tsv", matrix::targets_file(matrix)),
         ("crates/metadata/schema/results.schema.json", metadata::schema()),
-        ("docs/catalogue.html", catalogue),
         ("docs/subject-protocol.schema.json", subjects::schema()),
     ]
 }

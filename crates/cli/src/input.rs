@@ -27,19 +27,34 @@ pub fn read(path: &Path) -> Result<Results, Error> {
     parse(&path, &std::fs::read(&path).map_err(failed)?)
 }
 
-/// Reads results that must be there and must say something about the kernels that they name.
-pub fn read_of_kernels(path: &Path, emulated: bool) -> Result<Results, Error> {
+/// Reads results that must be there and that no fault, injected error or checkpoint disturbed.
+pub fn read_undisturbed(path: &Path) -> Result<Results, Error> {
     let results = read(path)?;
-    let unfit = |why: String, help| Err(Error::Unfit { path: path.to_path_buf(), why, help });
-    if let Some(disturbance) = results.disturbance() {
-        return unfit(format!("it was run with {disturbance}"), "run it again without");
+    match results.disturbance() {
+        Some(disturbance) => {
+            let why = format!("it was run with {disturbance}");
+            Err(Error::Unfit { path: path.to_path_buf(), why, help: "run it again without" })
+        }
+        None => Ok(results),
     }
-    let behind = |run: &&Run| run.emulator.is_some() && run.via == "prefix";
-    if let Some(run) = results.runs.iter().find(behind).filter(|_| !emulated) {
-        let why = format!("{} was run {}", run.target, run.runner());
-        return unfit(why, "if the answers are the kernel's and not the command's, give --emulated");
+}
+
+/// Whether the answers of a run may be those of an emulator or another command, and not those of a kernel.
+pub fn is_emulated(run: &Run) -> bool {
+    run.emulator.is_some() && run.via == "prefix"
+}
+
+/// Reads undisturbed results; unless `emulated`, all of them must come from a kernel.
+pub fn read_of_kernels(path: &Path, emulated: bool) -> Result<Results, Error> {
+    let results = read_undisturbed(path)?;
+    match results.runs.iter().find(|run| !emulated && is_emulated(run)) {
+        Some(run) => Err(Error::Unfit {
+            path: path.to_path_buf(),
+            why: format!("{} was run {}", run.target, run.runner()),
+            help: "if the answers are the kernel's and not the command's, give --emulated",
+        }),
+        None => Ok(results),
     }
-    Ok(results)
 }
 
 /// The error for results without what the raw pollers answered.

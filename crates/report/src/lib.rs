@@ -1,8 +1,8 @@
 //! Renders, merges and compares results.
 //!
-//! [`Results`](metadata::Results) are the contents of `results.json`. [`merge()`] joins the results of several runs,
-//! and [`Diff`] compares two. [`Grid`] counts cells for the tables. [`html`], [`markdown`], [`junit`] and [`terminal`]
-//! render the reports. [`Conformance`] is the summary of one backend.
+//! [`Results`](metadata::Results) are the contents of `results.json`. [`merge()`] joins the results of
+//! several runs, and [`Diff`] compares two. [`Grid`] counts cells for the tables. [`html`], [`markdown`],
+//! [`junit`] and [`terminal`] render the reports. [`Conformance`] is the summary of one backend.
 
 mod conformance;
 mod diff;
@@ -23,5 +23,5 @@ pub use conformance::{Conformance, Verdict};
 pub use diff::{Changed, Diff, Direction, UnmatchedCell, UnmatchedTarget};
 pub use grid::{Column, Grid, Tally};
 pub use merge::{Conflict, Input, MergeError, Merged, Prefer, Rules, merge};
-pub use pages::{PROVENANCE, Page, SameSystem, pages};
+pub use pages::{Page, pages};
 pub use text::first_line;

@@ -1,4 +1,4 @@
-//! The answers of each backend, as one Markdown page per backend and system. Equal answers give equal pages.
+//! The answers of each backend, as one Markdown page per target and backend. Equal answers give equal pages.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -7,57 +7,37 @@ use metadata::{CellResult, Check, Results, Run, Scenario, Status};
 
 use crate::text::{code_block, code_span, markdown, table_code};
 
-/// The beginning of the line with the provenance of a page. If the answers are equal, this is the only line that differs
-/// between kernels and versions of pollmatrix.
-pub const PROVENANCE: &str = "Measured on ";
-
 /// A page.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Page {
-    /// `linux-x86_64/epoll.md`.
+    /// `x86_64-linux-gnu/epoll.md`.
     pub path: String,
     /// The Markdown text.
     pub text: String,
 }
 
-/// The error for two runs of the same system, whose pages would have the same paths.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("{0} and {1} are both {2}")]
-pub struct SameSystem(pub String, pub String, pub String);
-
-/// Renders the pages of all backends that have answers to scripts, sorted by path.
-///
-/// # Errors
-/// Two targets are the same system.
-pub fn pages(results: &Results) -> Result<Vec<Page>, SameSystem> {
-    let mut systems: BTreeMap<String, &Run> = BTreeMap::new();
-    for run in &results.runs {
-        let system = format!("{}-{}", run.os, run.arch);
-        if let Some(other) = systems.get(&system).filter(|other| other.target != run.target) {
-            return Err(SameSystem(other.target.clone(), run.target.clone(), system));
-        }
-        systems.insert(system, run);
-    }
+/// Renders the pages of all targets and backends that have answers to scripts, in the order of the runs.
+pub fn pages(results: &Results) -> Vec<Page> {
     let mut pages = Vec::new();
-    for (system, run) in systems {
+    for run in &results.runs {
         let cells = || results.cells.iter().filter(|cell| cell.target == run.target);
         let answered = cells().filter(|cell| cell.checks.iter().any(|check| check.asked.is_some()));
         let backends: BTreeSet<_> = answered.map(|cell| cell.backend.as_str()).collect();
         for backend in backends {
             let cells: Vec<_> = cells().filter(|cell| cell.backend == backend).collect();
             pages.push(Page {
-                path: format!("{system}/{backend}.md"),
+                path: format!("{}/{backend}.md", run.target),
                 text: page(results, run, backend, &cells),
             });
         }
     }
-    Ok(pages)
+    pages
 }
 
 fn page(results: &Results, run: &Run, backend: &str, cells: &[&CellResult]) -> String {
     let mut out = format!("# {}\n\n", markdown(&format!("Answers of {backend} on {}, {}", run.os, run.arch)));
     let by = markdown(&format!("{} {} by pollmatrix {}", run.os, version(&run.kernel), run.pollmatrix));
-    let _ = writeln!(out, "{PROVENANCE}{by}.\n");
+    let _ = writeln!(out, "Measured on {by}.\n");
     out.push_str(
         "Written by `pollmatrix publish`. Each question is followed by its script: \
          `pollmatrix probe 'SCRIPT'` runs it again.\n\
@@ -229,7 +209,7 @@ mod tests {
 
     #[test]
     fn a_page_has_questions_scripts_and_answers() {
-        let pages = pages(&results()).unwrap();
+        let pages = pages(&results());
         let expected = "# Answers of poll on linux, x86_64
 
 Measured on linux 6.1.3 by pollmatrix 1.2.3.
@@ -257,7 +237,7 @@ Bugs: [mio#1](https://example.org/1)
 tcp, level: why unsupported.
 ";
         assert_eq!(pages.len(), 1, "a backend without an answer has no page");
-        assert_eq!((pages[0].path.as_str(), pages[0].text.as_str()), ("linux-x86_64/poll.md", expected));
+        assert_eq!((pages[0].path.as_str(), pages[0].text.as_str()), ("here/poll.md", expected));
     }
 
     #[test]
@@ -273,12 +253,5 @@ tcp, level: why unsupported.
         other.runs[0].kernel = "6.1.3-another".into();
         other.runs[0].seed = metadata::Seed(7);
         assert_eq!(pages(&other), pages(&results()));
-    }
-
-    #[test]
-    fn two_targets_of_one_system_are_refused() {
-        let mut two = results();
-        two.runs.push(Run { target: "there".into(), ..two.runs[0].clone() });
-        assert_eq!(pages(&two), Err(SameSystem("here".into(), "there".into(), "linux-x86_64".into())));
     }
 }
