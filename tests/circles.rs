@@ -50,8 +50,8 @@ fn uses(source: &Path) -> Uses {
     uses
 }
 
-/// Removes modules without dependencies until none is left to remove. Returns the remaining modules: those of circles,
-/// and those that depend on circles.
+/// Removes modules without dependencies until none is left to remove. Returns the remaining modules: those of
+/// circles, and those that depend on circles.
 fn circles(mut uses: Uses) -> Uses {
     loop {
         let leaves: BTreeSet<_> =

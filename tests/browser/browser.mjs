@@ -22,7 +22,10 @@ export const launch = () =>
     ],
   });
 
-/** Opens a page and runs `test` on it. Fails if the page makes a request, has an error or writes to the console. */
+/**
+ * Opens a page and runs `test` on it. Fails if the page makes a request, has an error or writes to the
+ * console.
+ */
 export async function open(browser, address, { fragment = "", ...options }, test) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
   const page = await context.newPage();
@@ -46,7 +49,9 @@ export async function open(browser, address, { fragment = "", ...options }, test
   }
 }
 
-/** Repeats an assertion until it holds, because close and scroll events arrive after the calls have returned. */
+/**
+ * Repeats an assertion until it holds, because close and scroll events arrive after the calls have returned.
+ */
 export async function eventually(assertion) {
   for (const end = Date.now() + 20_000; ; await new Promise((wait) => setTimeout(wait, 20))) {
     try {

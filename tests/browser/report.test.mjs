@@ -2,7 +2,8 @@
 //
 //   REPORTS=FOLDER CHROMIUM=/usr/bin/chromium [SCREENSHOTS=FOLDER] node --test report.test.mjs
 //
-// REPORTS is the folder that samples.mjs wrote. The expected content comes from the results.json beside each report.
+// REPORTS is the folder that samples.mjs wrote. The expected content comes from the results.json beside each
+// report.
 
 import assert from "node:assert/strict";
 import { mkdirSync, readFileSync } from "node:fs";
@@ -36,7 +37,10 @@ async function screenshot(page, name) {
   }
 }
 
-/** Reads the fragment in the page, because the browser reports changes of the address to the test with a delay. */
+/**
+ * Reads the fragment in the page, because the browser reports changes of the address to the test with a
+ * delay.
+ */
 const hash = (page) => page.evaluate(() => location.hash);
 const shown = (page) => page.textContent("#shown");
 /** Returns the shown rows of cells as `variant letters`. */

@@ -2,8 +2,8 @@
 //
 //   node samples.mjs POLLMATRIX FOLDER
 //
-// FOLDER/mixed has two systems and one that was not run, many statuses and both layers. FOLDER/hostile has texts that
-// attack the page. FOLDER/large has 20,000 cells. Each folder has report.html and results.json.
+// FOLDER/mixed has two systems and one that was not run, many statuses and both layers. FOLDER/hostile has
+// texts that attack the page. FOLDER/large has 20,000 cells. Each folder has report.html and results.json.
 
 import { spawnSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";

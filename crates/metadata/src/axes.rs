@@ -43,7 +43,8 @@ named! {
 }
 
 impl Mode {
-    /// Returns the name in the published answers, which join an added flag with a plus sign: `exclusive+edge`.
+    /// Returns the name in the published answers, which join an added flag with a plus sign:
+    /// `exclusive+edge`.
     pub const fn published(self) -> &'static str {
         match self {
             Self::ExclusiveEdge => "exclusive+edge",

@@ -30,7 +30,8 @@ pub struct Axes<'a> {
 }
 
 impl Axes<'static> {
-    /// The default axes of a contract scenario: every common transport, both triggers, two threads in one group.
+    /// The default axes of a contract scenario: every common transport, both triggers, two threads in one
+    /// group.
     pub const PLAIN: Self = Self {
         transports: &[Transport::Tcp, Transport::Unix, Transport::Pipe],
         triggers: &[Mode::Level, Mode::Edge],

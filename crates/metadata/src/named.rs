@@ -1,7 +1,7 @@
 //! Closed sets of names. Parsing a name outside its set returns an error with a suggestion.
 
-/// Defines an enum whose variants have names, with `ALL`, `name` and the implementations of `Display`, `FromStr`,
-/// `Serialize` and `Deserialize`.
+/// Defines an enum whose variants have names, with `ALL`, `name` and the implementations of `Display`,
+/// `FromStr`, `Serialize` and `Deserialize`.
 #[macro_export]
 macro_rules! named {
     ($(#[$doc:meta])* $type:ident, $kind:literal: $($(#[$variant_doc:meta])* $variant:ident = $name:literal,)*) => {

@@ -160,8 +160,8 @@ impl Diff {
             let mut begun = false;
             for line in lines {
                 let heading = if begun { String::new() } else { format!("\n**{heading}**\n\n") };
-                // 100 bytes are reserved for the closing sentence. After the first line that does not fit, no other
-                // line is written, even if it is shorter.
+                // 100 bytes are reserved for the closing sentence. After the first line that does not fit, no
+                // other line is written, even if it is shorter.
                 if left > 0 || out.len() + heading.len() + line.len() + 100 > Self::MAX_BYTES {
                     left += 1;
                     continue;

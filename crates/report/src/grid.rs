@@ -115,8 +115,9 @@ impl Grid {
         targets
     }
 
-    /// Distributes the targets over several tables, each at most `width` characters wide. `width_of` returns the width of
-    /// the columns of one target. The columns of one target stay in one table, even if they are wider than `width`.
+    /// Distributes the targets over several tables, each at most `width` characters wide. `width_of` returns
+    /// the width of the columns of one target. The columns of one target stay in one table, even if they are
+    /// wider than `width`.
     pub(crate) fn folded(
         &self,
         width: usize,
@@ -198,7 +199,8 @@ impl<'a> Absent<'a> {
     }
 }
 
-/// A table of targets × backends. Each field has the text to show: the tally of the contract cells, `n/a` or `not run`.
+/// A table of targets × backends. Each field has the text to show: the tally of the contract cells, `n/a` or
+/// `not run`.
 pub(crate) struct Overview {
     /// The columns.
     pub(crate) backends: Vec<String>,

@@ -9,7 +9,8 @@ use serde_json::Value;
 use crate::diff::Diff;
 use crate::{junit, markdown, pages, samples, terminal};
 
-/// Terminal control sequences, characters that reorder or hide text or that XML cannot hold, and Markdown markup.
+/// Terminal control sequences, characters that reorder or hide text or that XML cannot hold, and Markdown
+/// markup.
 const TEXT: &str = "\x1b[8m\x1b]0;title\x07\u{9b}31m\u{7f}\r\u{8}\n\n# no heading\n\u{202e}\u{2028}\u{feff}\u{ffff}\t\
     <!-- <b> <img src=x> &amp; | \\| ` ``` `````` \\ ](https://example.org) ![i](j) [k]: l **m** __n__ ~~o~~ $p$ \\";
 

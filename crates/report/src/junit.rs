@@ -6,8 +6,8 @@ use std::time::Duration;
 use metadata::{CellResult, Results, Status, one_line, visible};
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
-/// Renders junit.xml: one test suite per target, backend and layer, and one test case per cell. A target that was not
-/// run is a suite with one skipped case.
+/// Renders junit.xml: one test suite per target, backend and layer, and one test case per cell. A target that
+/// was not run is a suite with one skipped case.
 ///
 /// # Errors
 /// None in practice: characters that XML cannot hold are escaped.

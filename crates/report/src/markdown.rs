@@ -12,7 +12,8 @@ use crate::text::{code_block, code_span, markdown, table_code, tail};
 
 /// GitHub limits a CI job summary to 1 MiB. This leaves room for other output of the job.
 pub const MAX_BYTES: usize = 900 * 1024;
-/// Tables of several targets are folded to about this many characters, so that a page needs no horizontal scrolling.
+/// Tables of several targets are folded to about this many characters, so that a page needs no horizontal
+/// scrolling.
 const WIDTH: usize = 160;
 /// The number of bytes of standard error shown per cell.
 const STDERR_BYTES: usize = 4 * 1024;
@@ -112,7 +113,8 @@ fn layers(results: &Results) -> Vec<(&'static str, Vec<&CellResult>)> {
     layers
 }
 
-/// Writes a table of targets × backends, then a table of scenario groups with one column per target and backend.
+/// Writes a table of targets × backends, then a table of scenario groups with one column per target and
+/// backend.
 fn several_targets(out: &mut String, results: &Results) {
     let absent = Absent::of(&results.cells);
     let overview = Overview::of(results, &absent);

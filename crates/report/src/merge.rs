@@ -1,8 +1,8 @@
 //! Merges the results of several runs.
 //!
-//! Every run is kept unchanged, with its provenance. A run that occurs in several inputs is kept once. Cells are matched
-//! by target and id. The merged results do not depend on the order of the inputs, except with [`Prefer::First`] and
-//! [`Prefer::Last`].
+//! Every run is kept unchanged, with its provenance. A run that occurs in several inputs is kept once. Cells
+//! are matched by target and id. The merged results do not depend on the order of the inputs, except with
+//! [`Prefer::First`] and [`Prefer::Last`].
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -118,12 +118,12 @@ fn first_few(conflicts: &[Conflict]) -> String {
 
 /// Merges results.
 ///
-/// A cell with the status `not-run` is replaced by any other result of the cell. Of results with equal status, the one
-/// with the most attempts is kept.
+/// A cell with the status `not-run` is replaced by any other result of the cell. Of results with equal
+/// status, the one with the most attempts is kept.
 ///
 /// # Errors
-/// The inputs were run with different faults, matrix files or executables, or have different statuses for a cell. See
-/// [`Rules`].
+/// The inputs were run with different faults, matrix files or executables, or have different statuses for a
+/// cell. See [`Rules`].
 pub fn merge(inputs: Vec<Input>, rules: Rules) -> Result<Merged, MergeError> {
     check_faults(&inputs)?;
     if !rules.mixed {
@@ -224,8 +224,8 @@ fn several_descriptions(descriptions: &BTreeMap<String, Vec<Scenario>>) -> Optio
 
 /// Returns the description that the newest pollmatrix wrote.
 ///
-/// Each description carries its own version, so a report that was merged before counts no more than its parts. Between
-/// equal versions the text decides, so that the order of the inputs does not matter.
+/// Each description carries its own version, so a report that was merged before counts no more than its
+/// parts. Between equal versions the text decides, so that the order of the inputs does not matter.
 fn newest(descriptions: Vec<Scenario>) -> Option<Scenario> {
     descriptions.into_iter().max_by_key(|scenario| (scenario.described_by(), text_of(scenario)))
 }
@@ -276,7 +276,8 @@ impl Selection {
             .into_iter()
             .map(|(_, cell)| cell)
             .filter(|cell| cell.status == status)
-            // Between equal numbers of attempts the text decides, so that the order of the inputs does not matter.
+            // Between equal numbers of attempts the text decides, so that the order of the inputs does not
+            // matter.
             .min_by_key(|cell| (std::cmp::Reverse(cell.attempts.total), text_of(cell)))
     }
 

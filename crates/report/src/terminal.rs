@@ -9,21 +9,23 @@ use metadata::{CellResult, Results, Run, Status, one_line};
 use crate::grid::{Absent, Grid, Overview, Tally};
 use crate::text::shortened;
 
-/// Tables of several targets are folded to this width, whatever the width of the terminal is, so that equal results
-/// give equal output.
+/// Tables of several targets are folded to this width, whatever the width of the terminal is, so that equal
+/// results give equal output.
 const WIDTH: usize = 100;
 /// The space between columns.
 const GAP: u16 = 2;
 /// The longest name of a runner in the table of runs. The report has the whole name.
 const LONGEST_RUNNER: usize = 40;
 
-/// Renders the results as tables: scenarios as rows, backends as columns, a letter and a count per status, and the
-/// legend.
+/// Renders the results as tables: scenarios as rows, backends as columns, a letter and a count per status,
+/// and the legend.
 ///
-/// Characterisation cells have a separate table. Its rows are groups, or scenarios if there are no contract cells.
+/// Characterisation cells have a separate table. Its rows are groups, or scenarios if there are no contract
+/// cells.
 ///
-/// With several targets, the first table has targets as rows and backends as columns. Then follow tables of scenarios,
-/// each with as many targets side by side as fit, then the runs, and the targets that were not run.
+/// With several targets, the first table has targets as rows and backends as columns. Then follow tables of
+/// scenarios, each with as many targets side by side as fit, then the runs, and the targets that were not
+/// run.
 pub fn matrix(results: &Results, colour: bool) -> String {
     let mut out = String::new();
     let absent = match results.has_several_targets() {
@@ -142,7 +144,8 @@ fn headings(grid: &Grid, targets: &[(&str, Range<usize>)]) -> String {
 
 /// Widens the last column of each target until the target's name fits above its columns.
 fn widen(table: &mut Table, grid: &Grid, targets: &[(&str, Range<usize>)]) {
-    // Column 0 holds the row headings, so the index of a target's last column is the number of columns so far.
+    // Column 0 holds the row headings, so the index of a target's last column is the number of columns so
+    // far.
     let mut last = 0;
     for (target, columns) in targets {
         last += columns.len();

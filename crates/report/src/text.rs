@@ -23,7 +23,8 @@ pub(crate) fn tail(text: &str, bytes: usize) -> &str {
     &text[start.unwrap_or(text.len())..]
 }
 
-/// Returns a Markdown code block. Its fence is longer than any in the text, so that the text cannot end the block.
+/// Returns a Markdown code block. Its fence is longer than any in the text, so that the text cannot end the
+/// block.
 pub(crate) fn code_block(text: &str) -> String {
     let text = visible(text);
     let fence = "`".repeat(longest_fence(&text).max(2) + 1);
@@ -37,14 +38,16 @@ pub(crate) fn code_span(text: &str) -> String {
         return String::new();
     }
     let fence = "`".repeat(longest_fence(&text) + 1);
-    // A renderer removes one space at both ends. Without it, a backtick at either end would lengthen the fence.
+    // A renderer removes one space at both ends. Without it, a backtick at either end would lengthen the
+    // fence.
     let space = if text.starts_with('`') || text.ends_with('`') { " " } else { "" };
     format!("{fence}{space}{text}{space}{fence}")
 }
 
 /// Returns code for a field of a Markdown table.
 pub(crate) fn table_code(text: &str) -> String {
-    // A table is split at its pipes before code spans are parsed. A pipe after a backslash cannot be escaped by another.
+    // A table is split at its pipes before code spans are parsed. A pipe after a backslash cannot be escaped
+    // by another.
     if text.contains("\\|") || text.ends_with('\\') {
         return format!("<code>{}</code>", markdown(text));
     }

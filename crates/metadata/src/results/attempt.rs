@@ -57,8 +57,8 @@ impl fmt::Display for Asked {
 
 /// One comparison of an observed answer with the expected ones.
 ///
-/// `evidence`, `since`, `until` and `url` describe the expectation. If the check does not hold and a divergence is
-/// documented, they describe the divergence.
+/// `evidence`, `since`, `until` and `url` describe the expectation. If the check does not hold and a
+/// divergence is documented, they describe the divergence.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Check {
     /// What the check compares.
@@ -74,8 +74,8 @@ pub struct Check {
     /// The question that this answers. Only in characterisations.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub asked: Option<Asked>,
-    /// Why another run may observe different numbers: `scheduling`, `size`, `timing`, `chance`. The answer is then not
-    /// compared.
+    /// Why another run may observe different numbers: `scheduling`, `size`, `timing`, `chance`. The answer is
+    /// then not compared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub varies: Option<String>,
     /// How well the expectation is known.
@@ -107,7 +107,8 @@ impl Check {
     }
 }
 
-/// One attempt at one cell: the line that `pollmatrix run-cell` prints, or that its supervisor writes instead.
+/// One attempt at one cell: the line that `pollmatrix run-cell` prints, or that its supervisor writes
+/// instead.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Attempt {
     /// The cell's id.

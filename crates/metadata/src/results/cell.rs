@@ -108,8 +108,9 @@ impl CellResult {
 
     /// Combines the attempts at one cell. A cell is flaky if some attempts passed and some did not.
     ///
-    /// An attempt that differs in a documented way counts as passed. The result shows the first attempt that did not
-    /// pass, with its seed; otherwise the first that differs in a documented way; otherwise the first attempt.
+    /// An attempt that differs in a documented way counts as passed. The result shows the first attempt that
+    /// did not pass, with its seed; otherwise the first that differs in a documented way; otherwise the first
+    /// attempt.
     pub fn from_attempts(cell: PlannedCell, attempts: Vec<Attempt>) -> Self {
         let total = attempts.len() as u32;
         let passed = attempts.iter().filter(|attempt| attempt.status == Status::Pass).count() as u32;
@@ -145,8 +146,8 @@ impl CellResult {
         self.counters.get(UNKNOWN).copied().filter(|_| !self.is_contract()).unwrap_or(0)
     }
 
-    /// Returns the part of the id between the scenario and the backend: `tcp-level-2t1g`. `None` if the id does not
-    /// begin with the scenario and end with the backend.
+    /// Returns the part of the id between the scenario and the backend: `tcp-level-2t1g`. `None` if the id
+    /// does not begin with the scenario and end with the backend.
     pub fn variant(&self) -> Option<&str> {
         let rest = self.id.strip_prefix(self.scenario.as_str())?.strip_prefix('/')?;
         rest.strip_suffix(self.backend.as_str())?.strip_suffix('@')

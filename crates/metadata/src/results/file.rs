@@ -29,8 +29,8 @@ pub struct Results {
     /// The descriptions of the scenarios, by id. Empty in files of earlier versions of pollmatrix.
     #[serde(default)]
     pub scenarios: BTreeMap<String, Scenario>,
-    /// One entry per planned cell and target, sorted by id, then by target. Only the durations in an entry depend on
-    /// time.
+    /// One entry per planned cell and target, sorted by id, then by target. Only the durations in an entry
+    /// depend on time.
     pub cells: Vec<CellResult>,
 }
 
@@ -86,7 +86,8 @@ pub struct Run {
     pub seed: Seed,
     /// How many attempts were made at each cell.
     pub repeat: u32,
-    /// The fault that was switched on in every cell. The results then say nothing about the unmodified software.
+    /// The fault that was switched on in every cell. The results then say nothing about the unmodified
+    /// software.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fault: Option<String>,
     /// One in this many system calls below the core's pollers was made to fail, in every cell.
@@ -102,8 +103,8 @@ pub struct Run {
     pub interrupted: bool,
 }
 
-/// Describes a fault and injected errors: `the fault double-close switched on`, `errors in one of 20 system calls`.
-/// `None` if there is neither.
+/// Describes a fault and injected errors: `the fault double-close switched on`, `errors in one of 20 system
+/// calls`. `None` if there is neither.
 pub fn disturbance(fault: Option<&str>, inject_errors: Option<NonZeroU32>) -> Option<String> {
     let fault = fault.map(|fault| format!("the fault {fault} switched on"));
     let errors = inject_errors.map(|one_in| format!("errors in one of {one_in} system calls"));
@@ -140,8 +141,8 @@ impl Run {
 }
 
 impl Results {
-    /// Creates the results of a run: one entry per planned cell, sorted by id. A planned cell without a result gets the
-    /// status [`Status::NotRun`].
+    /// Creates the results of a run: one entry per planned cell, sorted by id. A planned cell without a
+    /// result gets the status [`Status::NotRun`].
     pub fn new(run: Run, planned: Vec<PlannedCell>, results: Vec<CellResult>) -> Self {
         let present: HashSet<_> = results.iter().map(|cell| cell.id.clone()).collect();
         let why = if run.interrupted {
@@ -178,7 +179,8 @@ impl Results {
         self.runs.iter().find_map(|run| run.fault.as_deref())
     }
 
-    /// Describes the fault and the injected errors, as [`disturbance`] does. They are the same in all runs of a report.
+    /// Describes the fault and the injected errors, as [`disturbance`] does. They are the same in all runs of
+    /// a report.
     pub fn disturbance(&self) -> Option<String> {
         self.runs.iter().find_map(Run::disturbance)
     }
@@ -203,15 +205,15 @@ impl Results {
         self.cells.iter().filter(|cell| !cell.is_contract())
     }
 
-    /// Returns the totals of the contract cells: `559 cells: 550 pass, 1 fail, 8 unsupported`. `None` if the report has
-    /// characterisation cells only.
+    /// Returns the totals of the contract cells: `559 cells: 550 pass, 1 fail, 8 unsupported`. `None` if the
+    /// report has characterisation cells only.
     pub fn totals_line(&self) -> Option<String> {
         let others_only = self.contract().next().is_none() && !self.cells.is_empty();
         (!others_only).then(|| counted(self.contract(), Status::name))
     }
 
-    /// Returns the totals of the characterisation cells, `None` if there are none: `characterisation: 80 cells: 70 as
-    /// expected, 3 permitted, 7 unsupported, 12 answers not known before`.
+    /// Returns the totals of the characterisation cells, `None` if there are none: `characterisation: 80
+    /// cells: 70 as expected, 3 permitted, 7 unsupported, 12 answers not known before`.
     pub fn characterisation_line(&self) -> Option<String> {
         self.characterisation().next()?;
         let name = |status: Status| if status == Status::Pass { "as expected" } else { status.name() };

@@ -168,7 +168,8 @@ fn version(text: &[u8], fields: &BTreeMap<String, IgnoredAny>) -> Result<u32, Re
 }
 
 fn too_new(text: &[u8], version: u32) -> ReadError {
-    // The place of the writer's version in a later format is unknown. These are its places in the known formats.
+    // The place of the writer's version in a later format is unknown. These are its places in the known
+    // formats.
     let text: Value = serde_json::from_slice(text).unwrap_or_default();
     let writer = [&text["runs"][0]["pollmatrix"], &text["run"]["pollmatrix"], &text["pollmatrix"]];
     let help = match writer.into_iter().find_map(Value::as_str) {

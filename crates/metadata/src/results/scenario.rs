@@ -40,8 +40,8 @@ pub struct Link {
 }
 
 impl Scenario {
-    /// Returns the version of pollmatrix that wrote this description. `None`, which sorts before every version, if the
-    /// field is no version.
+    /// Returns the version of pollmatrix that wrote this description. `None`, which sorts before every
+    /// version, if the field is no version.
     pub fn described_by(&self) -> Option<Version> {
         Version::parse(&self.pollmatrix).ok()
     }

@@ -66,8 +66,8 @@ impl Status {
         }
     }
 
-    /// Returns the term for people. It differs from the name for [`Self::KnownFail`], [`Self::UnexpectedPass`],
-    /// [`Self::Broken`] and [`Self::NotRun`].
+    /// Returns the term for people. It differs from the name for [`Self::KnownFail`],
+    /// [`Self::UnexpectedPass`], [`Self::Broken`] and [`Self::NotRun`].
     pub const fn label(self) -> &'static str {
         match self {
             Self::KnownFail => "expected failure",

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use serde::Serialize;
 
-/// Escapes every character that is invisible, reorders other characters, or controls a terminal: `\u{202e}`. Line
-/// breaks and tabs stay.
+/// Escapes every character that is invisible, reorders other characters, or controls a terminal: `\u{202e}`.
+/// Line breaks and tabs stay.
 pub fn visible(text: &str) -> Cow<'_, str> {
     escaped(text, |c| is_invisible(c) && c != '\n' && c != '\t', |c| c.escape_unicode().to_string())
 }

@@ -72,8 +72,8 @@ impl Serialize for PackedCheck {
     }
 }
 
-/// Row, column, status, layer, reason, passed attempts, attempts, seed, milliseconds, reproducer (text before the id, text
-/// after it, 1 if the id is between them), list of checks, counters, notes, standard error.
+/// Row, column, status, layer, reason, passed attempts, attempts, seed, milliseconds, reproducer (text before
+/// the id, text after it, 1 if the id is between them), list of checks, counters, notes, standard error.
 #[derive(Serialize)]
 struct PackedCell(
     usize,
@@ -211,8 +211,8 @@ impl Data {
         }
     }
 
-    /// Returns JSON for a script element. `<` and `&` are escaped: an HTML parser could take them for the end of the script
-    /// or the beginning of a comment.
+    /// Returns JSON for a script element. `<` and `&` are escaped: an HTML parser could take them for the end
+    /// of the script or the beginning of a comment.
     pub(super) fn to_json(&self) -> String {
         let plain = serde_json::to_string(self).expect("the types have string keys and no fallible parts");
         let mut safe = String::with_capacity(plain.len());

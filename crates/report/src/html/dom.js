@@ -44,7 +44,10 @@ function linked(text) {
     .map((part, index) => (index % 2 === 1 ? link(part) : part));
 }
 
-/** Copies a text to the clipboard. Selects it instead if that is not allowed, so that it can be copied by hand. */
+/**
+ * Copies a text to the clipboard. Selects it instead if that is not allowed, so that it can be copied by
+ * hand.
+ */
 async function copy(text, shown, button) {
   const label = button.dataset.label ?? button.textContent;
   button.dataset.label = label;

@@ -40,7 +40,10 @@ function emptyQuery() {
   return { chosen, absent: false, text: "", one: null, other: null, within: WITHIN[0], cell: null };
 }
 
-/** Reads the query from the address. Ignores values that the report does not have. `missing` is the id of such a cell. */
+/**
+ * Reads the query from the address. Ignores values that the report does not have. `missing` is the id of such
+ * a cell.
+ */
 function readFragment(fragment) {
   const fields = new URLSearchParams(fragment.replace(/^#/, ""));
   const query = emptyQuery();
@@ -96,7 +99,9 @@ function wordMasks(text) {
   return { all, maskOf, maskOfIndex };
 }
 
-/** Returns a function that tests status, layer and text of a cell. `chosenColumns` applies the other filters. */
+/**
+ * Returns a function that tests status, layer and text of a cell. `chosenColumns` applies the other filters.
+ */
 function cellFilter(query) {
   const { all, maskOf, maskOfIndex } = wordMasks(query.text);
   const statuses = STATUSES.map(({ name }) => query.chosen.status.size === 0 || query.chosen.status.has(name));
@@ -153,11 +158,11 @@ function answersOf(cell) {
 }
 
 /**
- * Returns the first difference of two cells as `{ what, one, other }`, or null. `within` is `status`, `answers` or
- * `observed`.
+ * Returns the first difference of two cells as `{ what, one, other }`, or null. `within` is `status`, `answers`
+ * or `observed`.
  *
- * Answers of contract cells differ if one holds and the other does not: many of them are numbers that vary from run to
- * run. Answers of characterisation cells differ if they are not equal.
+ * Answers of contract cells differ if one holds and the other does not: many of them are numbers that vary from
+ * run to run. Answers of characterisation cells differ if they are not equal.
  */
 function difference(one, other, within) {
   if (one[STATUS] !== other[STATUS]) {
@@ -183,8 +188,8 @@ function difference(one, other, within) {
 }
 
 /**
- * Applies a query. Returns the columns, the matching groups, scenarios and rows, and the matching cells in reading
- * order. `tallies` has one array per column, with the number of cells per status.
+ * Applies a query. Returns the columns, the matching groups, scenarios and rows, and the matching cells in
+ * reading order. `tallies` has one array per column, with the number of cells per status.
  */
 function select(query) {
   const chosen = chosenColumns(query);

@@ -1,5 +1,5 @@
-// The matrix of groups, scenarios and rows. Only the visible lines are elements. The keys of a grid move the focus: one
-// cell at a time is in the tab order.
+// The matrix of groups, scenarios and rows. Only the visible lines are elements. The keys of a grid move the
+// focus: one cell at a time is in the tab order.
 
 const grid = {
   box: byId("box"),
@@ -13,7 +13,10 @@ const grid = {
   /** The range of lines that are elements now. */
   from: 0,
   to: 0,
-  /** The content of the last column: `difference` during a comparison, `title` if there is room, otherwise null. */
+  /**
+   * The content of the last column: `difference` during a comparison, `title` if there is room, otherwise
+   * null.
+   */
   last: null,
   /** The position of the keyboard: the key of a line, and a column (-1: the heading). */
   at: { key: "", column: -1 },
@@ -60,7 +63,9 @@ function makeLines() {
   }
 }
 
-/** Returns the widths of the columns in characters: every tally fits, and target names up to LONGEST_TARGET. */
+/**
+ * Returns the widths of the columns in characters: every tally fits, and target names up to LONGEST_TARGET.
+ */
 function widths() {
   const { columns, compared } = grid.selection;
   const result = columns.map((column, index) => {
@@ -219,7 +224,8 @@ function showLines(force) {
   });
   setTabStop();
   if (hadFocus) {
-    // If the focused line was scrolled out of sight, the box gets the focus, and the keys still start at `grid.at`.
+    // If the focused line was scrolled out of sight, the box gets the focus, and the keys still start at
+    // `grid.at`.
     (focusable(fieldElement(grid.at)) ?? grid.box).focus({ preventScroll: true });
   }
 }
@@ -297,7 +303,10 @@ function focusField() {
   }
 }
 
-/** Unfolds the group and the scenario of a cell, and focuses it. Returns false if the cell does not match the query. */
+/**
+ * Unfolds the group and the scenario of a cell, and focuses it. Returns false if the cell does not match the
+ * query.
+ */
 function focusCell(cell) {
   if (!grid.selection.matching.has(cell)) {
     return false;

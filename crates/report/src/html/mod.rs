@@ -1,8 +1,9 @@
 //! The interactive HTML report: one self-contained file that makes no network request.
 //!
-//! Summary and provenance are HTML. The page's script builds the matrix and the cells from the data in the page. The
-//! content security policy of the page allows only its own two scripts and its style, by their hashes. Even if a text
-//! from a result file escaped from its context, it could not run, load or send anything.
+//! Summary and provenance are HTML. The page's script builds the matrix and the cells from the data in the
+//! page. The content security policy of the page allows only its own two scripts and its style, by their
+//! hashes. Even if a text from a result file escaped from its context, it could not run, load or send
+//! anything.
 
 pub mod catalogue;
 mod data;
@@ -62,8 +63,8 @@ pub fn report(results: &Results) -> String {
     })
 }
 
-/// Returns the columns and scenarios of the matrix. Unlike the other reports, it includes absent backends, which the page
-/// can show.
+/// Returns the columns and scenarios of the matrix. Unlike the other reports, it includes absent backends,
+/// which the page can show.
 fn columns(results: &Results) -> Grid {
     Grid::new(results.cells.iter(), |cell| &cell.scenario).with_not_run(results)
 }

@@ -1,5 +1,5 @@
-// Unpacks the results. Texts are indices into one table. A cell stays an array, as in the file, because there may be
-// tens of thousands of them.
+// Unpacks the results. Texts are indices into one table. A cell stays an array, as in the file, because there
+// may be tens of thousands of them.
 
 const packed = JSON.parse(document.getElementById("data").textContent);
 const textOf = (index) => packed.strings[index];

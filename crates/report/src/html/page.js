@@ -135,8 +135,8 @@ for (const dialog of document.querySelectorAll("dialog")) {
   dialog.addEventListener("click", (event) => {
     const { left, right, top, bottom } = dialog.getBoundingClientRect();
     const { clientX: x, clientY: y } = event;
-    // A click from the keyboard has no position. A click on the backdrop has the dialog as its target, and a position
-    // outside of it.
+    // A click from the keyboard has no position. A click on the backdrop has the dialog as its target, and a
+    // position outside of it.
     const beside = event.target === dialog && event.detail > 0 && (x < left || x > right || y < top || y > bottom);
     if (beside || event.target.closest("[data-close]")) {
       dialog.close();

@@ -214,7 +214,8 @@ function openCell(cell) {
   if (!panel.open) {
     panel.showModal();
   }
-  // After a step, the same button keeps the focus. Otherwise the heading gets it, so that screen readers announce it.
+  // After a step, the same button keeps the focus. Otherwise the heading gets it, so that screen readers
+  // announce it.
   const stepButton = by && panel.querySelector(`[data-step="${by}"]:enabled`);
   (stepButton || byId("panel-heading")).focus();
   setCell(cell);

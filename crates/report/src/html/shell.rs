@@ -74,7 +74,8 @@ fn syntax() -> SyntaxConfig {
     syntax.trim_blocks(true).lstrip_blocks(true).build().expect("the delimiters differ")
 }
 
-/// Returns the content security policy: only the page's own style and scripts, and images as data for the icon.
+/// Returns the content security policy: only the page's own style and scripts, and images as data for the
+/// icon.
 fn policy(style: &str, script: &str) -> String {
     let (style, theme, script) = (hash(style), hash(THEME), hash(script));
     format!(

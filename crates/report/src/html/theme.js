@@ -1,5 +1,6 @@
 "use strict";
-// Runs in the head, before the first paint. Storage may be unavailable: for file:// addresses, or by a setting.
+// Runs in the head, before the first paint. Storage may be unavailable: for file:// addresses, or by a
+// setting.
 const remembered = {
   get(key) {
     try {

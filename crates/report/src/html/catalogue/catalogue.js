@@ -1,4 +1,5 @@
-// Searching, folding and copying. The fragment of the address holds the id of the open behaviour, or the search text.
+// Searching, folding and copying. The fragment of the address holds the id of the open behaviour, or the
+// search text.
 
 const behaviours = [...document.querySelectorAll(".row")];
 const families = [...document.querySelectorAll(".family")];
