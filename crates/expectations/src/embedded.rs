@@ -1,4 +1,4 @@
-//! The files that were there when this program was built.
+//! The expectations that are built into the program.
 
 use std::sync::OnceLock;
 
@@ -55,10 +55,10 @@ const DIVERGENCES: &str = include_str!("../../../expectations/divergences.yml");
 const HISTORY: &str = include_str!("../../../expectations/history.yml");
 
 impl Expectations {
-    /// The answers of kernels that are built in.
+    /// Returns the built-in expectations of kernels.
     ///
     /// # Errors
-    /// Only in a program that was built from files that its tests refuse.
+    /// A built-in file has an error. The tests exclude this.
     pub fn built_in() -> Result<&'static Self, &'static ExpectationsError> {
         static READ: OnceLock<Result<Expectations, ExpectationsError>> = OnceLock::new();
         READ.get_or_init(|| {
@@ -71,8 +71,8 @@ impl Expectations {
         .as_ref()
     }
 
-    /// Of the answers that are built in, those of one system, and of these subjects there: a cell needs no other, and is
-    /// started thousands of times.
+    /// Parses the built-in expectations of one system, and of these adapters on it. A cell needs no others,
+    /// and thousands of cells start.
     ///
     /// # Errors
     /// As [`built_in`](Self::built_in).
@@ -89,16 +89,16 @@ impl Expectations {
     }
 }
 
-/// The names of the subjects of which answers are built in.
+/// Returns the names of the adapters and libraries with built-in answers.
 pub fn subjects() -> impl Iterator<Item = &'static str> {
     SUBJECTS.iter().map(|(_, subject, ..)| *subject)
 }
 
 impl Divergences {
-    /// The divergences that are built in.
+    /// Returns the built-in divergences.
     ///
     /// # Errors
-    /// Only in a program that was built from a file that its tests refuse.
+    /// The built-in file has an error. The tests exclude this.
     pub fn built_in() -> Result<&'static Self, &'static ExpectationsError> {
         static READ: OnceLock<Result<Divergences, ExpectationsError>> = OnceLock::new();
         READ.get_or_init(|| Divergences::parse(DIVERGENCES, "expectations/divergences.yml")).as_ref()
@@ -106,10 +106,10 @@ impl Divergences {
 }
 
 impl History {
-    /// The answers of past systems that are built in.
+    /// Returns the built-in answers of past systems.
     ///
     /// # Errors
-    /// Only in a program that was built from a file that its tests refuse.
+    /// The built-in file has an error. The tests exclude this.
     pub fn built_in() -> Result<&'static Self, &'static ExpectationsError> {
         static READ: OnceLock<Result<History, ExpectationsError>> = OnceLock::new();
         READ.get_or_init(|| History::parse(HISTORY, "expectations/history.yml")).as_ref()
@@ -123,7 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_built_in_is_what_is_in_the_folder() {
+    fn the_built_in_files_are_those_of_the_folder() {
         let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../expectations");
         assert_eq!(Expectations::built_in().unwrap(), &Expectations::load(&dir).unwrap());
         for (os, all) in Expectations::built_in().unwrap().systems() {
