@@ -251,7 +251,7 @@ faults! {
     PanicLostWithRegistration = "panic-lost-with-registration", "this core";
     /// An insertion checks for a stop before it takes its slot, and not after.
     InsertOutlivesStop = "insert-outlives-stop", "this core";
-    /// A stale call takes its reference before it looks.
+    /// A stale call takes its reference before its handle is validated.
     StaleCallTakesReference = "stale-call-takes-reference", "this core; HAProxy's fd_grab_tgid";
     /// A forked child keeps the running bits of its parent's other threads.
     ForkKeepsUsers = "fork-keeps-users", "this core";

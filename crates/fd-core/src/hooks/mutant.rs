@@ -1,5 +1,5 @@
 //! Mutants of the protocol: a model switches one on, and must fail. Each omits, moves or weakens one step. A
-//! mistake that a scenario can also detect is a [fault](super::fault). In a real build [`Mutant::is_on`] is
+//! mistake that a scenario can also detect is a fault. In a real build [`Mutant::is_on`] is
 //! the constant `false`, and the compiler removes them.
 
 macro_rules! mutants {

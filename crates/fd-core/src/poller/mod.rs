@@ -36,8 +36,8 @@ pub struct Capabilities {
     /// group share it in memory, and the first thread that sees an update applies it for all.
     pub kernel_state: bool,
     /// Closing a number ends its registrations, even if another descriptor keeps the open file. Otherwise the
-    /// kernel goes on reporting an open file that has an undeclared copy, and no number remains to remove it
-    /// by: the core must replace the poller.
+    /// kernel continues to report an open file that has an undeclared copy, and no number remains to remove
+    /// it by: the core must replace the poller.
     pub close_forgets: bool,
     /// Waits keep to timeouts below a millisecond. Otherwise the reason why they are rounded up.
     pub fine_timeouts: Result<(), &'static str>,

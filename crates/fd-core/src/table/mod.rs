@@ -2,7 +2,7 @@
 //! memory is the only system call of this module, so the models run the same code.
 //!
 //! Every operation first pins the group word, which validates the generation, and then acts on the masks.
-//! Every path that gives up a running bit, or deletes, may have to end the registration; the order of those
+//! Every path that clears a running bit, or deletes, may have to end the registration; the order of those
 //! steps is the one of [`Pin::exit`].
 
 mod checks;

@@ -128,8 +128,8 @@ impl<'t> Pin<'t> {
             return Err(Denied::NotAllowed);
         }
         checkpoint!(ReportBeforeRunning, self.fd());
-        // Pairs: enter-delete, exit. Set the own running bit, then read the masks. A takeover sets a running
-        // bit, replaces the thread mask, and clears the running bit.
+        // Pairs: enter-delete, exit. Set this thread's running bit, then read the masks. A takeover sets a
+        // running bit, replaces the thread mask, and clears the running bit.
         let before = pairs::set_running(&entry.running, me.bits());
         invariant!(before & me.bits() == 0, "S9: fd {} is entered twice by {me:?}", self.fd());
         checkpoint!(ReportRunningSet, self.fd());
@@ -165,7 +165,7 @@ impl<'t> Pin<'t> {
         fault!(ThreadMaskReadBeforeExit => return mistakes::read_mask_and_exit(self, me));
         checkpoint!(ExitBegun, self.fd());
         fault!(ExitUnpinned => return mistakes::exit_unpinned(self, me));
-        // Step 1: clear the own running bit. Pairs: exit-delete, exit.
+        // Step 1 (protocol 5.1): clear this thread's running bit. Pairs: exit-delete, exit.
         let before = pairs::clear_running(&self.entry().running, me.bits());
         invariant!(before & me.bits() != 0, "S9: {me:?} exits fd {} without having entered it", self.fd());
         checkpoint!(ExitRunningCleared, self.fd());
@@ -173,7 +173,8 @@ impl<'t> Pin<'t> {
         self.end_if_deleted()
     }
 
-    /// Step 2: continues only if the thread mask is zero. Zero means deleted, and is irrevocable.
+    /// Step 2 of the exit (protocol 5.2): continues only if the thread mask is zero. Zero means deleted, and
+    /// is irrevocable.
     pub(super) fn end_if_deleted(self) -> Result<Pin<'t>, Orphan<'t>> {
         fault!(RunningBeforeMask => return mistakes::read_running_first(self));
         // Pair: exit-delete.
@@ -186,8 +187,8 @@ impl<'t> Pin<'t> {
         self.end_if_unused(pairs::running_after_foreign_zero)
     }
 
-    /// Step 3: continues only if no thread is running. The running mask is read after the thread mask: a
-    /// thread that sets its bit later finds the thread mask zero, and exits.
+    /// Step 3 of the exit (protocol 5.3): continues only if no thread is running. The running mask is read
+    /// after the thread mask: a thread that sets its bit later finds the thread mask zero, and exits.
     fn end_if_unused(self, running: impl FnOnce(&AtomicU64) -> u64) -> Result<Pin<'t>, Orphan<'t>> {
         fault!(NoRunningCheck, RunningBeforeMask => return self.take_token());
         if running(&self.entry().running) != 0 {
@@ -196,8 +197,8 @@ impl<'t> Pin<'t> {
         self.take_token()
     }
 
-    /// Step 4: takes the close token. Of the threads that reach this step, the one that takes it ends the
-    /// registration.
+    /// Step 4 of the exit (protocol 5.4): takes the close token. Of the threads that reach this step, the one
+    /// that takes it ends the registration.
     pub(super) fn take_token(self) -> Result<Pin<'t>, Orphan<'t>> {
         // Pair: token.
         let state = self.entry().state.fetch_and(!state::MUST_CLOSE, Ordering::AcqRel);
@@ -236,6 +237,7 @@ impl<'t> Pin<'t> {
         checkpoint!(DeleteMaskCleared, self.fd());
         fault!(WaitOnDelete => mistakes::wait_for_users(&self));
         fault!(DeleteClosesAtOnce => entry.running.store(0, Ordering::Release));
+        // The same check as in an exit. The fence of `clear_mask` orders the read of the running mask.
         Ok(self.end_if_unused(pairs::running).err())
     }
 }

@@ -94,20 +94,20 @@ impl Pin<'_> {
     /// to sleep.
     pub(super) fn done_update(&self, mask: ThreadMask) -> ThreadMask {
         let (table, entry, group) = (self.table(), self.entry(), self.group());
-        let mut left = self.take_updates(mask);
+        let mut pending = self.take_updates(mask);
         let mut listed_again = ThreadMask::NONE;
-        while !left.intersects(table.enabled(group)) {
+        while !pending.intersects(table.enabled(group)) {
             table.updates(group).remove(table, self.fd() as usize);
             listed_again = ThreadMask::NONE;
             fault!(NoLookAfterUnlist => break);
             // Pair: schedule-unlist.
-            left = ThreadMask::from_bits(pairs::updates_after_unlink(&entry.update_mask));
-            if !left.intersects(table.enabled(group)) {
+            pending = ThreadMask::from_bits(pairs::updates_after_unlink(&entry.update_mask));
+            if !pending.intersects(table.enabled(group)) {
                 break;
             }
             table.updates(group).add(table, self.fd() as usize);
-            left = self.pending();
-            listed_again = left;
+            pending = self.pending();
+            listed_again = pending;
         }
         listed_again
     }
