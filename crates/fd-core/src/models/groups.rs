@@ -73,8 +73,8 @@ fn m10_takeover_and_old_apply() {
     }
 }
 
-/// M10: takeover by a thread of another group ∥ application by another thread of the new group, which has an
-/// old element of this number in its private list, as after a round trip. It must not read the old group's
+/// M10: takeover by a thread of another group ∥ application by another thread of the new group, which has
+/// an old element of this number in its private list, as after a round trip. It must not read the old group's
 /// masks as its own (suspect 7). S8, S9, S11.
 #[test]
 fn m10_takeover_and_new_apply() {

@@ -55,8 +55,8 @@ fn m7_interest_and_state() {
     }
 }
 
-/// M7: a thread writes the first interest of a chunk, then wakes ∥ a thread announces its sleep, then scans.
-/// The scan finds the interest, or the sleeper is woken. L2.
+/// M7: a thread writes the first interest of a chunk, then wakes ∥ a thread announces its sleep, then
+/// scans. The scan finds the interest, or the sleeper is woken. L2.
 #[test]
 fn m7_interest_and_sleep() {
     model("m7_interest_and_sleep", 2, Bound::NONE).check(|| {

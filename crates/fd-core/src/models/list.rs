@@ -127,7 +127,8 @@ fn m8_list_of_three_threads() {
     }
 }
 
-/// M8: an entry that changes groups ∥ an addition to its old list, and one to its new list (suspect 16). S13.
+/// M8: an entry that changes groups ∥ an addition to its old list, and one to its new list (suspect 16).
+/// S13.
 #[test]
 fn m8_list_change() {
     let model = model("m8_list_change", 2, Bound::quick(3));

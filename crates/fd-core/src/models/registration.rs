@@ -94,9 +94,9 @@ fn m3_two_reports_and_delete() {
     });
 }
 
-/// M3, without handlers: the exit of one user ∥ the late entry of another ∥ delete. The exiting thread reads
-/// the zero mask that the deleter wrote, and must see the running bit of the late thread, which has not seen
-/// the zero. S4, S5, L4.
+/// M3, without handlers: the exit of one user ∥ the late entry of another ∥ delete. The exiting thread
+/// reads the zero mask that the deleter wrote, and must see the running bit of the late thread, which has not
+/// seen the zero. S4, S5, L4.
 #[test]
 fn m3_exit_and_late_entry_and_delete() {
     model("m3_exit_and_late_entry_and_delete", 3, Bound::of(3, 4)).check(|| {
@@ -359,8 +359,8 @@ fn m6_stale_calls_leave_no_trace() {
     });
 }
 
-/// M2: an entry without a report ∥ delete by another thread. The thread inside may be the last user. S4, S5,
-/// L4.
+/// M2: an entry without a report ∥ delete by another thread. The thread inside may be the last user. S4,
+/// S5, L4.
 #[test]
 fn m2_enter_and_delete() {
     model("m2_enter_and_delete", 2, Bound::NONE).check(|| {
@@ -401,9 +401,9 @@ fn m11_insert_and_stop() {
     });
 }
 
-/// M6: delete and the next registration ∥ applying updates, with an element of the first registration in the
-/// private list or in the shared list. The next registration begins clean, and is polled for what it wants.
-/// S8, S10, S11.
+/// M6: delete and the next registration ∥ applying updates, with an element of the first registration in
+/// the private list or in the shared list. The next registration begins clean, and is polled for what it
+/// wants. S8, S10, S11.
 #[test]
 fn m6_reuse_and_apply() {
     let model = model("m6_reuse_and_apply", 2, Bound::of(2, 4));
@@ -445,8 +445,8 @@ fn m6_reuse_and_apply() {
     }
 }
 
-/// M6: an insertion ∥ a scan, and ∥ a handle that was guessed early. No thread sees a partly written entry.
-/// S10.
+/// M6: an insertion ∥ a scan, and ∥ a handle that was guessed early. No thread sees a partly written
+/// entry. S10.
 #[test]
 fn m6_insert_and_scan() {
     model("m6_insert_and_scan", 2, Bound::NONE).check(|| {

@@ -1,5 +1,5 @@
-//! M9: an iteration of a worker ∥ threads that have work for it: the flags, the queues and the signals, with
-//! a simulated wake descriptor.
+//! M9: an iteration of a worker ∥ threads that have work for it: the flags, the queues and the signals,
+//! with a simulated wake descriptor.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -147,8 +147,8 @@ fn m9_stop_and_iteration() {
     });
 }
 
-/// M9: a task is posted ∥ the end of its thread. The task is refused, or dropped with the tasks that did not
-/// run. L8.
+/// M9: a task is posted ∥ the end of its thread. The task is refused, or dropped with the tasks that did
+/// not run. L8.
 #[test]
 fn m9_post_and_end() {
     model("m9_post_and_end", 2, Bound::NONE).check(|| {

@@ -93,8 +93,8 @@ fn m7_want_and_two_walks() {
     });
 }
 
-/// M7: two outsiders, one that wants ∥ one that stops and wants, while their one thread sleeps (suspect 19).
-/// L1.
+/// M7: two outsiders, one that wants ∥ one that stops and wants, while their one thread sleeps (suspect
+/// 19). L1.
 #[test]
 fn m7_two_outsiders() {
     model("m7_two_outsiders", 2, Bound::quick(3)).check(|| {
@@ -112,8 +112,8 @@ fn m7_two_outsiders() {
     });
 }
 
-/// M7: a want by the owner ∥ a want in the other direction by an outsider: private and shared updates of one
-/// entry. L1, L3.
+/// M7: a want by the owner ∥ a want in the other direction by an outsider: private and shared updates of
+/// one entry. L1, L3.
 #[test]
 fn m7_private_and_shared() {
     model("m7_private_and_shared", 2, Bound::quick(3)).check(|| {
@@ -171,9 +171,9 @@ fn m7_apply_and_takeover_back() {
     });
 }
 
-/// M7: takeover inside the group, want and application of updates by the new owner ∥ a report and application
-/// by the old owner. L5 for the old owner; L1 for the new one, whose want may come while the old owner
-/// applies an update.
+/// M7: takeover inside the group, want and application of updates by the new owner ∥ a report and
+/// application by the old owner. L5 for the old owner; L1 for the new one, whose want may come while the old
+/// owner applies an update.
 #[test]
 fn m7_takeover_and_old_apply() {
     model("m7_takeover_and_old_apply", 2, Bound::of(2, 3)).check(|| {
@@ -287,9 +287,9 @@ fn m7_shared_interest() {
     });
 }
 
-/// M7: with shared interest, an update that the former owner applies ∥ takeover, want and application by the
-/// new owner. At the end the polled masks name the new owner: a close by another thread ends the waits of the
-/// threads that they name. L1, L5, S11.
+/// M7: with shared interest, an update that the former owner applies ∥ takeover, want and application by
+/// the new owner. At the end the polled masks name the new owner: a close by another thread ends the waits of
+/// the threads that they name. L1, L5, S11.
 #[test]
 fn m7_shared_interest_and_takeover() {
     model("m7_shared_interest_and_takeover", 2, Bound::of(2, 3)).check(|| {
@@ -366,8 +366,8 @@ fn m7_boot_and_takeover() {
     });
 }
 
-/// M7: a want by one of two allowed threads ∥ an iteration of the other one, which applies the update in its
-/// next iteration. L1, L3.
+/// M7: a want by one of two allowed threads ∥ an iteration of the other one, which applies the update in
+/// its next iteration. L1, L3.
 #[test]
 fn m7_member_wants() {
     model("m7_member_wants", 2, Bound::of(2, 4)).check(|| {

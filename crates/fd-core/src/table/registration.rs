@@ -14,11 +14,13 @@
 //! The usual course of a registration, with the section of `docs/protocol.md` that describes each step:
 //!
 //! ```text
-//! insert ──► enter ──► handler ──► exit       any thread of the thread mask, again and again (4, 5)
-//!   (3)        │                     │
-//!              └─ Denied             └─ the thread mask is zero, and no thread is running:
-//!                                       take the close token ──► Orphan ──► retire (7)
-//! delete: set the close token, clear the thread mask, then the same check as in exit (6)
+//! insert --> enter --> handler --> exit     by any thread of the thread mask, any number of times
+//!  (3)        (4)                  (5)
+//!              |                    |
+//!              +-> Denied           +-> if the thread mask is zero and no thread is running:
+//!                                       take the close token --> Orphan --> retire (7)
+//!
+//! delete (6): set the close token, clear the thread mask, then the same check as in exit
 //! ```
 //!
 //! A [`Pin`] is a reference on the group word of an entry. While one exists the registration cannot end, so a
