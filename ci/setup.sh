@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs what the other scripts need and this machine lacks. Safe to repeat; does nothing when all is there.
+# ci/setup.sh: installs the missing tools that the other scripts need. Safe to repeat; does nothing if all are installed.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
@@ -10,7 +10,7 @@ packages=()
 have cc || packages+=(gcc libc6-dev)
 have shellcheck || packages+=(shellcheck)
 have npm || packages+=(nodejs npm)
-# What the feature `libevent` of the crate subjects links to.
+# The feature `libevent` of the crate subjects links to them.
 pkg-config --exists libevent_core libevent_pthreads 2>/dev/null || packages+=(libevent-dev pkg-config)
 python3 -c 'import ensurepip' 2>/dev/null || packages+=(python3 python3-venv)
 if [ ${#packages[@]} -gt 0 ]; then
@@ -18,7 +18,7 @@ if [ ${#packages[@]} -gt 0 ]; then
   (need_packages '' "${packages[@]}") || true
 fi
 
-# Unoptimised: it runs for seconds here, and is built in half the time. In a target folder of its own, made and removed.
+# Unoptimised: this halves the build, and the tool runs for seconds. In a temporary target folder.
 install() { env -u CARGO_TARGET_DIR cargo install --quiet --locked --debug --root "$tools" "$1"; }
 have cargo-deny || install "$deny" || echo "cargo-deny cannot be installed; ci/deny.sh will not run"
 
