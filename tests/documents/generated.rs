@@ -28,15 +28,15 @@ fn table(page: &str, name: &str, rows: &str) {
         .expect("the page can be written");
 }
 
-fn rows_of(kind: Kind) -> impl Iterator<Item = &'static Defect> {
-    history().iter().filter(move |row| row.kind == kind)
+fn defects_of(kind: Kind) -> impl Iterator<Item = &'static Defect> {
+    history().iter().filter(move |defect| defect.kind == kind)
 }
 
-/// Describes the scenario, model or test that covers a mistake.
-fn seen(seen: &Coverage) -> String {
-    let names: Vec<_> = seen.names().iter().map(|name| format!("`{name}`")).collect();
+/// Describes the scenario, model or test that covers a defect.
+fn covered_by(coverage: &Coverage) -> String {
+    let names: Vec<_> = coverage.names().iter().map(|name| format!("`{name}`")).collect();
     let names = names.join(", ");
-    match seen {
+    match coverage {
         Coverage::Scenario(_) => names,
         Coverage::Model(_, why) => format!("model {names}: {why}"),
         Coverage::UnitTest(_, why) => format!("test {names}: {why}"),
@@ -46,25 +46,30 @@ fn seen(seen: &Coverage) -> String {
 
 #[test]
 fn the_page_of_the_history_equals_the_table_in_the_code() {
-    let mut bugs =
-        "| id | commits | what was wrong | where it is looked for |\n|---|---|---|---|\n".to_owned();
-    for row in rows_of(Kind::Bug) {
+    let mut bugs = "| id | commits | defect | covered by |\n|---|---|---|---|\n".to_owned();
+    for defect in defects_of(Kind::Bug) {
         let link = |hash: &&str| format!("[`{hash}`](https://github.com/haproxy/haproxy/commit/{hash})");
-        let commits: Vec<_> = row.commits.iter().map(link).collect();
+        let commits: Vec<_> = defect.commits.iter().map(link).collect();
         let _ = writeln!(
             bugs,
             "| {} | {} | {} | {} |",
-            row.name(),
+            defect.name(),
             commits.join(", "),
-            row.description,
-            seen(&row.coverage)
+            defect.description,
+            covered_by(&defect.coverage)
         );
     }
     table("docs/history.md", "bugs", &bugs);
     for (kind, name) in [(Kind::Suspect, "suspects"), (Kind::Core, "core")] {
-        let mut rows = "| id | what is wrong | where it is looked for |\n|---|---|---|\n".to_owned();
-        for row in rows_of(kind) {
-            let _ = writeln!(rows, "| {} | {} | {} |", row.name(), row.description, seen(&row.coverage));
+        let mut rows = "| id | defect | covered by |\n|---|---|---|\n".to_owned();
+        for defect in defects_of(kind) {
+            let _ = writeln!(
+                rows,
+                "| {} | {} | {} |",
+                defect.name(),
+                defect.description,
+                covered_by(&defect.coverage)
+            );
         }
         table("docs/history.md", name, &rows);
     }
@@ -73,7 +78,7 @@ fn the_page_of_the_history_equals_the_table_in_the_code() {
 #[test]
 fn the_page_of_the_behaviours_equals_the_table_in_the_code() {
     for (family, about) in expectations::FAMILIES {
-        let mut rows = format!("### {family}: {about}\n\n| id | what happens |\n|---|---|\n");
+        let mut rows = format!("### {family}: {about}\n\n| id | behaviour |\n|---|---|\n");
         for (id, title) in expectations::BEHAVIOURS.iter().filter(|(id, _)| id.starts_with(family)) {
             let _ = writeln!(rows, "| {id} | {title} |");
         }

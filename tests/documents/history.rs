@@ -1,4 +1,4 @@
-//! The tests and models in the history of mistakes exist.
+//! The tests and models in the history of defects exist.
 
 use scenarios::history::{Coverage, history};
 
@@ -9,8 +9,8 @@ fn every_test_and_model_in_the_history_exists() {
     let sources: String = files(&["rs"]).into_iter().map(|file| file.text).collect();
     let missing: Vec<_> = history()
         .iter()
-        .filter(|row| matches!(row.coverage, Coverage::Model(..) | Coverage::UnitTest(..)))
-        .flat_map(|row| row.coverage.names().iter().map(|name| (row.name(), *name)))
+        .filter(|defect| matches!(defect.coverage, Coverage::Model(..) | Coverage::UnitTest(..)))
+        .flat_map(|defect| defect.coverage.names().iter().map(|name| (defect.name(), *name)))
         .filter(|(_, name)| !sources.contains(&format!("fn {name}()")))
         .collect();
     assert!(missing.is_empty(), "no such test: {missing:#?}");

@@ -81,7 +81,7 @@ fn a_protocol_error_of_an_adapter_is_a_set_up_error_with_the_line() {
     for cell in cells {
         assert_eq!(cell["status"], "broken");
         let reason = cell["reason"].as_str().expect("broken has a reason");
-        assert!(reason.contains("of its output is no answer: 'DEBUG: waiting'"), "{reason}");
+        assert!(reason.contains("of the output is not an answer: 'DEBUG: waiting'"), "{reason}");
         assert_eq!(cell["checks"], Value::Array(Vec::new()), "the invalid line is no answer");
     }
 }
@@ -150,7 +150,7 @@ fn an_unusable_adapter_is_refused_before_any_cell_runs() {
         &format!("python3 '{BAD}' exits-127 poll"),
         &["exited with 127", "nothing to ask on this system"],
     );
-    refused(&format!("python3 '{BAD}' loud poll"), &["'Python, the one and only' is no name"]);
+    refused(&format!("python3 '{BAD}' loud poll"), &["'Python, the one and only' is not a name"]);
     sandbox
         .run(&["run", "--subject", "mio", "--subject", "mio"])
         .expect(2, &["there is a column 'mio' already", "give each subject once"]);
@@ -171,7 +171,7 @@ fn subject_check_reports_passed_unsupported_and_failed_checks() {
     check(&["--only", "token", "--", "python3", BAD, "wrong-token", "poll"]).expect(
         1,
         &[
-            "FAIL  token-round-trip: token 0 is ready, and reported is: 10: IN\n      an event has the token",
+            "FAIL  token-round-trip: token 0 is ready, but reported: 10: IN\n      an event has the token",
             "1 failed",
         ],
     );

@@ -25,7 +25,7 @@ pub fn report(results: &Results) -> String {
     let shown = |cell: &&CellResult| !matches!(cell.status, Status::Pass | Status::Unsupported);
     let cells: Vec<_> = results.cells.iter().filter(shown).collect();
     if !cells.is_empty() {
-        out.push_str("\n## What did not pass\n");
+        out.push_str("\n## Cells that did not pass\n");
     }
     for (index, cell) in cells.iter().enumerate() {
         let text = detail(cell, results.has_several_targets());
