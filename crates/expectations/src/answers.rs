@@ -437,7 +437,7 @@ impl ExpectationText {
     ) -> Result<Expectation, ExpectationsError> {
         if self.answers.is_empty() || self.answers.iter().any(|answer| answer.is_empty() || answer == "*") {
             let help = "give the answer, or leave the entry out; `pollmatrix record` measures it";
-            return at.error(position, "an answer that says nothing".into(), help);
+            return at.error(position, "an empty answer, or one that allows everything".into(), help);
         }
         let source = match &self.source {
             Some(name) => named(at, name, sources)?,

@@ -120,7 +120,7 @@ impl HistoryText {
                         };
                         if answer.value.is_empty() {
                             let help = "leave out systems without a published answer";
-                            return at.error(answer.referenced, "an answer that says nothing".into(), help);
+                            return at.error(answer.referenced, "an empty answer".into(), help);
                         }
                         past.push((system, answer.value));
                     }
@@ -225,7 +225,7 @@ rows:
             ("{ a-1: 'IN'", "{ a-2: 'IN'", "h.yml:7:24: there is no system 'a-2'"),
             ("'2.7'", "'2.8'", "there is no behaviour '2.8'"),
             ("poll@level", "poll@levle", "unknown trigger 'levle'"),
-            ("{ b-2: '-' }", "{ b-2: '' }", "an answer that says nothing"),
+            ("{ b-2: '-' }", "{ b-2: '' }", "an empty answer"),
             ("a-1: 'IN', b-2: '-'", "b-2: '-', a-1: 'IN'", "'a-1' comes after 'b-2'"),
             ("...\n", "", "h.yml:8:31: the file ends here, without the line `...`"),
             ("version: '2'", "verison: '2'", "unknown key 'verison'"),

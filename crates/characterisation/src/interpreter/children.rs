@@ -172,7 +172,7 @@ impl Interpreter {
                     Action::Change(change) if clause.is_question => {
                         self.naming.change(&self.poller_name, change)
                     }
-                    Action::Call(who, call) if clause.is_question => Some(self.naming.call(who, call)),
+                    Action::Call(name, call) if clause.is_question => Some(self.naming.call(name, call)),
                     _ => None,
                 };
                 observed.extend(key.map(|key| super::observation(key, answer.into())));

@@ -36,7 +36,7 @@ impl Display for Action {
         match self {
             Self::Times(times) => write!(f, "{times} times"),
             Self::Title(title) => write!(f, "this is {title}"),
-            Self::Make(name, what) => write!(f, "{name} is {what}"),
+            Self::Make(name, kind) => write!(f, "{name} is {kind}"),
             Self::Connect(a, b) => write!(f, "{a} and {b} are connected"),
             Self::Call(name, call) => write!(f, "{name} {call}"),
             Self::Change(change) => change.fmt(f),

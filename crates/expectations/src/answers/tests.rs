@@ -258,8 +258,8 @@ fn duplicate_and_unsorted_keys_are_refused() {
 
 #[test]
 fn empty_and_contradictory_entries_are_refused() {
-    refused("'-'", "{ answers: [] }", &["an answer that says nothing"]);
-    refused("'-'", "'*'", &["an answer that says nothing"]);
+    refused("'-'", "{ answers: [] }", &["an empty answer, or one that allows everything"]);
+    refused("'-'", "'*'", &["an empty answer, or one that allows everything"]);
     refused("'-'", "[]", &["9:7: 'poll@level' has no answer"]);
     refused("'-'", "{ answers: ['-', 'HUP'] }", &["several answers were measured", "add `seen`"]);
     refused("until: '9'", "since: '9', until: '8.2'", &["14:50: no version is in 9 to 8.2"]);
