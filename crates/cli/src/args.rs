@@ -12,9 +12,9 @@ use metadata::{Layer, Mode, Os, Seed, Transport};
 use runner::command::Words;
 use runner::plan::Attempts;
 use runner::provenance::{self, VERSION};
+use runner::runners::RunnerOptions;
 use runner::schedule::{SLOW_VARIABLE, slowness};
 use runner::session::Request;
-use runner::runners::RunnerOptions;
 use runner::{Environment, output};
 
 use crate::error::Error;

@@ -107,17 +107,15 @@ impl Error {
             ),
             Self::Soak(_) => "use fewer --threads, or raise the limit of open files (ulimit -n)".into(),
             Self::AmbiguousCell { id, .. } => format!("`pollmatrix list '{id}'` shows them"),
-            Self::NothingToFault(_) => {
-                "select contract scenarios: `pollmatrix list --layer contract`".into()
-            }
+            Self::NothingToFault(_) => "select contract scenarios: `pollmatrix list --layer contract`".into(),
             Self::NoControl(_) => {
                 "give harness/control in matrix.yml the threads and groups of every contract scenario".into()
             }
-            Self::CutCells => "every command between both pollmatrix processes must forward standard input".into(),
-            Self::NoCells => "give --all, --cells FILE, or prefixes of ids".into(),
-            Self::ForeignKeep { .. } => {
-                "use the same options and program, or another --keep FILE".into()
+            Self::CutCells => {
+                "every command between both pollmatrix processes must forward standard input".into()
             }
+            Self::NoCells => "give --all, --cells FILE, or prefixes of ids".into(),
+            Self::ForeignKeep { .. } => "use the same options and program, or another --keep FILE".into(),
             Self::NoResult { id, .. } => format!("run it with `pollmatrix run '{id}'`"),
             Self::NotResults { error, .. } => error.help.clone(),
             Self::Merge(error) => merge_help(error).into(),

@@ -1,4 +1,4 @@
-//! `pollmatrix list --history`.
+//! `pollmatrix list --history`: the bugs in the history of the protocol.
 
 use std::fmt::Write;
 use std::process::ExitCode;
@@ -26,7 +26,7 @@ pub fn run(format: Format) -> Result<ExitCode, Error> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// `-> scenario, scenario`, or what there is instead, and why.
+/// Returns `-> scenario, scenario`, or the model or test that there is instead, with the reason.
 fn seen(row: &Defect) -> String {
     let names = row.coverage.names().join(", ");
     match row.coverage {

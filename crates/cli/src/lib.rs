@@ -1,10 +1,10 @@
 //! The `pollmatrix` command: its arguments, its subcommands, and their output.
 
+mod all_targets;
 mod args;
 mod catalogue_page;
 mod diff;
 mod error;
-mod all_targets;
 mod exec;
 mod exit;
 mod expectations;

@@ -1,4 +1,4 @@
-//! Behind a command on this machine: an emulator, a sandbox, one's own script.
+//! The runner `prefix`: behind a command on this machine, such as an emulator, a sandbox or a script.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use super::{Route, program};
 use crate::command::Words;
 use crate::error::Error;
 
-/// What is missing for the command, if something is.
+/// Returns what this machine lacks to run the command, if it lacks something.
 pub fn missing(command: &str) -> Option<String> {
     let words = match command.parse::<Words>() {
         Ok(words) => words.0,
@@ -16,13 +16,13 @@ pub fn missing(command: &str) -> Option<String> {
     if program(name).is_none() {
         return Some(format!("there is no program {name}"));
     }
-    // An emulator's folder with the libraries of its system.
+    // `-L` names an emulator's folder with the libraries of its system.
     let folder = words.iter().skip_while(|word| *word != "-L").nth(1)?;
     (!Path::new(folder).is_dir()).then(|| format!("there is no folder {folder}"))
 }
 
-/// The command, then the executable. Whether the executor needs the command to start itself again is its own to find
-/// out.
+/// Returns the command followed by the executable. The executor finds out whether it needs the command to start itself
+/// again.
 pub fn route(
     command: &str,
     executable: &Path,
@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_missing_is_named() {
+    fn missing_programs_and_folders_are_named() {
         assert_eq!(missing("no-such-emulator -L /"), Some("there is no program no-such-emulator".into()));
         assert_eq!(missing("env -L /no/such/folder"), Some("there is no folder /no/such/folder".into()));
         assert_eq!(missing("env -L /"), None);

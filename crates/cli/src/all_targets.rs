@@ -1,39 +1,39 @@
-//! `pollmatrix run --target all`: every target that can be run from here, one after the other, and one report of all.
+//! `pollmatrix run --target all`: runs every target that this machine can run, in sequence, and writes one merged report.
 
 use std::process::ExitCode;
 
-use matrix::{Target, Way};
+use matrix::{Runner, Target};
 use metadata::{NotRun, Results};
 use report::{Input, Rules};
 use runner::journal::{self, Lock};
 use runner::plan::Source;
 use runner::progress::Progress;
+use runner::runners::{self, Chosen};
 use runner::session::{self, Request};
 use runner::signals::{self, Stop};
-use runner::ways::{self, Chosen};
-use runner::{folder, notes};
+use runner::{diagnostics, report_dir};
 
 use crate::args::RunArgs;
 use crate::error::Error;
 use crate::{exit, merge, targets};
 
-/// What stands for every target.
+/// The value of `--target` that selects every target.
 pub const ALL: &str = "all";
 
-/// Runs them, and writes the report of all. Each has a report of its own in the folder `targets`, from which an
-/// interrupted run goes on.
+/// Runs every target, and writes the merged report. Each target also has its own report in the folder `targets`, from
+/// which an interrupted run continues.
 pub fn run(source: &Source<'_>, args: &RunArgs, request: &Request) -> Result<ExitCode, Error> {
-    // A typing mistake must not cost the first target's time.
+    // Checked first, so that a wrong selection is reported before the first target runs.
     let selection = &request.selection;
     selection.apply(&source.matrix)?;
     let (chosen, mut not_run) = sort(source, args, request)?;
     let mut cells = 0;
     for one in &chosen {
-        notes::note(&format!("{} via {}", one.target.id, ways::label(&one.way)));
+        diagnostics::note(&format!("{} via {}", one.target.id, runners::label(&one.runner)));
         cells += source.plan(one.target, selection)?.len();
     }
     for one in &not_run {
-        notes::note(&format!("not run: {}: {}", one.target, one.reason));
+        diagnostics::note(&format!("not run: {}: {}", one.target, one.reason));
     }
 
     let dir = request.dir.as_path();
@@ -43,7 +43,7 @@ pub fn run(source: &Source<'_>, args: &RunArgs, request: &Request) -> Result<Exi
     let mut inputs = Vec::new();
     let (mut ended, mut failed) = (None, false);
     for one in &chosen {
-        if stop.asked() {
+        if stop.requested() {
             not_run.push(entry(one.target, "interrupted".to_owned()));
             continue;
         }
@@ -51,13 +51,13 @@ pub fn run(source: &Source<'_>, args: &RunArgs, request: &Request) -> Result<Exi
         own.dir = dir.join("targets").join(&one.target.id);
         own.resume &= journal::exists(&own.dir);
         own.elsewhere.target = Some(one.target.id.clone());
-        own.elsewhere.via = Some(ways::label(&one.way));
+        own.elsewhere.via = Some(runners::label(&one.runner));
         match session::run(source, one, &own, &stop, Some(&mut progress)) {
             Ok((results, code)) => {
                 inputs.push(Input { name: one.target.id.clone(), results });
                 ended = code;
             }
-            // One machine that is not as it should be says nothing about the others.
+            // An error of one target does not affect the others.
             Err(why) if why.is_of_one_target() => {
                 not_run.push(entry(one.target, why.to_string()));
                 Error::from(why).print();
@@ -68,9 +68,9 @@ pub fn run(source: &Source<'_>, args: &RunArgs, request: &Request) -> Result<Exi
     }
     progress.end();
     inputs.push(Input { name: "not run".to_owned(), results: Results::of_no_run(not_run) });
-    // Each target has one executable and one run: there is nothing to disagree on.
+    // Each target has one executable and one run, so there are no conflicts.
     let merged = report::merge(inputs, Rules::default())?;
-    folder::write(dir, &merged.results)?;
+    report_dir::write(dir, &merged.results)?;
     merge::print(&merged.results, dir, args.format)?;
     Ok(match ended {
         Some(code) => ExitCode::from(code),
@@ -79,7 +79,7 @@ pub fn run(source: &Source<'_>, args: &RunArgs, request: &Request) -> Result<Exi
     })
 }
 
-/// The targets that can be run from here, each in the first of its ways that is possible, and the others.
+/// Returns the targets that this machine can run, each with its first runner that works, and the others.
 fn sort<'a>(
     source: &'a Source<'a>,
     args: &RunArgs,
@@ -89,11 +89,12 @@ fn sort<'a>(
     let mut not_run = merge::named_as_not_run(&source.matrix.targets, &args.not_run)?;
     let named: Vec<_> = not_run.iter().map(|named| named.target.clone()).collect();
     for target in source.matrix.targets.iter().filter(|target| !named.contains(&target.id)) {
-        let here = |way: &&Way| ways::missing(target, way, &request.elsewhere).is_none();
-        // One host, one file: they are of one target, which must be named.
-        let ways = target.ways.iter().filter(|way| !matches!(way, Way::Ssh | Way::Import));
-        match ways.clone().find(here) {
-            Some(way) => chosen.push(ways::with(target, way.clone(), &request.elsewhere)?),
+        let works = |runner: &&Runner| runners::missing(target, runner, &request.elsewhere).is_none();
+        // A host or a file belongs to one target, which the user must name.
+        let mut runners =
+            target.runners.iter().filter(|runner| !matches!(runner, Runner::Ssh | Runner::Import));
+        match runners.find(works) {
+            Some(runner) => chosen.push(runners::with(target, runner.clone(), &request.elsewhere)?),
             None => not_run.push(entry(target, targets::not_run(target, &request.elsewhere))),
         }
     }

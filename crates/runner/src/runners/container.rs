@@ -1,25 +1,25 @@
-//! In a container on this machine, with docker or podman.
+//! The runner `container`: in a container on this machine, with docker or podman.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
 
 use super::{Route, output, program};
+use crate::diagnostics;
 use crate::error::Error;
-use crate::notes;
 
-/// What there is to be built, by its name in matrix.yml.
+/// The images that can be built, by their names in matrix.yml.
 const IMAGES: [(&str, &str); 2] = [
     ("debian", include_str!("../../../../docker/debian.Dockerfile")),
     ("scratch", include_str!("../../../../docker/scratch.Dockerfile")),
 ];
-/// Says which image the image is made from, where no registry can be reached: see ci/base-image.sh.
+/// The environment variable with the base image, where no registry can be reached: see ci/base-image.sh.
 const BASE_VARIABLE: &str = "POLLMATRIX_BASE";
-/// What ci/base-image.sh makes unless told otherwise.
+/// The default name of the image that ci/base-image.sh builds.
 const LOCAL_BASE: &str = "pollmatrix-base";
-/// The matrix file, in the container.
+/// The path of the matrix file in the container.
 const MATRIX: &str = "/pollmatrix-matrix.yml";
 
-/// A container engine and the options that it needs here.
+/// A container engine and its options.
 struct Engine(Vec<&'static str>);
 
 impl Engine {
@@ -29,7 +29,7 @@ impl Engine {
         command
     }
 
-    /// The one that answers.
+    /// Returns the first engine that works.
     fn find() -> Result<Self, String> {
         let mut why = Vec::new();
         for name in ["docker", "podman"] {
@@ -40,14 +40,14 @@ impl Engine {
             let engine = Self(vec![name]);
             match output(&mut engine.command(&["info"])) {
                 Ok(_) => return Ok(engine),
-                Err(said) => why.push(format!("{name}: {}", said.lines().last().unwrap_or_default())),
+                Err(error) => why.push(format!("{name}: {}", error.lines().last().unwrap_or_default())),
             }
         }
         Err(why.join("; "))
     }
 }
 
-/// What is missing for the image, if something is.
+/// Returns what this machine lacks to run the image, if it lacks something.
 pub fn missing(image: &str) -> Option<String> {
     if !IMAGES.iter().any(|(name, _)| *name == image) {
         return Some(format!("this pollmatrix was built without docker/{image}.Dockerfile"));
@@ -55,11 +55,11 @@ pub fn missing(image: &str) -> Option<String> {
     Engine::find().err()
 }
 
-/// Makes the image if it is not there, and starts a container of it.
+/// Builds the image if it does not exist, and returns the command that starts a container of it.
 pub fn route(image: &str, executable: &Path, hash: &str, matrix: Option<&Path>) -> Result<Route, Error> {
     let failed = |why: String| Error::Container { image: image.to_owned(), why };
     let engine = Engine::find().map_err(failed)?;
-    // Another executable is another image.
+    // Each executable has its own image.
     let tag = format!("pollmatrix-{image}:{}", &hash[..12]);
     if output(&mut engine.command(&["image", "inspect", &tag])).is_err() {
         build(&engine, image, &tag, executable).map_err(failed)?;
@@ -81,11 +81,11 @@ pub fn route(image: &str, executable: &Path, hash: &str, matrix: Option<&Path>) 
 
 fn build(engine: &Engine, image: &str, tag: &str, executable: &Path) -> Result<(), String> {
     let (_, recipe) = IMAGES.iter().find(|(name, _)| *name == image).ok_or("there is no such image")?;
-    notes::note(&format!("making the container image {tag}"));
+    diagnostics::note(&format!("building the container image {tag}"));
     let context = tempfile::tempdir().map_err(|error| error.to_string())?;
-    let said = |error: std::io::Error| error.to_string();
-    std::fs::write(context.path().join("Dockerfile"), recipe).map_err(said)?;
-    std::fs::copy(executable, context.path().join("pollmatrix")).map_err(said)?;
+    let message = |error: std::io::Error| error.to_string();
+    std::fs::write(context.path().join("Dockerfile"), recipe).map_err(message)?;
+    std::fs::copy(executable, context.path().join("pollmatrix")).map_err(message)?;
     let mut command = engine.command(&["build", "--quiet", "--tag", tag]);
     if recipe.contains("ARG BASE") {
         let base = std::env::var(BASE_VARIABLE).ok();

@@ -1,4 +1,4 @@
-//! Results that were made elsewhere.
+//! The runner `import`: reads results that another machine produced.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -10,22 +10,23 @@ use metadata::{CellResult, Results, Run};
 
 use crate::error::Error;
 use crate::stream::{FORMAT, Line};
-use crate::{lines, notes, pipes};
+use crate::{diagnostics, json_lines, pipes};
 
-/// Every cell with all that it could say is less.
+/// The greatest size of a file, in bytes. The results of all cells are smaller.
 const BYTES: u64 = 1 << 30;
 
-/// What a file holds of one target.
+/// The results of one target.
 pub struct Imported {
-    /// Where it was made.
+    /// The provenance of the results.
     pub run: Run,
-    /// By id.
-    pub rows: HashMap<String, CellResult>,
-    /// Whether nothing is missing.
+    /// The results, by the id of the cell.
+    pub results: HashMap<String, CellResult>,
+    /// Whether the results are complete.
     pub complete: bool,
 }
 
-/// Reads what an executor has printed, with whatever a console put between, or a results.json. `-` is standard input.
+/// Reads the output of an executor, with foreign text of a console between its lines, or a results.json. `-` is standard
+/// input.
 pub fn read(path: &Path, target: &Target) -> Result<Imported, Error> {
     let failed = |source| Error::Io {
         action: "read",
@@ -46,7 +47,7 @@ pub fn read(path: &Path, target: &Target) -> Result<Imported, Error> {
     }
     let text = String::from_utf8_lossy(&bytes);
     let wrong = |why: String| Error::NoImport { path: path.to_path_buf(), target: target.id.clone(), why };
-    // What begins like an executor's lines, or holds one, is no report.
+    // A file with a line of an executor, whole or damaged, is not a results.json.
     let imported = if text.lines().any(|line| Line::find(line).0.is_some() || Line::is_cut(line)) {
         of_lines(path, &text)
     } else {
@@ -68,41 +69,41 @@ fn of_results(results: Results, target: &Target) -> Result<Imported, String> {
     let run = runs.into_iter().find(|run| run.target == target.id);
     let run = run.ok_or_else(|| format!("they are of {names}"))?;
     let complete = !run.interrupted;
-    let rows = by_id(cells.into_iter().filter(|row| row.target == target.id));
-    Ok(Imported { run, rows, complete })
+    let results = by_id(cells.into_iter().filter(|result| result.target == target.id));
+    Ok(Imported { run, results, complete })
 }
 
 fn of_lines(path: &Path, text: &str) -> Result<Imported, String> {
     let mut run = None;
-    let mut rows = Vec::new();
+    let mut results = Vec::new();
     let mut complete = false;
     let mut cut = Vec::new();
     for (index, line) in text.lines().enumerate() {
         match Line::find(line).0 {
             Some(Line::Begin { format: FORMAT, run: begun, .. }) => {
-                // An executor that was started again goes on.
+                // An executor that was restarted continues here.
                 complete = false;
                 run = Some(*begun);
             }
             Some(Line::Begin { format, .. }) => {
-                return Err(format!("its executor speaks format {format}, not {FORMAT}"));
+                return Err(format!("its executor writes format {format}, not {FORMAT}"));
             }
-            Some(Line::Cell(row)) => rows.push(*row),
+            Some(Line::Cell(result)) => results.push(*result),
             Some(Line::End { .. }) => complete = true,
             None if Line::is_cut(line) => cut.push(index + 1),
             None => {}
         }
     }
     if !cut.is_empty() {
-        let (path, numbers) = (path.display(), lines::listed(&cut));
-        notes::warning(&format!(
-            "{path}: {numbers} cannot be read: cells that are in no other line have no result"
+        let (path, numbers) = (path.display(), json_lines::listed(&cut));
+        diagnostics::warning(&format!(
+            "{path}: {numbers} cannot be read: cells without another line have no result"
         ));
     }
-    let run = run.ok_or("no line of it says where an executor has begun")?;
-    Ok(Imported { run, rows: by_id(rows.into_iter()), complete })
+    let run = run.ok_or("it has no first line of an executor")?;
+    Ok(Imported { run, results: by_id(results.into_iter()), complete })
 }
 
-fn by_id(rows: impl Iterator<Item = CellResult>) -> HashMap<String, CellResult> {
-    rows.map(|row| (row.id.clone(), row)).collect()
+fn by_id(results: impl Iterator<Item = CellResult>) -> HashMap<String, CellResult> {
+    results.map(|result| (result.id.clone(), result)).collect()
 }

@@ -1,19 +1,19 @@
-//! How many descriptors this process and its cells may have.
+//! The limits on open descriptors of this process and its cells.
 
 use nix::libc::rlim_t;
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 
-/// More are of no use to a scenario, and looking through all of them takes time.
+/// The limit that scenarios need. A higher one only slows down loops over all descriptors.
 const ENOUGH: rlim_t = 1 << 14;
-/// macOS allows no more, whatever its hard limit says.
+/// The greatest limit that macOS accepts, even if its hard limit is higher.
 const OPEN_MAX: rlim_t = 10_240;
-/// Three pipes with two ends, and the two that tell of a failed start.
+/// Descriptors per cell: three pipes with two ends, and the pipe that reports a failed exec.
 const PER_CELL: usize = 8;
-/// Standard streams, the journal, its lock, a report that is being written.
+/// Descriptors of this process: standard streams, the journal, its lock, a report file.
 const OWN: usize = 16;
 
-/// Raises the soft limit as far as it is of use: the one of a login is low for the sake of programs that use select.
-/// A cell that is about a low limit sets it itself.
+/// Raises the soft limit to what scenarios need. The default is low for the sake of programs that use select. A cell
+/// that tests a low limit sets it itself.
 pub fn raise() {
     let Ok((soft, hard)) = getrlimit(Resource::RLIMIT_NOFILE) else { return };
     for most in [ENOUGH, OPEN_MAX] {
@@ -24,7 +24,7 @@ pub fn raise() {
     }
 }
 
-/// How many cells can be run at the same time: at least one, which then says what is missing.
+/// Returns how many cells can run in parallel. At least one, so that a limit that is too low causes an error message.
 pub fn cells() -> usize {
     let soft = getrlimit(Resource::RLIMIT_NOFILE).map_or(ENOUGH, |(soft, _)| soft);
     let soft = usize::try_from(soft).unwrap_or(usize::MAX);

@@ -1,17 +1,17 @@
-//! Files of JSON lines that grow while cells run. One line that a disk or a crash has spoiled does not cost the others.
+//! Reads files of JSON lines that grow while cells run. A damaged line does not affect the others.
 
 use std::path::Path;
 
-/// How many line numbers a warning names.
+/// The greatest number of line numbers in a warning.
 const NAMED: usize = 10;
 
-/// What such a file holds.
+/// The lines of a file.
 pub struct Lines<T> {
-    /// The lines that can be read, with their numbers, which count from 1.
+    /// The readable lines, with their numbers, counted from 1.
     pub whole: Vec<(usize, T)>,
-    /// The numbers of the others.
+    /// The numbers of the unreadable lines.
     pub damaged: Vec<usize>,
-    /// The number and the place of a part of a line at the end: its writer was killed.
+    /// The number and the byte offset of a truncated line at the end, left by a writer that was killed.
     pub torn: Option<(usize, u64)>,
 }
 
@@ -32,24 +32,24 @@ pub fn read<T>(bytes: &[u8], parse: impl Fn(&[u8]) -> Option<T>) -> Lines<T> {
 }
 
 impl<T> Lines<T> {
-    /// Whether there is no whole line, readable or not.
+    /// Returns whether there is no whole line, readable or not.
     pub fn is_empty(&self) -> bool {
         self.whole.is_empty() && self.damaged.is_empty()
     }
 
-    /// What to warn about, if something is lost of the file at `path`.
+    /// Returns a warning if lines of the file at `path` are lost.
     pub fn loss(&self, path: &Path) -> Option<String> {
         let mut parts = Vec::new();
         if !self.damaged.is_empty() {
             parts.push(format!("{} cannot be read", listed(&self.damaged)));
         }
-        parts.extend(self.torn.map(|(number, _)| format!("the last line is not whole ({number})")));
+        parts.extend(self.torn.map(|(number, _)| format!("the last line ({number}) is truncated")));
         (!parts.is_empty())
             .then(|| format!("{}: {}; the other results are used", path.display(), parts.join(", ")))
     }
 }
 
-/// `line 3`, `2 lines (3, 7)`, `11 lines (1, 2, …)`.
+/// Lists line numbers: `line 3`, `2 lines (3, 7)`, `11 lines (1, 2, …)`.
 pub fn listed(numbers: &[usize]) -> String {
     if let [only] = numbers {
         return format!("line {only}");
@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn a_damaged_line_costs_no_other() {
+    fn a_damaged_line_does_not_affect_the_others() {
         let lines = numbers(b"1\n\xff\n3\n\n5\n6");
         assert_eq!(lines.whole, [(1, 1), (3, 3), (5, 5)]);
         assert_eq!((lines.damaged, lines.torn), (vec![2, 4], Some((6, 9))));
@@ -81,12 +81,12 @@ mod tests {
     }
 
     #[test]
-    fn what_is_lost_is_counted_and_named() {
+    fn lost_lines_are_counted_and_listed() {
         assert_eq!(loss(b"1\n2\n"), None);
         assert_eq!(loss(b"1\nx\n").unwrap(), "file: line 2 cannot be read; the other results are used");
         assert_eq!(
             loss(b"x\n2\nx\n4").unwrap(),
-            "file: 2 lines (1, 3) cannot be read, the last line is not whole (4); the other results are used"
+            "file: 2 lines (1, 3) cannot be read, the last line (4) is truncated; the other results are used"
         );
         let many = loss(&b"x\n".repeat(11)).unwrap();
         assert!(many.contains("11 lines (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, …) cannot be read;"), "{many}");

@@ -1,40 +1,40 @@
-//! What a run of a cell in this process came to.
+//! The outcome of a cell that ran in this process.
 
 use std::collections::BTreeMap;
 
 use metadata::{Check, Status};
 use scenarios::{Outcome, Verdict};
 
-/// What a run of a cell came to.
+/// The outcome of a cell, common to contract scenarios, characterisations and self-tests.
 #[derive(Debug)]
-pub struct Ran {
-    /// How it ended.
+pub struct CellOutcome {
+    /// The status.
     pub status: Status,
-    /// Why it is no pass.
+    /// The reason for a status other than pass.
     pub reason: Option<String>,
-    /// What was looked at, in order.
+    /// The checks, in order.
     pub checks: Vec<Check>,
-    /// Numbers worth reporting.
+    /// Counters for the report, by name.
     pub counters: BTreeMap<String, u64>,
-    /// Free text.
+    /// Free text for the report.
     pub notes: Vec<String>,
 }
 
-impl Default for Ran {
-    /// A pass that says nothing.
+impl Default for CellOutcome {
+    /// Returns a pass without checks, counters and notes.
     fn default() -> Self {
         let (checks, counters, notes) = Default::default();
         Self { status: Status::Pass, reason: None, checks, counters, notes }
     }
 }
 
-impl From<(Verdict, Outcome)> for Ran {
+impl From<(Verdict, Outcome)> for CellOutcome {
     fn from((verdict, outcome): (Verdict, Outcome)) -> Self {
         let (status, reason) = match verdict {
             Verdict::Pass => (Status::Pass, None),
-            Verdict::Fail(what) => (Status::Fail, Some(what)),
+            Verdict::Fail(reason) => (Status::Fail, Some(reason)),
             Verdict::Unsupported(reason) => (Status::Unsupported, Some(reason)),
-            Verdict::Broken(reason) => (Status::Broken, Some(reason)),
+            Verdict::SetUpError(reason) => (Status::Broken, Some(reason)),
         };
         Self { status, reason, checks: outcome.checks, counters: outcome.counters, notes: outcome.notes }
     }

@@ -1,4 +1,4 @@
-//! What is in a report directory.
+//! The files of a report directory.
 
 use std::path::Path;
 
@@ -8,15 +8,15 @@ use report::{html, junit, markdown};
 use crate::error::Error;
 use crate::output;
 
-/// The name of the results.
+/// The file name of the results.
 pub const RESULTS: &str = "results.json";
-/// The name of the report for people.
+/// The file name of the HTML report.
 pub const REPORT: &str = "report.html";
 
 /// Writes every format of the report.
 ///
 /// # Errors
-/// One of them cannot be written.
+/// A file cannot be written.
 pub fn write(dir: &Path, results: &Results) -> Result<(), Error> {
     let junit = junit::report(results).map_err(|error| Error::Junit(error.to_string()))?;
     output::write_file(&dir.join(RESULTS), &results.to_json())?;

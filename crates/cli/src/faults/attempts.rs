@@ -1,5 +1,5 @@
-//! What was tried: every attempt of a kill matrix, appended to a file as it comes. A run that is resumed goes its way
-//! again and finds there what it knows already.
+//! The attempts of a kill matrix, appended to a file as they end. A resumed run repeats its steps and takes the known
+//! attempts from the file.
 
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
@@ -10,43 +10,43 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use metadata::{Attempt, Seed, Status};
 use runner::executable::Executable;
 use runner::plan::Source;
-use runner::{REPORT_DIR_HELP, lines, notes};
+use runner::{REPORT_DIR_HELP, diagnostics, json_lines};
 use serde::{Deserialize, Serialize};
 
 use crate::args::FaultsArgs;
 use crate::error::Error;
 
-/// The file's name in the report directory.
+/// The file name in the report directory.
 const NAME: &str = "kill-matrix.jsonl";
 
-/// Which attempt.
+/// Identifies an attempt.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
-pub struct Try {
+pub struct AttemptKey {
     /// The cell.
     pub cell: String,
-    /// The fault that was on.
+    /// The fault that was switched on.
     pub fault: Option<String>,
-    /// Its seed.
+    /// The seed.
     pub seed: Seed,
-    /// Whether it had all its time.
+    /// Whether the attempt had its full time.
     pub full: bool,
 }
 
-/// How it ended.
+/// How an attempt ended.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Ended {
-    /// As a cell's result.
+    /// The status.
     pub status: Status,
     /// Why it did not pass.
     pub reason: Option<String>,
-    /// How long it took.
+    /// The duration in milliseconds.
     pub ms: u64,
-    /// Whether it may be for want of time that it did not pass.
+    /// Whether a lack of time can be the reason that it did not pass.
     pub out_of_time: bool,
 }
 
 impl Ended {
-    /// `patience_ms`: how long its scenario waited at the most.
+    /// Summarises an attempt. `patience_ms` is the longest wait of its scenario.
     pub fn new(attempt: Attempt, patience_ms: u64) -> Self {
         let Attempt { status, reason, duration_ms: ms, .. } = attempt;
         let out_of_time =
@@ -59,18 +59,18 @@ impl Ended {
 #[derive(Serialize, Deserialize)]
 #[serde(tag = "line", rename_all = "kebab-case")]
 enum Line {
-    /// The first: results are continued by the same program with the same matrix only.
+    /// The first line. Only the same program with the same matrix can resume a run.
     Begin { executable: String, matrix: String, seed: Seed },
-    /// What was tried.
+    /// An attempt.
     Tried {
         #[serde(flatten)]
-        tried: Try,
+        key: AttemptKey,
         #[serde(flatten)]
         ended: Ended,
     },
 }
 
-/// The file, if there is one.
+/// Reads the file, if there is one.
 fn read(path: &Path) -> std::io::Result<Vec<u8>> {
     match std::fs::read(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(Vec::new()),
@@ -80,11 +80,11 @@ fn read(path: &Path) -> std::io::Result<Vec<u8>> {
 
 fn new_run(args: &FaultsArgs) {
     let dir = args.report_dir.path.display();
-    notes::note(&format!("{dir} has no such run to resume: this is a new one"));
+    diagnostics::note(&format!("{dir} has no matching run to resume: starting a new one"));
 }
 
-/// See the module.
-pub struct Tries {
+/// The attempts of this run, and the file with them.
+pub struct AttemptLog {
     seed: Seed,
     path: PathBuf,
     inner: Mutex<Inner>,
@@ -92,13 +92,13 @@ pub struct Tries {
 
 struct Inner {
     file: File,
-    known: HashMap<Try, Ended>,
-    /// What went wrong when the file was written.
+    known: HashMap<AttemptKey, Ended>,
+    /// The first error of writing the file.
     problem: Option<std::io::Error>,
 }
 
-impl Tries {
-    /// Begins a file, or reads what is to be continued.
+impl AttemptLog {
+    /// Starts a file, or reads the file to resume from.
     pub fn begin(source: &Source<'_>, executable: &Executable, args: &FaultsArgs) -> Result<Self, Error> {
         let path = args.report_dir.path.join(NAME);
         let failed =
@@ -108,11 +108,11 @@ impl Tries {
         let matrix = source.hash.clone();
         let mut seed = args.chance.seed();
         let mut known = HashMap::new();
-        // Another run is replaced; of the same one, what is behind the whole lines.
+        // How many bytes of the file to keep: none of another run; of the same run, the whole lines.
         let mut keep = 0;
         if args.resume {
             let bytes = read(&path).map_err(|source| failed("read", source))?;
-            let lines = lines::read(&bytes, |line| serde_json::from_slice(line).ok());
+            let lines = json_lines::read(&bytes, |line| serde_json::from_slice(line).ok());
             let end = lines.torn.map_or(bytes.len() as u64, |(_, place)| place);
             let loss = lines.loss(&path);
             let is_empty = lines.is_empty();
@@ -120,22 +120,22 @@ impl Tries {
             match lines.next() {
                 Some((1, Line::Begin { executable: e, matrix: m, seed: s }))
                     if (&e, &m) == (&executable, &matrix)
-                        && args.chance.asked().is_none_or(|seed| seed == s) =>
+                        && args.chance.given().is_none_or(|seed| seed == s) =>
                 {
                     (seed, keep) = (s, end);
                     for (_, line) in lines {
-                        if let Line::Tried { tried, ended } = line {
-                            known.insert(tried, ended);
+                        if let Line::Tried { key, ended } = line {
+                            known.insert(key, ended);
                         }
                     }
                     if let Some(loss) = loss {
-                        notes::warning(&loss);
+                        diagnostics::warning(&loss);
                     }
                 }
                 Some((1, Line::Begin { .. })) => new_run(args),
                 None if is_empty => new_run(args),
                 _ => {
-                    let reason = "line 1 does not say which run it is".into();
+                    let reason = "line 1 does not identify the run".into();
                     return Err(runner::Error::NotAJournal { path, reason }.into());
                 }
             }
@@ -146,32 +146,31 @@ impl Tries {
             Ok(file)
         };
         let file = open().map_err(|source| failed("write", source))?;
-        let tries =
-            Self { seed, path: path.clone(), inner: Mutex::new(Inner { file, known, problem: None }) };
+        let log = Self { seed, path: path.clone(), inner: Mutex::new(Inner { file, known, problem: None }) };
         if keep == 0 {
-            tries.write(&Line::Begin { executable, matrix, seed });
+            log.write(&Line::Begin { executable, matrix, seed });
         }
-        tries.check()?;
-        Ok(tries)
+        log.check()?;
+        Ok(log)
     }
 
-    /// The seed of every first attempt.
+    /// Returns the seed of every first attempt.
     pub fn seed(&self) -> Seed {
         self.seed
     }
 
-    /// What is known of an attempt.
-    pub fn known(&self, tried: &Try) -> Option<Ended> {
-        self.lock().known.get(tried).cloned()
+    /// Returns how an attempt ended, if that is known.
+    pub fn known(&self, key: &AttemptKey) -> Option<Ended> {
+        self.lock().known.get(key).cloned()
     }
 
-    /// Remembers an attempt.
-    pub fn add(&self, tried: Try, ended: Ended) {
-        self.write(&Line::Tried { tried: tried.clone(), ended: ended.clone() });
-        self.lock().known.insert(tried, ended);
+    /// Adds an attempt to the file.
+    pub fn add(&self, key: AttemptKey, ended: Ended) {
+        self.write(&Line::Tried { key: key.clone(), ended: ended.clone() });
+        self.lock().known.insert(key, ended);
     }
 
-    /// Whether the file could be written so far.
+    /// Returns the first error of writing the file, if there was one.
     pub fn check(&self) -> Result<(), Error> {
         match self.lock().problem.take() {
             None => Ok(()),

@@ -1,90 +1,95 @@
-//! The rows of the characterisation: one of them performed and judged.
+//! Runs the script of one characterisation scenario, and judges the answers.
 
 use std::time::Duration;
 
-use characterisation::{Behaviour, Key, Observation, Performance, Setting, Stopped, keys};
-use expectations::{Answers, Version};
+use characterisation::{Key, Observation, Scenario, Setting, Stopped, Transcript, keys};
+use expectations::{Expectations, Version};
 use metadata::{Asked, Os, Status, Transport, Variant};
-use scenarios::needs;
+use scenarios::loopback;
 
 use crate::backends::{self, Poller};
 use crate::command::quoted;
 use crate::environment::{self, Environment};
 use crate::error::Error;
-use crate::ran::Ran;
+use crate::outcome::CellOutcome;
 
-/// Performs the row's line once in this process, waiting for what must come with this patience, and compares every answer with
-/// what is expected here.
+/// Runs the scenario's script once in this process, and compares every answer with the expectations for this system.
+/// `patience` is how long the script waits for an expected event.
 ///
 /// # Errors
-/// The expectations that are built in are wrong.
+/// The built-in expectations are malformed.
 pub fn run(
-    row: &Behaviour,
+    scenario: &Scenario,
     variant: Variant,
     poller: Poller,
     environment: &Environment,
     seed: u64,
     patience: Duration,
-) -> Result<Ran, Error> {
+) -> Result<CellOutcome, Error> {
     let make = poller.make;
     if let Some(why) = unreachable(variant.transport) {
-        return Ok(Ran { status: Status::Unsupported, reason: Some(why.into()), ..Ran::default() });
+        return Ok(CellOutcome {
+            status: Status::Unsupported,
+            reason: Some(why.into()),
+            ..CellOutcome::default()
+        });
     }
     let (transport, mode) = (variant.transport, variant.trigger);
     let setting = Setting { transport, mode, make, queue: backends::queue(), seed, patience };
-    let (performance, ended) = characterisation::perform(row.verbs, setting);
-    let due = match (row.verbs.parse(), make()) {
-        (Ok(line), Ok(poller)) => keys(&line, transport, mode, poller.name(), poller.views(mode)),
-        // The performance has said so.
+    let (transcript, ended) = characterisation::run(scenario.script, setting);
+    let due = match (scenario.script.parse(), make()) {
+        (Ok(script), Ok(poller)) => keys(&script, transport, mode, poller.name(), poller.views(mode)),
+        // The run has reported the error.
         _ => Vec::new(),
     };
     let (answers, version) = (environment.answers()?, environment::version());
     Ok(match environment::os() {
         Some(os) => {
-            let mut ran = judge(row, &due, performance, ended, (answers, os, version.as_ref()));
-            ran.notes.insert(0, format!("alone: {}", probe(row, variant, poller.name, environment)));
-            ran
+            let mut outcome = judge(scenario, &due, transcript, ended, (answers, os, version.as_ref()));
+            outcome.notes.insert(0, format!("alone: {}", probe(scenario, variant, poller.name, environment)));
+            outcome
         }
-        None => broken("no expectations are kept for this system".into()),
+        None => broken("there are no expectations for this system".into()),
     })
 }
 
-/// Why descriptors of this transport cannot be connected on this system.
+/// Returns why descriptors of this transport cannot be connected on this system, if they cannot.
 pub fn unreachable(transport: Transport) -> Option<&'static str> {
     let is_inet = matches!(transport, Transport::Tcp | Transport::Udp);
-    (is_inet && !needs::has_loopback()).then_some(needs::NO_LOOPBACK)
+    (is_inet && !loopback::has_loopback()).then_some(loopback::NO_LOOPBACK)
 }
 
-/// The command that performs the line again and judges nothing.
-fn probe(row: &Behaviour, variant: Variant, backend: &str, environment: &Environment) -> String {
+/// Returns the command that runs the script alone, without judging the answers.
+fn probe(scenario: &Scenario, variant: Variant, backend: &str, environment: &Environment) -> String {
     let Variant { transport, trigger, .. } = variant;
-    let line = quoted(&[row.verbs.to_owned()]);
+    let script = quoted(&[scenario.script.to_owned()]);
     format!(
-        "pollmatrix probe {line} --backend {backend} --transport {transport} --mode {trigger}{}",
-        environment.subject_option(backend)
+        "pollmatrix probe {script} --backend {backend} --transport {transport} --mode {trigger}{}",
+        environment.adapter_option(backend)
     )
 }
 
-fn broken(reason: String) -> Ran {
-    Ran { status: Status::Broken, reason: Some(reason), ..Ran::default() }
+fn broken(reason: String) -> CellOutcome {
+    CellOutcome { status: Status::Broken, reason: Some(reason), ..CellOutcome::default() }
 }
 
-/// What a performance came to. `due` are the answers that the line asks for.
+/// Judges the answers of a transcript. `due` are the keys of the answers that the script must produce.
 fn judge(
-    row: &Behaviour,
+    scenario: &Scenario,
     due: &[Key],
-    performance: Performance,
+    transcript: Transcript,
     ended: Result<(), Stopped>,
-    (answers, os, version): (&Answers, Os, Option<&Version>),
-) -> Ran {
+    (answers, os, version): (&Expectations, Os, Option<&Version>),
+) -> CellOutcome {
     let asked = |Observation { variant, api, trigger, answer }| {
-        (Asked { row: row.row.to_owned(), variant, api, trigger }, answer)
+        (Asked { row: scenario.behaviour.to_owned(), variant, api, trigger }, answer)
     };
-    let complete = ended.is_ok() && !performance.is_partial();
-    let mut observed = answers.observed(os, version, performance.observations.into_iter().map(asked));
+    let complete = ended.is_ok() && !transcript.is_partial();
+    let mut observed = answers.observed(os, version, transcript.observations.into_iter().map(asked));
     if complete {
         for Key { variant, api, trigger } in due.iter().cloned() {
-            let asked = Asked { row: row.row.to_owned(), variant, api, trigger: trigger.map(str::to_owned) };
+            let trigger = trigger.map(str::to_owned);
+            let asked = Asked { row: scenario.behaviour.to_owned(), variant, api, trigger };
             if !observed.answers(&asked) {
                 let expected = answers.expected(os, version, &asked);
                 observed.miss(asked, expected);
@@ -92,26 +97,25 @@ fn judge(
         }
     }
     let (status, reason) = match (observed.status(), ended) {
-        // A wrong answer counts, whatever came after it.
+        // A wrong answer is a failure, whatever ended the script.
         (failed @ (Status::Fail, _), _) => failed,
         (_, Err(Stopped::Unsupported(why))) => (Status::Unsupported, Some(why)),
-        (_, Err(stopped @ (Stopped::Broken(_) | Stopped::Script(_)))) => {
+        (_, Err(stopped @ (Stopped::SetUp(_) | Stopped::Script(_)))) => {
             (Status::Broken, Some(stopped.to_string()))
         }
         (_, Ok(())) if observed.checks.is_empty() => {
-            let why =
-                "the line asks this poller nothing: this program or the system's queue answers what it asks";
+            let why = "the script does not query this poller, only this program or the system's queue";
             (Status::Unsupported, Some(why.into()))
         }
         (judged, Ok(())) => judged,
     };
     let unknown = Some(("unknown".to_owned(), observed.unknown)).filter(|(_, count)| *count > 0);
-    Ran {
+    CellOutcome {
         status,
         reason,
         checks: observed.checks,
         counters: unknown.into_iter().collect(),
-        notes: performance.trace,
+        notes: transcript.trace,
     }
 }
 
@@ -119,18 +123,18 @@ fn judge(
 mod tests {
     use super::*;
 
-    const ROW: Behaviour = Behaviour {
-        row: "V26",
+    const SCENARIO: Scenario = Scenario {
+        behaviour: "V26",
         id: "readiness/some",
         question: "What?",
-        verbs: "own and peer are connected, look at own",
+        script: "own and peer are connected, look at own",
         transports: &[Transport::Pipe],
         modes: &[metadata::Mode::Level],
         bugs: &[],
     };
 
     /// What Linux is known to say of a drained pipe without a writer, or something else, and the question about events=0.
-    fn judged(answer: &str, trace: &str, ended: Result<(), Stopped>) -> Ran {
+    fn judged(answer: &str, trace: &str, ended: Result<(), Stopped>) -> CellOutcome {
         let variant = "pipe:read-end-drained".to_owned();
         let observed = Observation {
             variant: variant.clone(),
@@ -143,10 +147,10 @@ mod tests {
             api: api.into(),
             trigger: Some("level"),
         });
-        let performance = Performance { observations: vec![observed], trace: vec![trace.into()] };
-        let answers = Answers::built_in_of(Os::Linux, &[]).unwrap();
+        let performance = Transcript { observations: vec![observed], trace: vec![trace.into()] };
+        let answers = Expectations::built_in_of(Os::Linux, &[]).unwrap();
         let measured = answers.systems().next().and_then(|(_, all)| all[0].source.version.clone());
-        judge(&ROW, &due, performance, ended, (&answers, Os::Linux, measured.as_ref()))
+        judge(&SCENARIO, &due, performance, ended, (&answers, Os::Linux, measured.as_ref()))
     }
 
     #[test]
@@ -171,7 +175,7 @@ mod tests {
         let stopped = || Err(Stopped::Unsupported("not here".into()));
         let ran = judged("HUP", "", stopped());
         assert_eq!((ran.status, ran.reason.as_deref()), (Status::Unsupported, Some("not here")));
-        assert_eq!(judged("HUP", "", Err(Stopped::Broken("no pipe".into()))).status, Status::Broken);
+        assert_eq!(judged("HUP", "", Err(Stopped::SetUp("no pipe".into()))).status, Status::Broken);
         let ran = judged("OUT", "", stopped());
         assert_eq!(ran.status, Status::Fail);
         assert!(ran.reason.is_some_and(|reason| reason.contains("expected HUP, observed OUT")));

@@ -1,4 +1,4 @@
-//! What is said on standard error beside the results: notes and warnings, in colour on a terminal.
+//! Notes, warnings and errors on standard error, in colour on a terminal.
 
 use std::io::{self, Write};
 
@@ -6,30 +6,30 @@ use anstyle::{AnsiColor, Style};
 
 use crate::output;
 
-/// Prints something that is worth knowing and no error.
+/// Prints a note.
 pub fn note(text: &str) {
     labelled("note", AnsiColor::Cyan, text);
 }
 
-/// Prints something that should not be so, and does not stop anything.
+/// Prints a warning: a problem that does not stop the command.
 pub fn warning(text: &str) {
     labelled("warning", AnsiColor::Yellow, text);
 }
 
-/// Prints why a command could not do its work, and what to do about it.
+/// Prints an error that stopped a command, and its remedy.
 pub fn error(text: &str, help: &str) {
     labelled("error", AnsiColor::Red, text);
     labelled("help", AnsiColor::Cyan, help);
 }
 
-/// Passes a line of another program on.
+/// Forwards a line of another program.
 pub fn message(line: &str) {
-    // If it cannot be written, neither can it be said.
+    // A failure to write to standard error cannot be reported.
     let _ = writeln!(io::stderr(), "{}", metadata::visible(line));
 }
 
 fn labelled(label: &str, colour: AnsiColor, text: &str) {
     let style = Style::new().bold().fg_color(Some(colour.into()));
     let text = metadata::visible(text);
-    output::say(&format!("{style}{label}{style:#}: {text}"));
+    output::print_error_line(&format!("{style}{label}{style:#}: {text}"));
 }

@@ -1,4 +1,4 @@
-//! The five commits of HAProxy that this core began with: what each of them changes, measured now.
+//! `pollmatrix faults --seeds`: measures the effect of the five HAProxy commits that this core is based on.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -17,16 +17,16 @@ use super::campaign::LEAST_PATIENCE;
 use crate::args::{FaultsArgs, RunFormat};
 use crate::error::Error;
 
-/// A commit, and where what it is about can be seen.
+/// A commit, and the cell that shows its effect.
 struct Commit {
     title: &'static str,
-    /// The mistake: the state before the commit, or what was still wrong after it.
+    /// The fault: the state before the commit, or a mistake that remained after it.
     fault: Fault,
-    /// What the commit's message says.
-    says: &'static str,
+    /// A summary of the commit's message.
+    summary: &'static str,
     scenario: &'static str,
     variant: &'static str,
-    /// The counters that show it, by how they begin.
+    /// Prefixes of the counters that show the effect.
     counters: &'static [&'static str],
 }
 
@@ -34,7 +34,7 @@ const COMMITS: [Commit; 6] = [
     Commit {
         title: "MAJOR: fd: get rid of the DWCAS when setting the running_mask",
         fault: Fault::LateReportRuns,
-        says: "checks both masks, then sets running by a CAS; survived 10 billion takeovers, and lost one (cd8914bc5)",
+        summary: "checks both masks, then sets running by a CAS; survived 10 billion takeovers, and lost one (cd8914bc5)",
         scenario: "migration/late-report-of-old-owner",
         variant: "tcp-level-4t1g",
         counters: &[],
@@ -42,7 +42,7 @@ const COMMITS: [Commit; 6] = [
     Commit {
         title: "MAJOR: fd: get rid of the DWCAS when setting the running_mask",
         fault: Fault::TakeoverStoresMask,
-        says: "sets the thread mask by a store; only the callers' locks keep a delete away",
+        summary: "sets the thread mask by a store; only the callers' locks keep a delete away",
         scenario: "migration/takeover-during-delete",
         variant: "tcp-level-4t1g",
         counters: &["closed", "inserted"],
@@ -50,7 +50,7 @@ const COMMITS: [Commit; 6] = [
     Commit {
         title: "MEDIUM: fd: add the tgid to the fd and pass it to fd_insert()",
         fault: Fault::NoGroupCheck,
-        says: "masks mean something only beside their group",
+        summary: "masks mean something only beside their group",
         scenario: "migration/group-round-trip",
         variant: "tcp-level-4t2g",
         counters: &[],
@@ -58,7 +58,7 @@ const COMMITS: [Commit; 6] = [
     Commit {
         title: "BUG/MEDIUM: fd: do not wait on FD removal in fd_delete()",
         fault: Fault::WaitOnDelete,
-        says: "the deleter holds the lock that the handler waits for: deadlock, until the watchdog kills the process",
+        summary: "the deleter holds the lock that the handler waits for: deadlock, until the watchdog kills the process",
         scenario: "shared-listener/delete-holding-handler-lock",
         variant: "tcp-level-2t1g",
         counters: &["closed", "inserted"],
@@ -66,7 +66,7 @@ const COMMITS: [Commit; 6] = [
     Commit {
         title: "BUG/MEDIUM: pollers: Use a global list for fd shared between threads.",
         fault: Fault::PrivateUpdateForShared,
-        says: "a shared FD would only be updated on one thread: missed events, or spurious wakeups",
+        summary: "a shared FD would only be updated on one thread: missed events, or spurious wakeups",
         scenario: "shared-listener/stop-start-converge",
         variant: "tcp-level-4t1g",
         counters: &[],
@@ -74,14 +74,14 @@ const COMMITS: [Commit; 6] = [
     Commit {
         title: "BUG/MEDIUM: epoll/threads: use one epoll_fd per thread",
         fault: Fault::OnePollerPerProcess,
-        says: "all threads wake for a listener of one, and spin to skip its events: poll_skip 46293690 before, 0 after",
+        summary: "all threads wake for a listener of one, and spin to skip its events: poll_skip 46293690 before, 0 after",
         scenario: "shared-listener/bound-to-one-thread",
         variant: "tcp-level-4t1g",
         counters: &["loops", "poll_io", "poll_skip"],
     },
 ];
 
-/// One commit with and without its mistake.
+/// The attempts at one commit's cell with and without the fault.
 struct Measured {
     commit: &'static Commit,
     cell: String,
@@ -89,7 +89,8 @@ struct Measured {
     without: Attempt,
 }
 
-/// Runs each commit's cell twice. `None` if it was stopped.
+/// Runs each commit's cell with and without the fault. Returns the text, and whether each fault was caught. Returns `None`
+/// if the run was stopped.
 pub fn run(source: &Source<'_>, args: &FaultsArgs, stop: &Stop) -> Result<Option<(String, bool)>, Error> {
     let planned = source.plan(source.target()?, &matrix::Selection::default())?;
     let seed = args.chance.seed();
@@ -97,9 +98,9 @@ pub fn run(source: &Source<'_>, args: &FaultsArgs, stop: &Stop) -> Result<Option
     let mut all = Vec::new();
     for commit in &COMMITS {
         let begins = format!("{}/{}@", commit.scenario, commit.variant);
-        let of = |cell: &&Planned| cell.subject.id.starts_with(&begins) && cell.unsupported.is_none();
+        let of = |cell: &&Planned| cell.spec.id.starts_with(&begins) && cell.unsupported.is_none();
         let Some(cell) = planned.iter().find(of) else {
-            let ids = planned.iter().map(|cell| cell.subject.id.clone()).collect::<Vec<_>>();
+            let ids = planned.iter().map(|cell| cell.spec.id.clone()).collect::<Vec<_>>();
             return Err(plan::unknown(&begins, ids.iter().map(String::as_str)).into());
         };
         let attempt = |fault: Option<Fault>| one(source, &executable, args, stop, cell, seed, fault);
@@ -107,7 +108,7 @@ pub fn run(source: &Source<'_>, args: &FaultsArgs, stop: &Stop) -> Result<Option
             executable.check()?;
             return Ok(None);
         };
-        all.push(Measured { commit, cell: cell.subject.id.clone(), with, without });
+        all.push(Measured { commit, cell: cell.spec.id.clone(), with, without });
     }
     let held =
         all.iter().all(|measured| measured.without.status.is_pass() && !measured.with.status.is_pass());
@@ -132,7 +133,7 @@ fn one(
         prefix: &[],
         executable,
         matrix: source.path.as_deref(),
-        cell: &cell.subject.id,
+        cell: &cell.spec.id,
         seed,
         fault: fault.map(Fault::name),
         inject_errors: None,
@@ -140,14 +141,14 @@ fn one(
         slow: args.chance.slow.factor(),
         patience: fault.map(|_| PATIENCE),
     };
-    supervise::attempt(&order, || stop.asked()).map(|attempt| source.environment.judge(attempt))
+    supervise::attempt(&order, || stop.requested()).map(|attempt| source.environment.judge(attempt))
 }
 
-/// None of these cells takes a tenth of it without its mistake.
+/// How long a cell with the fault waits. None of the cells takes a tenth of it without the fault.
 const PATIENCE: Duration = LEAST_PATIENCE;
 
 impl Measured {
-    /// What was counted or looked at, with and without.
+    /// Returns the measurements: a name, the value with the fault, and the value without.
     fn rows(&self) -> Vec<(String, String, String)> {
         let seconds = |attempt: &Attempt| format!("{:.2} s", attempt.duration_ms as f64 / 1000.0);
         let mut rows = vec![
@@ -166,7 +167,7 @@ impl Measured {
             let of = |attempt: &Attempt| attempt.counters.get(name).map_or("-".into(), u64::to_string);
             rows.push((name.clone(), of(&self.with), of(&self.without)));
         }
-        // What went wrong first, each with what it is otherwise.
+        // The first failed checks, each with the value without the fault.
         for check in self.with.checks.iter().filter(|check| !check.holds).take(3) {
             let same = self.without.checks.iter().find(|other| other.what == check.what);
             let otherwise = same.map_or_else(|| check.expected.join(" or "), |other| other.observed.clone());
@@ -177,16 +178,16 @@ impl Measured {
     }
 
     fn text(&self) -> String {
-        let Commit { title, fault, says, .. } = self.commit;
-        let mut out = format!("{title}\n  {says}\n  {} on {}\n", fault.name(), self.cell);
+        let Commit { title, fault, summary, .. } = self.commit;
+        let mut out = format!("{title}\n  {summary}\n  {} on {}\n", fault.name(), self.cell);
         let rows = self.rows();
         let wide = |of: fn(&(String, String, String)) -> &String| {
             rows.iter().map(|row| of(row).chars().count()).max().unwrap_or(0)
         };
         let (first, second) = (wide(|row| &row.0).max(16), wide(|row| &row.1).max(14));
         let _ = writeln!(out, "    {:first$}  {:second$}  without it", "", "with the fault");
-        for (what, with, without) in &rows {
-            let _ = writeln!(out, "    {what:first$}  {with:second$}  {without}");
+        for (name, with, without) in &rows {
+            let _ = writeln!(out, "    {name:first$}  {with:second$}  {without}");
         }
         let why = self.with.reason.as_deref().map(first_line).unwrap_or_default();
         let _ = writeln!(out, "    killed by: {why}\n");
@@ -196,7 +197,7 @@ impl Measured {
     fn json(&self) -> Value {
         json!({
             "commit": self.commit.title,
-            "says": self.commit.says,
+            "says": self.commit.summary,
             "fault": self.commit.fault.name(),
             "cell": self.cell,
             "measured": self.rows().iter().map(|(what, with, without)| json!({
