@@ -424,13 +424,14 @@ impl<'c> Worker<'c> {
     /// Replaces the poller. If the system refuses, the old one stays, and the failure is counted.
     fn rebuild(&mut self, forked: bool) -> bool {
         let activity = self.context.activity();
-        if !forked {
-            activity.poll_rebuild.bump();
-        }
         if let Err(error) = self.poller.rebuild(forked) {
             activity.poll_rebuild_fail.bump();
             assert!(!fault::on(Fault::RebuildFailureFatal), "the poller cannot be replaced: {error}");
             return false;
+        }
+        // Not before: an attempt that goes on must not count as one that succeeded.
+        if !forked {
+            activity.poll_rebuild.bump();
         }
         self.stale.clear();
         self.context.register_all();

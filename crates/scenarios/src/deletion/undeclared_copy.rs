@@ -109,8 +109,7 @@ fn deleted(
     ends.far.write_all(b"for the copy").map_err(Failure::broken)?;
     let rebuilt = |lab: &Lab| -> u64 {
         let of = |(thread, before): (_, &fd_core::ActivitySnapshot)| {
-            let since = lab.activity(thread).since(before);
-            since.poll_rebuild - since.poll_rebuild_fail
+            lab.activity(thread).since(before).poll_rebuild
         };
         lab.threads().into_iter().zip(&before).map(of).sum()
     };

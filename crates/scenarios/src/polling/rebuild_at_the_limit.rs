@@ -72,10 +72,7 @@ fn stale_registration(trial: &mut Trial, lab: &mut Lab) -> Result<(), Failure> {
     lab.wait_until("data at the limit", || watch.text() == "at the limit")?;
     scarcity.end().map_err(Failure::broken)?;
     drop(filler);
-    let replaced = |lab: &Lab| {
-        let since = lab.activity(thread).since(&before);
-        since.poll_rebuild - since.poll_rebuild_fail
-    };
+    let replaced = |lab: &Lab| lab.activity(thread).since(&before).poll_rebuild;
     lab.wait_until("the poller is replaced", || replaced(lab) >= u64::from(stale))?;
     lab.fence(thread)?;
     let later = snapshots(lab);
