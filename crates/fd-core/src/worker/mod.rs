@@ -282,13 +282,14 @@ impl<'c> Worker<'c> {
     /// and counts the failure. Returns whether it replaced the poller.
     fn rebuild(&mut self, forked: bool) -> bool {
         let activity = self.context.activity();
-        if !forked {
-            activity.poll_rebuild.bump();
-        }
         if let Err(error) = self.poller.rebuild(forked) {
             activity.poll_rebuild_fail.bump();
             fault!(RebuildFailureFatal => panic!("the poller cannot be replaced: {error}"));
             return false;
+        }
+        // After the attempt: one in progress must not count as a success.
+        if !forked {
+            activity.poll_rebuild.bump();
         }
         self.stale.clear();
         self.context.register_all();

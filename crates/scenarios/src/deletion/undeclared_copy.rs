@@ -116,8 +116,7 @@ fn deleted(
     ends.far.write_all(b"for the copy").map_err(Failure::set_up)?;
     let rebuilt = |harness: &Harness| -> u64 {
         let of = |(thread, before): (_, &fd_core::ActivitySnapshot)| {
-            let since = harness.activity(thread).since(before);
-            since.poll_rebuild - since.poll_rebuild_fail
+            harness.activity(thread).since(before).poll_rebuild
         };
         harness.threads().into_iter().zip(&before).map(of).sum()
     };

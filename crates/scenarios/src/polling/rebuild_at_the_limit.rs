@@ -75,10 +75,7 @@ fn stale_registration(test: &mut TestContext, harness: &mut Harness) -> Result<(
     harness.wait_until("data at the limit", || monitor.text() == "at the limit")?;
     limit.restore().map_err(Failure::set_up)?;
     drop(filler);
-    let replaced = |harness: &Harness| {
-        let since = harness.activity(thread).since(&before);
-        since.poll_rebuild - since.poll_rebuild_fail
-    };
+    let replaced = |harness: &Harness| harness.activity(thread).since(&before).poll_rebuild;
     harness.wait_until("the poller is replaced", || replaced(harness) >= u64::from(stale))?;
     harness.fence(thread)?;
     let later = snapshots(harness);

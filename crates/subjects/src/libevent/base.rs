@@ -35,7 +35,7 @@ impl Base {
         if config.is_null() {
             return Err(io::Error::other("event_config_new: no memory"));
         }
-        for other in supported.into_iter().filter(|other| *other != method) {
+        for other in supported.iter().filter(|other| **other != method) {
             // SAFETY: this function owns the configuration; libevent copies the name.
             unsafe { ffi::event_config_avoid_method(config, other.as_ptr()) };
         }
@@ -94,14 +94,16 @@ fn prepare() -> io::Result<()> {
     if *prepared == 0 { Ok(()) } else { Err(io::Error::other("evthread_use_pthreads failed")) }
 }
 
-/// Returns the methods that libevent supports on this system.
-fn supported() -> Vec<&'static CStr> {
-    // SAFETY: libevent returns an array of constant names that ends with null.
-    unsafe {
+/// Returns the methods that libevent supports on this system. Asks libevent once, because each call of
+/// `event_get_supported_methods` frees the array of the previous call, which another thread may be reading.
+fn supported() -> &'static [&'static CStr] {
+    static SUPPORTED: OnceLock<Vec<&'static CStr>> = OnceLock::new();
+    // SAFETY: libevent returns an array of constant names that ends with null. No other call frees it.
+    SUPPORTED.get_or_init(|| unsafe {
         let names = ffi::event_get_supported_methods();
         let names = (0..).map(|index| *names.add(index)).take_while(|name| !name.is_null());
         names.map(|name| CStr::from_ptr(name)).collect()
-    }
+    })
 }
 
 /// Collects the events of the callbacks of an iteration.
@@ -270,6 +272,17 @@ mod tests {
         assert_eq!(of(Duration::from_nanos(1)), Duration::from_micros(1));
         assert_eq!(of(Duration::new(2, 999_999_001)), Duration::from_secs(3));
         assert_eq!(of(Duration::MAX), Duration::from_secs(1 << 30));
+    }
+
+    /// Each call of libevent builds its list of methods anew and frees the old one.
+    #[test]
+    fn threads_create_bases_at_the_same_time() {
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| (0..50_000).for_each(|_| assert!(supported().contains(&c"poll"))));
+                scope.spawn(|| Base::over(c"poll").unwrap());
+            }
+        });
     }
 
     #[test]
