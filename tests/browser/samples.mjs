@@ -168,9 +168,7 @@ function hostile() {
   const id = `group${HOSTILE}/name${HOSTILE}${"long".repeat(200)}`;
   const one = cell(target, id, "tcp-level-1t1g", `b${HOSTILE}`, {
     status: "fail",
-    layer: `l${HOSTILE}`,
     reason: `reason ${HOSTILE}`,
-    params: { transport: HOSTILE, trigger: HOSTILE, threads: 1, groups: 1 },
     reproducer: `reproducer ${HOSTILE}`,
     checks: [
       check(`what ${HOSTILE}`, [`expected ${HOSTILE}`], `observed ${HOSTILE}`, {

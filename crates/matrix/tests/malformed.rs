@@ -68,13 +68,14 @@ const FOREIGN: [&str; 31] = [
     "invalid",
 ];
 
-/// A part of the good file, its replacement, and the error: the start of `line:column: message`, and a part of the help.
+/// A part of the good file, its replacement, and the error: the start of `line:column: message`, and a part
+/// of the help.
 const WRONG: &[(&str, &str, &str, &str)] = &[
     // Keys.
     ("timeout: 5", "timeuot: 5", "2:13: unknown key 'timeuot'", "did you mean 'timeout'?"),
     ("version: 2", "vresion: 1", "1:1: unknown key 'vresion'", "did you mean 'version'?"),
-    ("    threads: [1, 2]", "    title: Two", "18:5: unknown key 'title'", "expected one of id, transports"),
-    ("arch: a", "zzz: a", "10:5: unknown key 'zzz'", "expected one of id, triple, os, arch, build, ways, ci"),
+    ("    threads: [1, 2]", "    title: Two", "18:5: unknown key 'title'", "use one of id, transports"),
+    ("arch: a", "zzz: a", "10:5: unknown key 'zzz'", "use one of id, triple, os, arch, build, ways, ci"),
     ("trigger: edge", "tigger: edge", "15:33: unknown key 'tigger'", "did you mean 'trigger'?"),
     ("timeout: 5", "", "2:11: the key 'timeout' is missing", "the comments in matrix.yml"),
     ("    triple: t\n", "", "11:5: the key 'triple' is missing", "the comments in matrix.yml"),
@@ -269,7 +270,8 @@ fn each_mistake_is_reported_with_its_place_in_the_terms_of_the_documentation() {
     assert!(wrong.is_empty(), "{wrong}");
 }
 
-/// A regression: the reader looked for the place of a key one byte after the text before it, in the middle of a letter.
+/// A regression: the reader looked for the place of a key one byte after the text before it, in the middle of
+/// a letter.
 #[test]
 fn a_letter_of_several_bytes_before_a_colon_is_read_or_refused_at_every_place() {
     for (at, _) in GOOD.char_indices() {

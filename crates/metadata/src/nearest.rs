@@ -27,7 +27,7 @@ pub fn nearest<'a>(typed: &str, candidates: impl IntoIterator<Item = &'a str>) -
 pub fn did_you_mean<'a>(typed: &str, candidates: impl IntoIterator<Item = &'a str> + Clone) -> String {
     match nearest(typed, candidates.clone()) {
         Some(candidate) => format!("did you mean '{candidate}'?"),
-        None => format!("expected one of {}", candidates.into_iter().collect::<Vec<_>>().join(", ")),
+        None => format!("use one of {}", candidates.into_iter().collect::<Vec<_>>().join(", ")),
     }
 }
 
@@ -51,6 +51,6 @@ mod tests {
     #[test]
     fn a_distant_name_gets_the_list_instead_of_a_suggestion() {
         assert_eq!(nearest("benchmark", IDS), None);
-        assert_eq!(did_you_mean("zzz", ["level", "edge"]), "expected one of level, edge");
+        assert_eq!(did_you_mean("zzz", ["level", "edge"]), "use one of level, edge");
     }
 }

@@ -78,7 +78,7 @@ impl<'de> Deserialize<'de> for Evidence {
         found.ok_or_else(|| {
             // Single letters have no useful nearest match, so the message lists all of them.
             let known = Self::ALL.map(|evidence| evidence.to_string()).join(", ");
-            de::Error::custom(format!("unknown evidence '{text}': expected one of {known}"))
+            de::Error::custom(format!("unknown evidence '{text}': use one of {known}"))
         })
     }
 }
