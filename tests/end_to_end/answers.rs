@@ -27,7 +27,7 @@ fn a_check_that_does_not_hold_is_a_fail_and_the_run_exits_with_1() {
 
 #[test]
 fn an_unsupported_cell_is_listed_and_fails_nothing() {
-    assert_eq!(outcome("unsupported", 20), ("unsupported".into(), "not in this world".into(), 0));
+    assert_eq!(outcome("unsupported", 20), ("unsupported".into(), "no system supports this".into(), 0));
 }
 
 #[test]
@@ -70,7 +70,7 @@ fn a_cell_that_prints_no_result_is_a_set_up_error_even_if_it_exits_with_0() {
 fn a_cell_that_prints_more_than_its_result_is_a_set_up_error() {
     let (status, reason, _) = outcome("talkative", 20);
     assert_eq!(status, "broken");
-    assert!(reason.contains("2 lines in place of one result"), "{reason}");
+    assert!(reason.contains("2 lines instead of one result"), "{reason}");
 }
 
 #[test]

@@ -162,7 +162,7 @@ fn a_difference_from_an_answer_of_another_version_is_permitted_and_bounds_the_ol
     assert!(
         sandbox.cell()["reason"]
             .as_str()
-            .is_some_and(|reason| reason.contains("was measured on 0.1, and is a hypothesis"))
+            .is_some_and(|reason| reason.contains("was measured on 0.1 and is a hypothesis here"))
     );
     sandbox.run(&["record", "pollmatrix-report"]).expect(0, &["bounded     V", "it is ERR|"]);
     sandbox.run(&["run", CELL]).expect(0, &["1 as expected"]);
@@ -216,7 +216,7 @@ fn faults_cannot_be_tried_in_scenarios_of_raw_pollers() {
     let sandbox = Characterisation::new();
     sandbox
         .run(&["faults", "readiness/pipe-idle"])
-        .expect(2, &["readiness/pipe-idle asks raw pollers only", "help: name scenarios of the core"]);
+        .expect(2, &["readiness/pipe-idle tests raw pollers only", "help: select contract scenarios"]);
 }
 
 #[test]

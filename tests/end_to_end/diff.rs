@@ -146,5 +146,5 @@ fn markdown_is_a_comment_for_a_pull_request() {
 fn a_fault_in_one_of_the_reports_gets_a_warning() {
     let sandbox = old();
     let faulty = sandbox.changed(&[], |results| results["runs"][0]["fault"] = "double-close".into());
-    faulty.expect(0, &["warning: the new one was run with the fault double-close switched on"]);
+    faulty.expect(0, &["warning: the new report was made with the fault double-close switched on"]);
 }

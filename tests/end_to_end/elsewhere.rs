@@ -72,7 +72,12 @@ fn a_lost_connection_is_not_a_lost_result() {
     let answer = sandbox.run(&["run", "--seed", "2", "--jobs", "1", "--prefix", &prefix]);
     answer.expect(
         1,
-        &[TOTALS, "the executor ended", "5 cells are left, once more", "1 cells are left, once more"],
+        &[
+            TOTALS,
+            "the executor ended",
+            "restarting for the remaining 5 cells",
+            "restarting for the remaining 1 cells",
+        ],
     );
     let journal = sandbox.journal();
     assert_eq!(journal.iter().filter(|line| line.starts_with("{\"line\":\"cell\"")).count(), CELLS.len());
@@ -126,7 +131,7 @@ fn a_prefix_that_passes_no_standard_input_on_gets_the_cells_as_arguments() {
     let prefix = sandbox.script("prefix", &format!("{log}\nexec \"$@\" </dev/null"));
     sandbox
         .run(&["run", "--seed", "2", "--prefix", &prefix])
-        .expect(1, &[TOTALS, "the executor ended (exit status: 2)", "6 cells are left, once more"]);
+        .expect(1, &[TOTALS, "the executor ended (exit status: 2)", "restarting for the remaining 6 cells"]);
     let log = sandbox.lines("log");
     assert!(log.len() == 2 && log[1].contains(&format!("exec {}", id("pass"))), "{log:?}");
     // The standard input of a cell is its lifeline. This prefix closes it, so the cell starts without the
@@ -235,7 +240,7 @@ fn over_ssh_a_lost_connection_makes_no_cell_run_twice() {
          exec sh -c \"$2\"";
     let ssh = sandbox.script("ssh", text);
     let answer = sandbox.run(&["run", "--seed", "2", "--jobs", "1", "--host", "there", "--ssh", &ssh]);
-    answer.expect(1, &[TOTALS, "5 cells are left, once more"]);
+    answer.expect(1, &[TOTALS, "restarting for the remaining 5 cells"]);
     let first: Vec<_> = sandbox.lines("all").into_iter().filter(|line| line.contains("\"cell\"")).collect();
     assert_eq!(first.len(), CELLS.len());
     // Equal durations show that the results were kept there, and that no cell ran again.
@@ -280,11 +285,11 @@ fn the_exit_code_of_an_executor_is_that_of_its_cells() {
     sandbox.run(&["exec", "selftest/pass"]).expect(0, &["{\"line\":\"end\",\"cells\":1}"]);
     sandbox.run(&["exec", "selftest/fail"]).expect(1, &[]);
     sandbox.run(&["exec", "selftest/unsupported"]).expect(127, &[]);
-    sandbox.run(&["exec"]).expect(2, &["no cells were named", "help: give --all"]);
+    sandbox.run(&["exec"]).expect(2, &["no cells are selected", "help: give --all"]);
     sandbox.run(&["exec", "--all", "selftest/pass"]).expect(2, &["cannot be used with"]);
     sandbox
         .run(&["exec", "selftest/pass", "--self", "/bin/true"])
-        .expect(0, &["/bin/true does not start here: cells are started from"]);
+        .expect(0, &["/bin/true does not start here: using"]);
     fs::write(sandbox.path("ids"), id("fali")).expect("the sandbox is writable");
     sandbox
         .run(&["exec", "--cells", "ids"])
@@ -301,7 +306,7 @@ fn an_executor_continues_from_its_kept_results() {
     // The state after a kill in the middle of the last line.
     fs::write(sandbox.path("kept"), &kept[..kept.len() - 20]).expect("the sandbox is writable");
     let second = sandbox.run(&exec);
-    second.expect(1, &["kept: the last line is not whole (3)"]);
+    second.expect(1, &["kept: the last line (3) is truncated"]);
     let cell_line = |text: &str, name: &str| {
         let lines: Vec<_> = text.lines().filter(|line| line.contains(&id(name))).map(str::to_owned).collect();
         assert_eq!(lines.len(), 1, "{text}");
@@ -380,7 +385,7 @@ fn target_all_runs_every_possible_target_into_one_report() {
     sandbox.run(&[&run[..], &["--not-run", "theer=x"]].concat()).expect(2, &["did you mean 'there'?"]);
     sandbox
         .run(&["run", "--not-run", "there=x"])
-        .expect(2, &["--not-run there=x: one target is run", "--target all"]);
+        .expect(2, &["--not-run there=x: the run has one target", "--target all"]);
 
     // A machine that does not answer does not affect the other one.
     sandbox.script("prefix", "exit 1");
@@ -397,15 +402,15 @@ fn missing_requirements_of_a_runner_are_reported() {
     sandbox
         .run(&["run", "--target", "heer"])
         .expect(2, &["there is no target 'heer'", "did you mean 'here'?"]);
-    sandbox.run(&["run", "--via", "sssh"]).expect(2, &["there is no way 'sssh'", "did you mean 'ssh'?"]);
-    sandbox.run(&["run", "--via", "ssh"]).expect(2, &["the way 'ssh' needs --host"]);
-    sandbox.run(&["run", "--via", "prefix"]).expect(2, &["the way 'prefix' needs --prefix COMMAND"]);
+    sandbox.run(&["run", "--via", "sssh"]).expect(2, &["there is no runner 'sssh'", "did you mean 'ssh'?"]);
+    sandbox.run(&["run", "--via", "ssh"]).expect(2, &["the runner 'ssh' needs --host"]);
+    sandbox.run(&["run", "--via", "prefix"]).expect(2, &["the runner 'prefix' needs --prefix COMMAND"]);
     sandbox
         .run(&["run", "--prefix", "no-such-emulator"])
         .expect(2, &["here cannot be run from here", "there is no program no-such-emulator"]);
     sandbox
         .run(&["run", "--prefix", "env", "--executable", "nowhere"])
-        .expect(2, &["nowhere is no file", "help: "]);
+        .expect(2, &["nowhere is not a file", "help: "]);
     sandbox.run(&["targets"]).expect(0, &["here", "native", "can run"]);
     let json = sandbox.run(&["targets", "--format", "json"]);
     let targets: serde_json::Value = serde_json::from_str(&json.stdout).expect("the text is JSON");

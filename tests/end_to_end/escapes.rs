@@ -98,11 +98,11 @@ fn an_id_from_a_result_file_is_quoted_in_the_printed_command() {
     let text = results(&sandbox).to_string().replace("tcp-level-1t1g@poll", "x'; echo gotcha; '@poll");
     fs::write(sandbox.path("other.json"), text).expect("writable");
     let merged = sandbox.run(&["merge", "other.json", "--report-dir", "merged"]);
-    merged.expect(1, &["In full: pollmatrix show 'selftest/fail/x'\\''; echo gotcha; '\\''@poll' --target"]);
+    merged.expect(1, &["Details: pollmatrix show 'selftest/fail/x'\\''; echo gotcha; '\\''@poll' --target"]);
     let line = merged
         .stdout
         .lines()
-        .find_map(|line| line.strip_prefix("In full: "))
+        .find_map(|line| line.strip_prefix("Details: "))
         .expect("the output has the command");
     let words = answer(
         Command::new("sh").args(["-c", &format!("pollmatrix() {{ printf '%s\\n' \"$2\"; }}; {line}")]),

@@ -121,7 +121,7 @@ fn check_compares_divergences_with_the_matrix_and_answers_with_the_catalogue() {
     };
     check(&sandbox(&["fail"], DIVERGENCE)).expect(0, &["divergences: 1"]);
     check(&sandbox(&["pass"], DIVERGENCE))
-        .expect(2, &["divergences.yml:2:", "no cell fits 'selftest/fail/*@poll'"]);
+        .expect(2, &["divergences.yml:2:", "no cell matches 'selftest/fail/*@poll'"]);
     let sandbox = sandbox(&["fail"], DIVERGENCE);
     let text = "os: linux\nsource: s\nsources:\n  s: { evidence: K, text: t }\nrows:\n  V99:\n    'x':\n      poll: '-'\n...\n";
     fs::write(sandbox.path("expected/answers/linux.yml"), text).expect("writable");
@@ -191,10 +191,10 @@ fn answers_as_json_have_their_sources() {
 fn unknown_behaviours_and_systems_get_suggestions() {
     pollmatrix(&["expectations", "V26/pipe:read-edn"]).expect(2, &["did you mean 'V26/pipe:read-end'?"]);
     pollmatrix(&["expectations", "v26"])
-        .expect(2, &["no answer's row begins with 'v26'", "did you mean 'V26'?"]);
-    pollmatrix(&["expectations", "W13"]).expect(2, &["nobody has recorded an answer"]);
+        .expect(2, &["there is no expectation for 'v26'", "did you mean 'V26'?"]);
+    pollmatrix(&["expectations", "W13"]).expect(2, &["no answer is recorded"]);
     pollmatrix(&["expectations", "--os", "frebsd"]).expect(2, &["did you mean 'freebsd'?"]);
     pollmatrix(&["expectations", "--os", "illumos"])
-        .expect(2, &["no such answers of illumos", "leave --os out"]);
+        .expect(2, &["no such expectations of illumos", "omit --os"]);
     pollmatrix(&["expectations", "V26", "--check"]).expect(2, &["cannot be used with"]);
 }

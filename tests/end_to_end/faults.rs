@@ -128,7 +128,7 @@ fn a_resumed_run_repeats_no_attempt() {
     assert_eq!(tries(&sandbox).lines().count(), lines.lines().count() + 1);
     fs::write(&file, lines.replacen("begin", "bgein", 1)).expect("writable");
     faults(&sandbox, &[&arguments[..], &["--resume"]].concat())
-        .expect(2, &["is not a journal of this pollmatrix: line 1 does not say", "help: leave --resume out"]);
+        .expect(2, &["is not a journal of this pollmatrix: line 1 does not identify", "help: omit --resume"]);
 }
 
 #[test]
@@ -149,7 +149,7 @@ fn the_record_is_verified_and_must_be_complete() {
     let os = std::env::consts::OS;
     fs::write(&record, format!("{os}\tdouble-close\tselftest/pass/tcp-level-1t1g@poll\tfails\n"))
         .expect("writable");
-    quick().expect(1, &["double-close is not killed by selftest/pass", "SURVIVES   double-close"]);
+    quick().expect(1, &["double-close is no longer killed by selftest/pass", "SURVIVES   double-close"]);
 }
 
 #[test]
@@ -176,7 +176,7 @@ fn unknown_names_in_a_record_are_errors() {
         ),
         ("linux double-close", "four fields", again),
         ("linux\t-\tselftest/pas\ta reason", "there is no scenario", "did you mean 'selftest/pass'?"),
-        ("linux\t-\tselftest/pass\t ", "selftest/pass has no reason", "say in its fourth field"),
+        ("linux\t-\tselftest/pass\t ", "selftest/pass has no reason", "in the fourth field"),
         (
             "linux\t-\tselftest/pass\ta reason\nlinux\tdouble-close\tselftest/pass/tcp-level-1t1g@poll\tfails",
             "selftest/pass has a kill, double-close",
@@ -320,7 +320,7 @@ fn a_fault_that_only_the_harness_catches_is_recorded_with_the_control() {
         1,
         &[
             "0 kills, 0 other lines kept",
-            "leak-on-close has no line any more: the harness catches it",
+            "leak-on-close has no line in the record: the harness catches it",
             "`pollmatrix faults harness/control --record --fault leak-on-close`",
         ],
     );
@@ -341,7 +341,7 @@ fn a_soak_ends_clean_or_with_the_violation_and_its_rerun_arguments() {
         &[
             "VIOLATION S7: ",
             "thread 2/0:",
-            "Again: pollmatrix soak --backend",
+            "Rerun: pollmatrix soak --backend",
             "--seed 0x5 --fault stale-handle-accepted",
             "VIOLATED",
         ],

@@ -54,7 +54,7 @@ fn an_executor_that_floods_a_stream_is_killed_and_its_cells_have_the_reason() {
         (format!("{line} >&2"), "it wrote more than 64 MiB to standard error, and was killed"),
         (
             "exec yes".to_owned(),
-            "it wrote more than 16 MiB to standard output that is no result, and was killed",
+            "it wrote more than 16 MiB to standard output that is not a result, and was killed",
         ),
     ] {
         let sandbox = Sandbox::new(&["pass"], 300);
@@ -76,7 +76,7 @@ fn an_executor_that_floods_between_its_results_loses_no_result() {
     let text = "case $2 in exec) \"$@\" | head -n 2; exec yes;; *) exec \"$@\";; esac";
     let prefix = script(&sandbox, text);
     run(&sandbox, &["run", "--seed", "2", "--jobs", "1", "--prefix", &prefix])
-        .expect(1, &["2 cells: 1 pass, 1 fail", "that is no result, and was killed"]);
+        .expect(1, &["2 cells: 1 pass, 1 fail", "that is not a result, and was killed"]);
 }
 
 #[test]

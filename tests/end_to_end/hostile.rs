@@ -191,7 +191,7 @@ fn a_process_limit_causes_no_panic() {
         // A cell that could not be tried is neither a failure nor a timeout.
         assert!(!stderr.contains("] fail ") && !stderr.contains("] timeout "), "limit {limit}:\n{stderr}");
         let results = fs::read_to_string(sandbox.path("report/results.json")).expect("there is a report");
-        assert!(limit > 1 || results.contains("could not be started"), "{results}");
+        assert!(limit > 1 || results.contains("cannot start the cell"), "{results}");
     }
 }
 

@@ -55,10 +55,10 @@ fn scenarios_of_raw_pollers_get_no_injected_errors() {
     let raw = "readiness/peer-shut-write/tcp-level-1t1g@poll";
     run(&sandbox, &[raw, "--inject-errors"]).expect(0, &["1 unsupported"]);
     let why = results(&sandbox)["cells"][0]["reason"].clone();
-    assert_eq!(why, "it asks the raw poller, and errors are injected below the core's");
+    assert_eq!(why, "it tests the raw poller, and errors are injected below the core's pollers only");
     let mut cell = Command::new(POLLMATRIX);
     answer(cell.args(["run-cell", raw, "--seed", "1", "--inject-errors"]))
-        .expect(2, &["asks raw pollers only"]);
+        .expect(2, &["tests raw pollers only"]);
 }
 
 #[test]

@@ -109,7 +109,7 @@ fn a_truncated_last_line_of_the_journal_is_ignored_with_a_warning() {
     signal(&child, Signal::SIGINT);
     let output = child.wait_with_output().expect("the runner ends");
     let stderr = String::from_utf8_lossy(&output.stderr);
-    assert!(stderr.contains("journal.jsonl: the last line is not whole (5); the other results"), "{stderr}");
+    assert!(stderr.contains("journal.jsonl: the last line (5) is truncated; the other results"), "{stderr}");
     assert_eq!(sandbox.cell("fail")["status"], "fail");
     for line in sandbox.journal() {
         assert!(serde_json::from_str::<serde_json::Value>(&line).is_ok(), "{line}");
@@ -131,7 +131,7 @@ fn a_damaged_line_in_the_journal_repeats_its_own_cell_only() {
         fs::write(sandbox.path("pollmatrix-report/journal.jsonl"), lines.join(&b'\n')).expect("writable");
         // The last line has lost its line break, too.
         let resumed = sandbox.run(&["run", "--resume"]);
-        let says = format!("journal.jsonl: line {} cannot be read, the last line is not whole (5);", at + 1);
+        let says = format!("journal.jsonl: line {} cannot be read, the last line (5) is truncated;", at + 1);
         resumed.expect(1, &[&says, "[3/3] fail", "3 cells: 2 pass, 1 fail"]);
         assert_eq!(resumed.stderr.matches("/3] ").count(), 1, "{}", resumed.stderr);
         assert_eq!(sandbox.cell("fail")["status"], "fail");
@@ -152,7 +152,7 @@ fn a_journal_with_a_damaged_line_is_not_complete() {
 fn a_journal_without_the_identity_of_its_run_is_refused() {
     type Damage = fn(String) -> String;
     let damages: [(Damage, &str); 2] = [
-        (|text| text.replace("\"identity\"", "\"idendity\""), "line 1 does not say which run it is"),
+        (|text| text.replace("\"identity\"", "\"idendity\""), "line 1 does not identify the run"),
         (|text| text.repeat(2), "line 4 begins a second run"),
     ];
     for (damage, why) in damages {
@@ -162,7 +162,7 @@ fn a_journal_without_the_identity_of_its_run_is_refused() {
         fs::write(sandbox.path("pollmatrix-report/journal.jsonl"), text).expect("writable");
         sandbox
             .run(&["run", "--resume"])
-            .expect(2, &["journal.jsonl is not a journal", why, "help: leave --resume out"]);
+            .expect(2, &["journal.jsonl is not a journal", why, "help: omit --resume"]);
     }
 }
 
@@ -239,7 +239,7 @@ fn a_full_disk_ends_the_run_with_an_error() {
     let mut shell = std::process::Command::new("sh");
     shell.args(["-c", "trap '' XFSZ; ulimit -f 1; exec \"$@\"", "sh"]);
     shell.arg(limited.get_program()).args(limited.get_args()).current_dir(sandbox.path(""));
-    answer(&mut shell).expect(2, &["cannot write pollmatrix-report/journal.jsonl", "make room"]);
+    answer(&mut shell).expect(2, &["cannot write pollmatrix-report/journal.jsonl", "free disk space"]);
     assert!(!sandbox.path("pollmatrix-report/results.json").exists());
 }
 

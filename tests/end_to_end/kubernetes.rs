@@ -239,7 +239,7 @@ fn a_second_job_on_the_same_volume_runs_its_own_cells() {
     again.expect(0, &["2 cells: 1 pass, 1 unsupported", "[2/2] "]);
     // A pod of the same Job continues the run of the previous pod, with a note.
     let evicted = cluster.pod(&all, "uid-1", 0);
-    evicted.expect(0, &["2 cells: 1 pass, 1 unsupported", "note: 2 of 2 cells have a result already"]);
+    evicted.expect(0, &["2 cells: 1 pass, 1 unsupported", "note: 2 of 2 cells already have a result"]);
     assert!(!evicted.stderr.contains("/2] "), "{}", evicted.stderr);
     let ids: Vec<_> = [(&all, "uid-1"), (&some, "uid-2"), (&all, "uid-3")]
         .map(|(manifest, uid)| {
@@ -306,7 +306,7 @@ fn options_that_do_not_work_in_a_pod_are_refused_with_help() {
     plan(&["1", "--subject", "./my-adapter epoll"]).expect(
         2,
         &[
-            "a Kubernetes Job cannot have this: --subject ./my-adapter epoll is a file of this machine",
+            "a Kubernetes Job cannot run this: --subject ./my-adapter epoll is a file of this machine",
             "into the image",
         ],
     );
@@ -318,7 +318,7 @@ fn options_that_do_not_work_in_a_pod_are_refused_with_help() {
     sandbox.add_targets(
         "  - { id: bsd, triple: x86_64-unknown-freebsd, os: freebsd, arch: x86_64, ways: [ssh] }\n",
     );
-    plan(&["1", "--target", "bsd"]).expect(2, &["bsd has freebsd", "help: leave --target out"]);
+    plan(&["1", "--target", "bsd"]).expect(2, &["bsd has freebsd", "help: omit --target"]);
     let text = fs::read_to_string(sandbox.path("matrix.yml")).expect("there is one");
     fs::write(
         sandbox.path("matrix.yml"),

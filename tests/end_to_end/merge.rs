@@ -219,7 +219,7 @@ fn an_input_is_not_replaced_without_force() {
     for input in ["pollmatrix-report", "./pollmatrix-report/results.json"] {
         sandbox.run(&["merge", "pass.json", input]).expect(
             2,
-            &["results.json is an input, and where the result goes", "--report-dir DIR", "--force"],
+            &["results.json is an input, and the report would overwrite it", "--report-dir DIR", "--force"],
         );
         assert_eq!(sandbox.results(), before);
     }

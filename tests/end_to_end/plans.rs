@@ -104,14 +104,15 @@ fn the_plan_for_github_is_one_line_for_its_outputs() {
 
 #[test]
 fn shards_without_cells_are_refused() {
-    pollmatrix(&["plan", "--shards", "0"]).expect(2, &["'0' for '--shards <N>'", "count from 1"]);
+    pollmatrix(&["plan", "--shards", "0"])
+        .expect(2, &["'0' for '--shards <N>'", "at least 1 machine must run the cells"]);
     pollmatrix(&["plan"]).expect(2, &["--shards <N>"]);
     pollmatrix(&["plan", "--shards", "99999"]).expect(2, &["cannot be split over 99999 machines", "help: "]);
     pollmatrix(&["plan", "--shards", "2", "--target", "s390-linux-gnu"])
         .expect(2, &["there is no target", "did you mean 's390x-linux-gnu'?"]);
     pollmatrix(&["run", "--shard", "5/4"]).expect(2, &["there is no shard 5 of 4: they go from 1/4 to 4/4"]);
     pollmatrix(&["run", "--shard", "0/4"]).expect(2, &["there is no shard 0 of 4"]);
-    pollmatrix(&["list", "--shard", "1/0"]).expect(2, &["1/0 is a shard of nothing"]);
+    pollmatrix(&["list", "--shard", "1/0"]).expect(2, &["1/0 is a shard of no machines"]);
     pollmatrix(&["list", "--shard", "half"]).expect(2, &["write K/N, such as 1/4"]);
     let sandbox = Sandbox::new(&CELLS, 20);
     sandbox

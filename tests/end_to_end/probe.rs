@@ -45,7 +45,7 @@ fn the_id_of_a_behaviour_or_scenario_runs_its_script() {
         );
     }
     probe(&["readiness/peer-shut-wirte"])
-        .expect(2, &["there is no row or scenario", "did you mean 'readiness/peer-shut-write'?"]);
+        .expect(2, &["there is no behaviour or scenario", "did you mean 'readiness/peer-shut-write'?"]);
 }
 
 #[test]

@@ -153,10 +153,10 @@ fn an_unusable_adapter_is_refused_before_any_cell_runs() {
     refused(&format!("python3 '{BAD}' loud poll"), &["'Python, the one and only' is not a name"]);
     sandbox
         .run(&["run", "--subject", "mio", "--subject", "mio"])
-        .expect(2, &["there is a column 'mio' already", "give each subject once"]);
+        .expect(2, &["there is already a column 'mio'", "give each adapter once"]);
     sandbox
         .run(&["run", "--subject", "mio", "--target", "all"])
-        .expect(2, &["--subject mio: subjects are asked on this very machine only"]);
+        .expect(2, &["--subject mio: adapters run natively on this machine only"]);
 }
 
 #[test]

@@ -94,7 +94,7 @@ fn a_malformed_matrix_is_reported_with_line_column_and_help() {
 #[test]
 fn a_missing_matrix_is_an_error() {
     pollmatrix(&["list", "--matrix", "/nowhere/matrix.yml"])
-        .expect(2, &["cannot read the matrix file /nowhere/matrix.yml", "help: leave --matrix out"]);
+        .expect(2, &["cannot read the matrix file /nowhere/matrix.yml", "help: omit --matrix"]);
 }
 
 #[test]
@@ -103,7 +103,7 @@ fn a_matrix_without_this_target_is_an_error() {
     let path = sandbox.path("matrix.yml");
     let text = fs::read_to_string(&path).expect("there is a matrix");
     fs::write(&path, text.replace("ways: [native]", "ways: []")).expect("writable");
-    sandbox.run(&["run"]).expect(2, &["no target that runs natively for", "help: add it to `targets`"]);
+    sandbox.run(&["run"]).expect(2, &["has no native target for", "help: add it to `targets`"]);
 }
 
 #[test]
