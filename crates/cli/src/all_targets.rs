@@ -1,4 +1,5 @@
-//! `pollmatrix run --target all`: runs every target that this machine can run, in sequence, and writes one merged report.
+//! `pollmatrix run --target all`: runs every target that this machine can run, in sequence, and writes one
+//! merged report.
 
 use std::process::ExitCode;
 
@@ -20,8 +21,8 @@ use crate::{exit, merge, targets};
 /// The value of `--target` that selects every target.
 pub const ALL: &str = "all";
 
-/// Runs every target, and writes the merged report. Each target also has its own report in the folder `targets`, from
-/// which an interrupted run continues.
+/// Runs every target, and writes the merged report. Each target also has its own report in the folder
+/// `targets`, from which an interrupted run continues.
 pub fn run(source: &Source<'_>, args: &RunArgs, request: &Request) -> Result<ExitCode, Error> {
     // Checked first, so that a wrong selection is reported before the first target runs.
     let selection = &request.selection;

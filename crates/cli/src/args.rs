@@ -54,7 +54,8 @@ pub struct Args {
     pub command: Command,
 }
 
-/// Parses the process's arguments. For wrong arguments or a request for help, prints a message and returns the exit code.
+/// Parses the process's arguments. For wrong arguments or a request for help, prints a message and returns
+/// the exit code.
 pub fn parse() -> Result<Args, ExitCode> {
     // The default command is `run` without arguments.
     let run = || CommandLine::try_parse_from(["pollmatrix", "run"]).map(|line| line.command);
@@ -97,7 +98,8 @@ struct ExpectationsArg {
 #[derive(ClapArgs)]
 struct SubjectsArg {
     /// Test another poller: a built-in library (mio), or an adapter, a program that speaks the protocol of
-    /// docs/subjects.md ('./my-adapter epoll'); repeatable. Without --backend, selects the cells of these pollers only
+    /// docs/subjects.md ('./my-adapter epoll'); repeatable. Without --backend, selects the cells of these
+    /// pollers only
     #[arg(long = "subject", global = true, value_name = "NAME|COMMAND")]
     subjects: Vec<String>,
 }
@@ -117,8 +119,8 @@ pub enum Command {
     Show(ShowArgs),
     /// Merge the results of several runs into one report, one column per target and backend
     ///
-    /// The runs can be of different targets, or of different cells of one target. Every run keeps its provenance. The
-    /// order of the inputs only matters with --prefer.
+    /// The runs can be of different targets, or of different cells of one target. Every run keeps its
+    /// provenance. The order of the inputs only matters with --prefer.
     #[command(after_help = exit::MERGE_HELP)]
     Merge(MergeArgs),
     /// Compare two reports cell by cell
@@ -126,67 +128,69 @@ pub enum Command {
     Diff(DiffArgs),
     /// Switch on each fault in each scenario, and print the kill matrix: which scenario catches which fault
     ///
-    /// A cell kills a fault if it passes without the fault and fails, crashes or hangs with it, and if harness/control
-    /// passes with the fault. If harness/control fails, the harness catches the fault, and the scenario proves nothing.
-    /// Cells have less time than usual. A cell that ran out of the shortened time only counts after a run with its full
-    /// time.
+    /// A cell kills a fault if it passes without the fault and fails, crashes or hangs with it, and if
+    /// harness/control passes with the fault. If harness/control fails, the harness catches the fault, and
+    /// the scenario proves nothing. Cells have less time than usual. A cell that ran out of the shortened
+    /// time only counts after a run with its full time.
     #[command(after_help = exit::FAULTS_HELP)]
     Faults(FaultsArgs),
     /// Run random operations on all threads at once, and check all invariants
     ///
-    /// The operations are takeovers, migrations, deletes, inserts, changes of interest and stops of real descriptors,
-    /// while each group has a listener that is enabled, disabled and connected to. Once per second all operations pause,
-    /// and the invariants of an idle state are checked.
+    /// The operations are takeovers, migrations, deletes, inserts, changes of interest and stops of real
+    /// descriptors, while each group has a listener that is enabled, disabled and connected to. Once per
+    /// second all operations pause, and the invariants of an idle state are checked.
     #[command(after_help = exit::SOAK_HELP)]
     Soak(SoakArgs),
     /// Show the expected answers of each system's pollers, side by side
     Expectations(ExpectationsArgs),
     /// Run a script of verbs on every backend of this machine, side by side
     ///
-    /// A script lists actions and queries: 'own and peer are connected, watch own, peer shuts write, look at own'. The
-    /// id of a behaviour (V06) or a scenario (readiness/peer-shut-write) stands for its scripts. Each backend is tested
-    /// in a separate process.
+    /// A script lists actions and queries: 'own and peer are connected, watch own, peer shuts write, look at
+    /// own'. The id of a behaviour (V06) or a scenario (readiness/peer-shut-write) stands for its scripts.
+    /// Each backend is tested in a separate process.
     #[command(after_help = exit::PROBE_HELP)]
     Probe(ProbeArgs),
     /// Write new answers into the expectations, for review
     ///
-    /// Reads results of characterisation cells, and adds the missing answers to answers/OS.yml, with the kernel that
-    /// gave them as the source. Existing answers stay, except hypotheses that a result contradicts. An answer that
-    /// contradicts a measurement is printed, but not written.
+    /// Reads results of characterisation cells, and adds the missing answers to answers/OS.yml, with the
+    /// kernel that gave them as the source. Existing answers stay, except hypotheses that a result
+    /// contradicts. An answer that contradicts a measurement is printed, but not written.
     #[command(after_help = exit::RECORD_HELP)]
     Record(RecordArgs),
     /// Write the answers of each backend as Markdown pages, one per system and backend
     ///
-    /// The pages have the questions, the scripts and the answers, and nothing that differs from run to run, so they can
-    /// be committed.
+    /// The pages have the questions, the scripts and the answers, and nothing that differs from run to run,
+    /// so they can be committed.
     #[command(after_help = exit::PUBLISH_HELP)]
     Publish(PublishArgs),
     /// Check that an adapter speaks the protocol and keeps the guarantees that scenarios rely on
     ///
-    /// Each check tests one property with a new adapter process, and prints what it observed if the property does not
-    /// hold. A feature that the adapter declares as missing is unsupported, which is not a failure. docs/subjects.md
-    /// documents the protocol.
+    /// Each check tests one property with a new adapter process, and prints what it observed if the property
+    /// does not hold. A feature that the adapter declares as missing is unsupported, which is not a failure.
+    /// docs/subjects.md documents the protocol.
     #[command(after_help = exit::SUBJECT_CHECK_HELP)]
     SubjectCheck(SubjectCheckArgs),
     /// Split the cells over several machines, for a CI matrix or a Kubernetes Job
     ///
-    /// Each of the N machines runs `pollmatrix run --shard K/N`, and `pollmatrix merge` merges their reports. The parts
-    /// take about equally long, by the recorded durations of each scenario. Every machine computes the same split.
+    /// Each of the N machines runs `pollmatrix run --shard K/N`, and `pollmatrix merge` merges their reports.
+    /// The parts take about equally long, by the recorded durations of each scenario. Every machine computes
+    /// the same split.
     Plan(PlanArgs),
     /// Write the files that are generated from matrix.yml, the expectations and the result types
     Generate(GenerateArgs),
     /// Run cells natively on this machine, and print the results as JSON lines; write no file by default
     ///
-    /// `pollmatrix run --via` starts this command on the other side. It also runs by hand on a machine that has nothing
-    /// but this program and a serial console. Each line is one JSON object: first {"line":"begin"} with the provenance,
-    /// then one {"line":"cell"} per result, and {"line":"end"} if the results are complete. `pollmatrix run --via import`
-    /// reads these lines, even with the messages of a console between them.
+    /// `pollmatrix run --via` starts this command on the other side. It also runs by hand on a machine that
+    /// has nothing but this program and a serial console. Each line is one JSON object: first
+    /// {"line":"begin"} with the provenance, then one {"line":"cell"} per result, and {"line":"end"} if the
+    /// results are complete. `pollmatrix run --via import` reads these lines, even with the messages of a
+    /// console between them.
     #[command(after_help = exit::EXEC_HELP)]
     Exec(ExecArgs),
     /// Run one attempt of one cell in this process, and print its result as one JSON line
     ///
-    /// `pollmatrix run` starts one such process per attempt. It has no time limit, and it can leave signals, limits and
-    /// descriptors changed until it exits. Use it under a debugger or a tracer.
+    /// `pollmatrix run` starts one such process per attempt. It has no time limit, and it can leave signals,
+    /// limits and descriptors changed until it exits. Use it under a debugger or a tracer.
     #[command(after_help = exit::CELL_HELP)]
     RunCell(RunCellArgs),
 }
@@ -216,7 +220,8 @@ impl Command {
 /// The options that select cells.
 #[derive(ClapArgs, Clone)]
 pub struct SelectionArgs {
-    /// Only cells whose id begins with PREFIX: migration, migration/idle, migration/idle-takeover/tcp-level-2t1g@epoll
+    /// Only cells whose id begins with PREFIX: migration, migration/idle,
+    /// migration/idle-takeover/tcp-level-2t1g@epoll
     #[arg(value_name = "PREFIX")]
     prefixes: Vec<String>,
     /// Only cells of this backend; repeatable
@@ -260,7 +265,8 @@ impl SelectionArgs {
 /// The slowness of the machine.
 #[derive(ClapArgs, Clone)]
 pub struct SlowArg {
-    /// Multiply all time limits by N, for a slow machine (an emulator, a debugger) [default: 1; `exec` measures it]
+    /// Multiply all time limits by N, for a slow machine (an emulator, a debugger) [default: 1; `exec`
+    /// measures it]
     #[arg(long = "slow", value_name = "N", env = SLOW_VARIABLE, value_parser = slowness)]
     pub times: Option<NonZeroU32>,
 }
@@ -282,8 +288,8 @@ fn duration(text: &str) -> Result<Duration, String> {
 /// The seed, and the slowness of the machine.
 #[derive(ClapArgs, Clone)]
 pub struct ChanceArgs {
-    /// The seed of all random choices; each further attempt of a cell adds 1. The system still decides the order in
-    /// which threads run [default: a new seed]
+    /// The seed of all random choices; each further attempt of a cell adds 1. The system still decides the
+    /// order in which threads run [default: a new seed]
     #[arg(long, value_name = "SEED")]
     seed: Option<Seed>,
     #[command(flatten)]
@@ -305,7 +311,8 @@ impl ChanceArgs {
 /// The fault to switch on.
 #[derive(ClapArgs, Clone)]
 pub struct FaultArg {
-    /// Switch on this fault, with which cells are expected to fail (`pollmatrix faults --list` lists the faults)
+    /// Switch on this fault, with which cells are expected to fail (`pollmatrix faults --list` lists the
+    /// faults)
     #[arg(long = "fault", value_name = "NAME")]
     pub name: Option<String>,
 }
@@ -313,8 +320,8 @@ pub struct FaultArg {
 /// The rate of injected errors.
 #[derive(ClapArgs, Clone)]
 pub struct InjectArg {
-    /// Make one in ONE_IN system calls below the core's pollers fail, with an error of its manual page; the seed decides
-    /// which. Contract scenarios must pass nevertheless
+    /// Make one in ONE_IN system calls below the core's pollers fail, with an error of its manual page; the
+    /// seed decides which. Contract scenarios must pass nevertheless
     #[arg(
         long = "inject-errors",
         value_name = "ONE_IN",
@@ -372,10 +379,12 @@ pub struct RunArgs {
     pub attempts: AttemptArgs,
     #[command(flatten)]
     pub elsewhere: RunnerArgs,
-    /// With --target all: skip a target, and list it with a reason: s390x-linux-gnu='not built: no linker'; repeatable
+    /// With --target all: skip a target, and list it with a reason: s390x-linux-gnu='not built: no linker';
+    /// repeatable
     #[arg(long = "not-run", value_name = "TARGET=REASON")]
     pub not_run: Vec<String>,
-    /// Continue the interrupted run in the report directory. Without a selection, continues with the same cells
+    /// Continue the interrupted run in the report directory. Without a selection, continues with the same
+    /// cells
     #[arg(long)]
     pub resume: bool,
     #[command(flatten)]
@@ -510,13 +519,15 @@ pub struct MergeArgs {
     /// Results to merge: results.json files, or report directories
     #[arg(value_name = "RESULTS", required = true)]
     pub inputs: Vec<PathBuf>,
-    /// Which result to use if inputs have different results of the same cell on the same target [default: an error]
+    /// Which result to use if inputs have different results of the same cell on the same target [default: an
+    /// error]
     #[arg(long, value_enum, value_name = "WHICH")]
     pub prefer: Option<Prefer>,
     /// Merge results of different matrix files, or of different executables of one target
     #[arg(long)]
     pub allow_mixed: bool,
-    /// List a target that was not run, with a reason: x86_64-freebsd='built, not run: no such machine'; repeatable
+    /// List a target that was not run, with a reason: x86_64-freebsd='built, not run: no such machine';
+    /// repeatable
     #[arg(long = "not-run", value_name = "TARGET=REASON")]
     pub not_run: Vec<String>,
     /// Overwrite an input that is in the report directory
@@ -586,27 +597,30 @@ pub struct FaultsArgs {
     /// List the faults, and run nothing
     #[arg(long, conflicts_with_all = ["quick", "record", "resume"])]
     pub list: bool,
-    /// Run the scenarios of the five HAProxy commits that this core is based on, with and without the mistake of each
-    /// commit, and print the measurements
+    /// Run the scenarios of the five HAProxy commits that this core is based on, with and without the mistake
+    /// of each commit, and print the measurements
     #[arg(long = "seeds", conflicts_with_all = ["list", "quick", "record", "resume", "faults", "prefixes", "backends", "filters", "layer", "shard"])]
     pub upstream_commits: bool,
     /// Only verify the recorded kills: every fault is still killed, and every scenario still kills one
     #[arg(long, conflicts_with_all = ["record", "faults", "prefixes", "backends", "filters", "layer", "shard"])]
     pub quick: bool,
-    /// Record the kills for --quick; with a PREFIX or --fault, change the lines of those cells and faults only
+    /// Record the kills for --quick; with a PREFIX or --fault, change the lines of those cells and faults
+    /// only
     #[arg(long, conflicts_with_all = ["backends", "filters", "layer", "shard"])]
     pub record: bool,
-    /// The root of the source tree to record in [default: the nearest parent folder with matrix.yml and crates]
+    /// The root of the source tree to record in [default: the nearest parent folder with matrix.yml and
+    /// crates]
     #[arg(long, value_name = "DIR", requires = "record")]
     pub root: Option<PathBuf>,
     /// Use this record instead of the built-in one
     #[arg(long, value_name = "FILE", requires = "quick")]
     pub recorded: Option<PathBuf>,
-    /// The number of cells to try of each pair of fault and scenario. A scenario without a kill and a fault without a
-    /// kill always get all of their cells [default: 1; with a PREFIX: all cells]
+    /// The number of cells to try of each pair of fault and scenario. A scenario without a kill and a fault
+    /// without a kill always get all of their cells [default: 1; with a PREFIX: all cells]
     #[arg(long, value_name = "N")]
     pub cells: Option<NonZeroUsize>,
-    /// The number of cells to run in parallel [default: three times the number of processors, because many cells wait]
+    /// The number of cells to run in parallel [default: three times the number of processors, because many
+    /// cells wait]
     #[arg(long, short, value_name = "N")]
     pub jobs: Option<NonZeroUsize>,
     #[command(flatten)]
@@ -690,7 +704,8 @@ pub struct ProbeArgs {
     /// [default: the first one of the scenario, or tcp]
     #[arg(long, value_name = "TRANSPORT")]
     pub transport: Option<Transport>,
-    /// The mode of registrations without one in the script: level, edge, oneshot, dispatch, exclusive, exclusive-edge
+    /// The mode of registrations without one in the script: level, edge, oneshot, dispatch, exclusive,
+    /// exclusive-edge
     /// [default: the first one of the scenario, or level]
     #[arg(long, value_name = "MODE")]
     pub mode: Option<Mode>,
@@ -726,14 +741,15 @@ pub struct RecordArgs {
 
 #[derive(ClapArgs)]
 pub struct PublishArgs {
-    /// Results of characterisation cells, for a page per target and poller: a results.json file, or a report directory that
-    /// has one
+    /// Results of characterisation cells, for a page per target and poller: a results.json file, or a report
+    /// directory that has one
     #[arg(value_name = "RESULTS")]
     pub results: Option<PathBuf>,
     /// The folder of the site: DIR/catalogue.html, DIR/results/TARGET/POLLER.md
     #[arg(long = "to", value_name = "DIR", default_value = "site")]
     pub to: PathBuf,
-    /// Include answers that came through an emulator or another command: they may be its own, not the kernel's
+    /// Include answers that came through an emulator or another command: they may be its own, not the
+    /// kernel's
     #[arg(long, requires = "results")]
     pub emulated: bool,
 }
@@ -760,7 +776,8 @@ pub struct PlanArgs {
     /// Do not split; record the durations of the cells in this results.json for later splits; repeatable
     #[arg(long, value_name = "FILE", conflicts_with_all = ["shards", "prefixes", "backends", "filters", "layer", "shard"])]
     pub record: Vec<PathBuf>,
-    /// The root of the source tree to record in [default: the nearest parent folder with matrix.yml and crates]
+    /// The root of the source tree to record in [default: the nearest parent folder with matrix.yml and
+    /// crates]
     #[arg(long, value_name = "DIR", requires = "record")]
     pub root: Option<PathBuf>,
 }
@@ -788,8 +805,8 @@ fn count(text: &str) -> Result<usize, String> {
 /// The output formats of a plan.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum PlanFormat {
-    /// A list with one object per shard: its number, the number of shards, the number of cells, and their total time in
-    /// seconds
+    /// A list with one object per shard: its number, the number of shards, the number of cells, and their
+    /// total time in seconds
     Json,
     /// The same list as one line for $GITHUB_OUTPUT: matrix={"include":[...]}
     Github,
@@ -815,7 +832,8 @@ pub struct ExecArgs {
     /// Run every cell
     #[arg(long, conflicts_with_all = ["prefixes", "backends", "filters", "layer", "cells"])]
     pub all: bool,
-    /// Run the cells whose ids are in FILE, one per line; `-` is standard input, up to an empty line or its end
+    /// Run the cells whose ids are in FILE, one per line; `-` is standard input, up to an empty line or its
+    /// end
     #[arg(long, value_name = "FILE")]
     pub cells: Option<PathBuf>,
     /// The file for the lines; `-` is standard output
@@ -826,7 +844,8 @@ pub struct ExecArgs {
     pub keep: Option<PathBuf>,
     #[command(flatten)]
     pub attempts: AttemptArgs,
-    /// Put this command in front of each cell's process, if it works here: 'qemu-s390x-static -L /usr/s390x-linux-gnu'
+    /// Put this command in front of each cell's process, if it works here: 'qemu-s390x-static -L
+    /// /usr/s390x-linux-gnu'
     #[arg(long, value_name = "COMMAND")]
     pub prefix: Option<Words>,
     /// This program's file, if the program cannot find it

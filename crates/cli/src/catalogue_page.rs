@@ -27,11 +27,11 @@ pub fn read(dir: Option<&Path>) -> Result<String, Error> {
 fn render(answers: &Expectations, divergences: &Divergences, history: &History) -> String {
     let mut sources = Sources::default();
     let questions = questions(answers, |_, _| true);
-    let row = |(id, title): &(&str, &str)| {
+    let describe = |(id, title): &(&str, &str)| {
         let asked: Vec<_> = questions.iter().filter(|question| question.row == *id).collect();
-        row(id, title, &asked, history, &mut sources)
+        behaviour(id, title, &asked, history, &mut sources)
     };
-    let mut all: Vec<_> = expectations::BEHAVIOURS.iter().map(row).collect();
+    let mut all: Vec<_> = expectations::BEHAVIOURS.iter().map(describe).collect();
     let family = |(prefix, title): (&str, &str)| Family {
         prefix: prefix.to_owned(),
         title: title.to_owned(),
@@ -41,17 +41,17 @@ fn render(answers: &Expectations, divergences: &Divergences, history: &History) 
     page(&Catalogue { families, divergences: divergences.iter().map(divergence).collect() })
 }
 
-/// Systems that have a column even where nobody states what they answer: that is to be seen.
+/// Systems that always have a column, so that the page shows where their answers are unknown.
 const ALWAYS: [Os; 3] = [Os::Linux, Os::FreeBsd, Os::MacOs];
 
-fn row(
+fn behaviour(
     id: &str,
     title: &str,
     asked: &[&Question<'_>],
     history: &History,
     sources: &mut Sources,
 ) -> Behaviour {
-    let past = Past { history, row: id };
+    let past = Past { history, behaviour: id };
     let others = asked.iter().flat_map(|question| question.answers.keys().copied());
     let mut others: Vec<_> = others.filter(|os| !ALWAYS.contains(os)).collect();
     others.sort_unstable();
@@ -99,14 +99,14 @@ fn row(
         id: id.to_owned(),
         title: title.to_owned(),
         scenarios: scenarios().filter(|scenario| scenario.behaviour == id).map(asking).collect(),
-        unasked: excused(id),
+        unasked: unasked(id),
         columns,
         states,
         sources: used.into_values().collect(),
     }
 }
 
-/// The name that people know.
+/// Returns the common name of a system.
 const fn proper_name(os: Os) -> &'static str {
     match os {
         Os::DragonFly => "DragonFly BSD",
@@ -125,7 +125,7 @@ fn asking(scenario: &Scenario) -> ScenarioEntry {
         names(scenario.transports.iter().map(|transport| transport.name()).collect()),
         names(scenario.modes.iter().map(|trigger| trigger.name()).collect()),
     );
-    // A line by itself is performed over TCP and level-triggered.
+    // The defaults of `pollmatrix probe` are TCP and level-triggered.
     let mut command = vec!["pollmatrix".to_owned(), "probe".to_owned(), scenario.script.to_owned()];
     if let Some(transport) = scenario.transports.first().filter(|first| **first != metadata::Transport::Tcp) {
         command.extend(["--transport".to_owned(), transport.name().to_owned()]);
@@ -142,11 +142,11 @@ fn asking(scenario: &Scenario) -> ScenarioEntry {
     }
 }
 
-/// What of this row no line asks for.
-fn excused(row: &str) -> Vec<Unasked> {
+/// Returns the answers of this behaviour that no script asks for.
+fn unasked(behaviour: &str) -> Vec<Unasked> {
     let of_this = |what: &str| match what.split_once(' ') {
-        Some((of, answers)) => (of == row).then(|| answers.to_owned()),
-        None => (what == row).then(String::new),
+        Some((of, answers)) => (of == behaviour).then(|| answers.to_owned()),
+        None => (what == behaviour).then(String::new),
     };
     let each = omissions().iter().filter_map(|entry| Some((of_this(entry.pattern)?, entry)));
     let excused = |(what, entry): (String, &Omission)| Unasked {
@@ -177,7 +177,7 @@ struct Sources {
 }
 
 impl Sources {
-    /// The label of a source, which is added to those that a row uses.
+    /// Returns the label of a source, and adds the source to those that a behaviour uses.
     fn used(&mut self, evidence: Evidence, text: &str, url: Option<&str>, used: &mut Used) -> String {
         let letter = evidence.letter();
         let key = (letter, text.to_owned(), url.map(str::to_owned));
@@ -195,18 +195,18 @@ impl Sources {
     }
 }
 
-/// What past systems answered to the questions of one row.
+/// The answers of past systems to the questions of one behaviour.
 struct Past<'a> {
     history: &'a History,
-    row: &'a str,
+    behaviour: &'a str,
 }
 
 impl Past<'_> {
     fn answers(&self) -> impl Iterator<Item = &expectations::PastAnswers> {
-        self.history.answers().iter().filter(|answers| answers.behaviour == self.row)
+        self.history.answers().iter().filter(|answers| answers.behaviour == self.behaviour)
     }
 
-    /// The systems that have an answer, by their places.
+    /// Returns the positions of the systems that have an answer.
     fn systems(&self) -> Vec<usize> {
         let has = |system: &usize| self.answers().any(|past| past.answers.iter().any(|(of, _)| of == system));
         (0..self.history.systems().len()).filter(has).collect()

@@ -57,7 +57,7 @@ pub enum Error {
     NothingToRecord(PathBuf),
     #[error("column {column}: {message}\n  {line}\n  {:>column$}", "^")]
     Verbs { line: String, column: usize, message: String, help: String },
-    #[error("there is no row or scenario '{name}'")]
+    #[error("there is no behaviour or scenario '{name}'")]
     UnknownScenario { name: String, help: String },
     #[error("{} cannot be used: {why}", path.display())]
     Unfit { path: PathBuf, why: String, help: &'static str },

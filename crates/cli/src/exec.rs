@@ -1,5 +1,5 @@
-//! `pollmatrix exec`: the executor. Runs cells on this machine, and streams the results. It needs only its own file: no
-//! writable folder, no /proc, no terminal.
+//! `pollmatrix exec`: the executor. Runs cells on this machine, and streams the results. It needs only its
+//! own file: no writable folder, no /proc, no terminal.
 
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
@@ -115,8 +115,8 @@ fn verdict(statuses: &[Status]) -> u8 {
     }
 }
 
-/// Returns the cells that the arguments select. Requires `--all` for every cell, because users often start an executor
-/// by hand on a slow machine.
+/// Returns the cells that the arguments select. Requires `--all` for every cell, because users often start an
+/// executor by hand on a slow machine.
 fn chosen(source: &Source<'_>, args: &ExecArgs) -> Result<Vec<Planned>, Error> {
     let selection = args.selection.selection(source.environment);
     let Some(list) = &args.cells else {
@@ -176,8 +176,9 @@ fn read_ids(from: impl BufRead) -> io::Result<(Vec<String>, bool)> {
     }
 }
 
-/// Returns the possible names of this program's file: the given one, and the one that the system reports or that the
-/// shell must have found. The given name can be one on another machine, and Linux does not report a name without /proc.
+/// Returns the possible names of this program's file: the given one, and the one that the system reports or
+/// that the shell must have found. The given name can be one on another machine, and Linux does not report a
+/// name without /proc.
 fn own_files(given: Option<&Path>) -> Result<Vec<PathBuf>, Error> {
     let found = std::env::current_exe().or_else(|error| {
         let name = std::env::args_os().next();

@@ -148,8 +148,8 @@ fn question(answer: &Expectation) -> String {
 }
 
 impl Question<'_> {
-    /// Returns whether two systems answer differently. Unstable answers and answers in different notations are not
-    /// compared.
+    /// Returns whether two systems answer differently. Unstable answers and answers in different notations
+    /// are not compared.
     pub fn differs(&self) -> bool {
         let answers: Vec<_> = self
             .answers
@@ -184,7 +184,8 @@ fn differ(one: &Expectation, two: &Expectation) -> bool {
     let agree = |one: &Expectation, two: &Expectation| {
         two.allowed.iter().any(|allowed| one.compare(allowed) != Compared::Different)
     };
-    // epoll's bits and kqueue's filters are different notations. Silence and errors have the same notation in both.
+    // epoll's bits and kqueue's filters are different notations. Silence and errors have the same notation in
+    // both.
     let plain = |answer: &Expectation| {
         let words =
             |text: &String| text.starts_with("silent") || text.starts_with('E') && !text.contains(' ');

@@ -1,4 +1,4 @@
-//! Reading the results of other runs.
+//! Reads the results of other runs.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -7,15 +7,15 @@ use metadata::{Results, Run};
 
 use crate::error::Error;
 
-/// The name of the results in a report directory.
+/// The file name of the results in a report directory.
 pub const NAME: &str = "results.json";
 
-/// The file that is meant: a report directory stands for its results.
+/// Returns the file of the results. A report directory stands for the results in it.
 pub fn file(path: &Path) -> PathBuf {
     if path.is_dir() { path.join(NAME) } else { path.to_path_buf() }
 }
 
-/// Reads results that must be there.
+/// Reads results, which must exist.
 pub fn read(path: &Path) -> Result<Results, Error> {
     let path = file(path);
     let failed = |source| runner::Error::Io {
@@ -27,7 +27,7 @@ pub fn read(path: &Path) -> Result<Results, Error> {
     parse(&path, &std::fs::read(&path).map_err(failed)?)
 }
 
-/// Reads results that must be there and that no fault, injected error or checkpoint disturbed.
+/// Reads results, which must exist, and which no fault or injected error may have disturbed.
 pub fn read_undisturbed(path: &Path) -> Result<Results, Error> {
     let results = read(path)?;
     match results.disturbance() {
@@ -57,14 +57,14 @@ pub fn read_of_kernels(path: &Path, emulated: bool) -> Result<Results, Error> {
     }
 }
 
-/// The error for results without what the raw pollers answered.
+/// Returns the error for results without answers of raw pollers.
 pub fn without_answers(path: &Path) -> Error {
     let why = "it has no answers of raw pollers".into();
     let help = "run them first: `pollmatrix run --layer characterisation`";
     Error::Unfit { path: path.to_path_buf(), why, help }
 }
 
-/// Reads the results in a report directory, if there are some.
+/// Reads the results in a report directory, if it has any.
 pub fn find(dir: &Path) -> Result<Option<Results>, Error> {
     match std::fs::read(dir.join(NAME)) {
         Ok(text) => parse(&dir.join(NAME), &text).map(Some),

@@ -21,8 +21,8 @@ const CONFIG: &str = "/config";
 const USER: u32 = 65532;
 /// The name and access mode of the claim for a Job of one pod.
 const CLAIM: (&str, &str) = ("pollmatrix-results", "ReadWriteOnce");
-/// The claim for a Job of several pods, which can be on several nodes. It has another name, because the access mode of a
-/// claim cannot be changed.
+/// The claim for a Job of several pods, which can be on several nodes. It has another name, because the
+/// access mode of a claim cannot be changed.
 const SHARED_CLAIM: (&str, &str) = ("pollmatrix-results-shared", "ReadWriteMany");
 /// How long a finished Job is kept for the logs of its pods. The results are on the volume.
 const KEPT_SECONDS: u32 = 24 * 60 * 60;
@@ -231,9 +231,9 @@ fn config(name: &str, files: &Files) -> Value {
     })
 }
 
-/// The script of a pod. Kubernetes counts from 0. A pod that was evicted resumes its run, because its results are on the
-/// volume. A pod whose cells failed is not restarted, because its results are complete. A Job that is created again has
-/// another UID, and therefore another folder.
+/// The script of a pod. Kubernetes counts from 0. A pod that was evicted resumes its run, because its results
+/// are on the volume. A pod whose cells failed is not restarted, because its results are complete. A Job that
+/// is created again has another UID, and therefore another folder.
 const SCRIPT: &str = "name=$0 of=$1 shard=$((JOB_COMPLETION_INDEX + 1))
 shift
 folder=/results/$name/$JOB_UID/shard-$shard-of-$of
@@ -295,7 +295,8 @@ fn job(name: &str, of: usize, image: &str, claim: &str, arguments: &[String], fi
                         "command": command,
                         "workingDir": RESULTS,
                         "env": [{ "name": "JOB_UID", "valueFrom": { "fieldRef": { "fieldPath": uid } } }],
-                        // The number of parallel cells is the number of processors, which follows the CPU limit.
+                        // The number of parallel cells is the number of processors, which follows the CPU
+                        // limit.
                         "resources": {
                             "requests": { "cpu": "2", "memory": "1Gi" },
                             "limits": { "cpu": "2", "memory": "2Gi" },

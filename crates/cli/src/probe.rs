@@ -28,9 +28,9 @@ const LIMIT: Duration = Duration::from_secs(60);
 
 /// A script to run.
 struct Question {
-    /// The scenario, if it is one's line.
-    row: Option<&'static Scenario>,
-    line: String,
+    /// The scenario that the script belongs to, if the user named one.
+    scenario: Option<&'static Scenario>,
+    script: String,
     transport: Transport,
     mode: Mode,
 }
@@ -118,26 +118,27 @@ fn exit_code<'a>(mut endings: impl Iterator<Item = &'a Ending> + Clone) -> ExitC
 /// Returns the scripts that the argument stands for.
 fn questions(args: &ProbeArgs) -> Result<Vec<Question>, Error> {
     let typed = args.script.trim();
-    // A name is one word; a line has several.
+    // An id is one word; a script has several.
     if !typed.contains(char::is_whitespace) {
-        let meant: Vec<_> = scenarios().filter(|row| row.behaviour == typed || row.id == typed).collect();
-        if meant.is_empty() {
-            let mut names: Vec<_> = scenarios().map(|row| row.behaviour).collect();
+        let named: Vec<_> =
+            scenarios().filter(|known| known.behaviour == typed || known.id == typed).collect();
+        if named.is_empty() {
+            let mut names: Vec<_> = scenarios().map(|known| known.behaviour).collect();
             names.dedup();
-            names.extend(scenarios().map(|row| row.id));
+            names.extend(scenarios().map(|known| known.id));
             let help = match metadata::nearest(typed, names.iter().copied()) {
                 Some(_) => did_you_mean(typed, names),
-                None => "`pollmatrix list --layer characterisation` shows them; docs/verbs.md, how to write a line".into(),
+                None => "`pollmatrix list --layer characterisation` shows every scenario; docs/verbs.md explains scripts".into(),
             };
             return Err(Error::UnknownScenario { name: typed.to_owned(), help });
         }
-        let question = |row: &'static Scenario| Question {
-            row: Some(row),
-            line: row.script.to_owned(),
-            transport: args.transport.unwrap_or(row.transports[0]),
-            mode: args.mode.unwrap_or(row.modes[0]),
+        let question = |scenario: &'static Scenario| Question {
+            scenario: Some(scenario),
+            script: scenario.script.to_owned(),
+            transport: args.transport.unwrap_or(scenario.transports[0]),
+            mode: args.mode.unwrap_or(scenario.modes[0]),
         };
-        return Ok(meant.into_iter().map(question).collect());
+        return Ok(named.into_iter().map(question).collect());
     }
     typed.parse::<Script>().map_err(|error| Error::Verbs {
         line: typed.to_owned(),
@@ -146,8 +147,8 @@ fn questions(args: &ProbeArgs) -> Result<Vec<Question>, Error> {
         help: error.help.unwrap_or_else(|| "docs/verbs.md lists the verbs".into()),
     })?;
     Ok(vec![Question {
-        row: None,
-        line: typed.to_owned(),
+        scenario: None,
+        script: typed.to_owned(),
         transport: args.transport.unwrap_or(Transport::Tcp),
         mode: args.mode.unwrap_or(Mode::Level),
     }])
@@ -164,9 +165,9 @@ fn run_here(question: &Question, poller: Poller, seed: Seed, slow: NonZeroU32) -
         seed: seed.0,
         patience: characterisation::PATIENCE.saturating_mul(slow.get()),
     };
-    let (performance, ended) = match runner::characterise::unreachable(question.transport) {
+    let (transcript, ended) = match runner::characterise::unreachable(question.transport) {
         Some(why) => (Transcript::default(), Err(Stopped::Unsupported(why.into()))),
-        None => characterisation::run(&question.line, setting),
+        None => characterisation::run(&question.script, setting),
     };
     let answer = |Observation { variant, api, trigger, answer }| Answer { variant, api, trigger, answer };
     let answers = BackendAnswers {
@@ -176,8 +177,8 @@ fn run_here(question: &Question, poller: Poller, seed: Seed, slow: NonZeroU32) -
             Err(Stopped::Unsupported(why)) => Ending::Unsupported(why),
             Err(Stopped::SetUp(why) | Stopped::Script(why)) => Ending::Broken(why),
         },
-        answers: performance.observations.into_iter().map(answer).collect(),
-        trace: performance.trace,
+        answers: transcript.observations.into_iter().map(answer).collect(),
+        trace: transcript.trace,
     };
     let line = serde_json::to_string(&answers).expect("the type has string keys and no fallible parts");
     let code = match output::print_line(&line) {
@@ -202,7 +203,7 @@ fn run_in_process(
     stop: &Stop,
 ) -> Result<BackendAnswers, Error> {
     let mut command = Command::new(executable);
-    command.args(["probe", &question.line, "--here", "--backend", backend, "--seed", &seed.to_string()]);
+    command.args(["probe", &question.script, "--here", "--backend", backend, "--seed", &seed.to_string()]);
     command.args(["--transport", question.transport.name(), "--mode", question.mode.name()]);
     if let Some(typed) = environment.adapter_argument(backend) {
         command.args(["--subject", typed]);
@@ -233,8 +234,8 @@ fn run_in_process(
 
 fn describe((question, answers): &(Question, Vec<BackendAnswers>)) -> serde_json::Value {
     json!({
-        "scenario": question.row.map(|row| row.id),
-        "line": question.line,
+        "scenario": question.scenario.map(|scenario| scenario.id),
+        "line": question.script,
         "transport": question.transport.name(),
         "mode": question.mode.name(),
         "backends": answers,
@@ -243,10 +244,10 @@ fn describe((question, answers): &(Question, Vec<BackendAnswers>)) -> serde_json
 
 fn text(question: &Question, all: &[BackendAnswers], trace: bool) -> String {
     let mut out = String::new();
-    if let Some(row) = question.row {
-        let _ = writeln!(out, "{} {}: {}", row.behaviour, row.id, row.question);
+    if let Some(scenario) = question.scenario {
+        let _ = writeln!(out, "{} {}: {}", scenario.behaviour, scenario.id, scenario.question);
     }
-    let _ = writeln!(out, "{}\n{}, {}\n", question.line, question.transport, question.mode);
+    let _ = writeln!(out, "{}\n{}, {}\n", question.script, question.transport, question.mode);
     out.push_str(&table(all));
     for BackendAnswers { backend, ending, trace: clauses, .. } in all {
         let why = match ending {

@@ -1,4 +1,5 @@
-//! `pollmatrix publish`: the pages of a site. They are built from expectations and results and never committed.
+//! `pollmatrix publish`: the pages of a site. They are built from expectations and results and never
+//! committed.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -10,7 +11,8 @@ use crate::args::PublishArgs;
 use crate::error::Error;
 use crate::{catalogue_page, input};
 
-/// Writes the catalogue and, for given results, one page per target and poller. Prints the path of each page that changed.
+/// Writes the catalogue and, for given results, one page per target and poller. Prints the path of each page
+/// that changed.
 pub fn run(expectations: Option<&Path>, args: &PublishArgs) -> Result<ExitCode, Error> {
     let mut all = vec![Page { path: "catalogue.html".into(), text: catalogue_page::read(expectations)? }];
     if let Some(results) = &args.results {

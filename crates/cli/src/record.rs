@@ -110,7 +110,7 @@ fn collect(results: &Results, run: &Run) -> BTreeMap<Option<String>, Answered> {
     all
 }
 
-/// The subject whose answer it is. What other system calls say in its cells is the kernel's.
+/// Returns the adapter that gave an answer. Answers of other system calls in its cells belong to the kernel.
 fn adapter_of(cell: &CellResult, asked: &Asked) -> Option<String> {
     let rest = asked.api.strip_prefix(&cell.backend)?;
     let its_own = rest.is_empty() || rest.starts_with('-');

@@ -87,8 +87,8 @@ fn known_cell(source: &Source<'_>, id: &str) -> Result<Cell, Error> {
     Err(plan::unknown_cell(id, &cells).into())
 }
 
-/// Makes a panic of any thread abort the process after its message. Otherwise the scenario would wait for a thread that
-/// no longer exists, and the result would be a timeout instead of the violated invariant.
+/// Makes a panic of any thread abort the process after its message. Otherwise the scenario would wait for a
+/// thread that no longer exists, and the result would be a timeout instead of the violated invariant.
 fn abort_on_panic() {
     let print = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {

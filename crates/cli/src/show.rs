@@ -111,8 +111,8 @@ fn full_id(source: &Source<'_>, typed: &str) -> Result<String, Error> {
     }
 }
 
-/// Returns the result in the journal, which is never older than the report, or else the results in the report, which
-/// also has the cells that were not started.
+/// Returns the result in the journal, which is never older than the report, or else the results in the
+/// report, which also has the cells that were not started.
 fn newest(dir: &Path, id: &str) -> Result<FoundResults, Error> {
     let journal = journal::read(dir)?;
     if let Some(loss) = journal.as_ref().and_then(|contents| contents.loss.as_ref()) {

@@ -84,7 +84,8 @@ fn cannot(failure: &Failure) -> Error {
     Error::Soak(failure.to_string())
 }
 
-/// Returns the command that repeats the soak. The system decides the schedule, so a violation can take a different time.
+/// Returns the command that repeats the soak. The system decides the schedule, so a violation can take a
+/// different time.
 fn rerun_arguments(soak: &Soak, backend: &str, seed: Seed, fault: Option<&str>) -> String {
     let fault = fault.map(|fault| format!(" --fault {fault}")).unwrap_or_default();
     format!(

@@ -53,8 +53,8 @@ pub fn run(
     Ok(ExitCode::SUCCESS)
 }
 
-/// Checks that the selection contains cells. With adapters, checks prefixes only: the names and the cells of the adapters
-/// are known in the image only.
+/// Checks that the selection contains cells. With adapters, checks prefixes only: the names and the cells of
+/// the adapters are known in the image only.
 fn check(source: &Source<'_>, selection: &Selection, of: usize, subjects: &[String]) -> Result<(), Error> {
     if subjects.is_empty() {
         return selection.split(&source.matrix, of).map(drop).map_err(Error::from);
@@ -63,7 +63,8 @@ fn check(source: &Source<'_>, selection: &Selection, of: usize, subjects: &[Stri
     prefixes.apply(&source.matrix).map(drop).map_err(Error::from)
 }
 
-/// Returns how long the cells take in sequence, in seconds. Cells of backends that the target lacks take no time.
+/// Returns how long the cells take in sequence, in seconds. Cells of backends that the target lacks take no
+/// time.
 fn seconds(cells: &[Cell], matrix: &Matrix, target: &Target) -> f64 {
     let durations = Durations::built_in();
     let runs = |cell: &&Cell| {
@@ -98,8 +99,8 @@ fn record(args: &PlanArgs) -> Result<ExitCode, Error> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Returns the scenario of each cell that passed, and the milliseconds of one attempt. The duration of a failed cell is
-/// not representative.
+/// Returns the scenario of each cell that passed, and the milliseconds of one attempt. The duration of a
+/// failed cell is not representative.
 fn passed(path: &Path) -> Result<Vec<(String, u64)>, Error> {
     let results = input::read(path)?;
     let cells =

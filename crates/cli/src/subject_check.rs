@@ -1,4 +1,5 @@
-//! `pollmatrix subject-check`: checks that an adapter speaks the protocol and keeps the guarantees of scenarios.
+//! `pollmatrix subject-check`: checks that an adapter speaks the protocol and keeps the guarantees of
+//! scenarios.
 
 use std::fmt::Write;
 use std::process::ExitCode;

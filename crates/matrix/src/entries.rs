@@ -11,8 +11,8 @@ use crate::validate::{Problem, check_exclude, check_scenario};
 /// A problem and its place in the file.
 type LocatedProblem = (Location, Problem);
 
-/// Returns the scenarios that the entries select, in the order of the entries. The scenarios of a `group/*` are in
-/// the order of the catalogue.
+/// Returns the scenarios that the entries select, in the order of the entries. The scenarios of a `group/*`
+/// are in the order of the catalogue.
 pub(crate) fn scenarios(
     entries: &[ScenarioText],
     catalogue: &[Description],
@@ -32,8 +32,8 @@ pub(crate) fn scenarios(
             return Err((place, unknown(id, catalogue)));
         }
         for description in selected {
-            // The entry for exactly this scenario applies, wherever it is in the file. The scenario's position is
-            // that of the first entry that selects it.
+            // The entry for exactly this scenario applies, wherever it is in the file. The scenario's
+            // position is that of the first entry that selects it.
             if scenarios.iter().any(|earlier| earlier.id == description.id) {
                 continue;
             }
@@ -64,7 +64,8 @@ impl ScenarioText {
         }
     }
 
-    /// Returns the axes to run the scenario over: those of its description, where this entry does not override them.
+    /// Returns the axes to run the scenario over: those of its description, where this entry does not
+    /// override them.
     fn axes<'a>(&'a self, description: &'a Description) -> Axes<'a> {
         let own = description.axes;
         Axes {

@@ -114,7 +114,8 @@ impl Target {
     }
 
     /// Returns the name of the gcc that links for this target, as Debian and its descendants name it:
-    /// `arm-linux-gnueabihf-gcc` for armv7-unknown-linux-gnueabihf. `None` if the build is not [`Build::Gcc`].
+    /// `arm-linux-gnueabihf-gcc` for armv7-unknown-linux-gnueabihf. `None` if the build is not
+    /// [`Build::Gcc`].
     pub fn linker(&self) -> Option<String> {
         if self.build != Build::Gcc {
             return None;

@@ -26,8 +26,8 @@ impl Matrix {
         Ok((Self::parse(&text, &path.display().to_string(), catalogue)?, text))
     }
 
-    /// Reads and checks a matrix. `file` is the name to use in errors. `catalogue` lists the scenarios that the file
-    /// can name.
+    /// Reads and checks a matrix. `file` is the name to use in errors. `catalogue` lists the scenarios that
+    /// the file can name.
     ///
     /// # Errors
     /// The first problem of the file, with line, column and remedy.

@@ -9,9 +9,10 @@ use crate::file::{Backend, Matrix, Scenario};
 
 /// Returns the text of `tests/matrix.rs`.
 ///
-/// The name of a test is the id of its cell as a path: `migration::idle_takeover::epoll::tcp_level_2t1g`. The cases
-/// of rstest itself need fewer lines, but rstest numbers them, so a new variant would rename the others. Tests of a
-/// backend that the compiling OS does not have are ignored, with the reason, so that test runs list them.
+/// The name of a test is the id of its cell as a path: `migration::idle_takeover::epoll::tcp_level_2t1g`. The
+/// cases of rstest itself need fewer lines, but rstest numbers them, so a new variant would rename the
+/// others. Tests of a backend that the compiling OS does not have are ignored, with the reason, so that test
+/// runs list them.
 ///
 /// A characterisation is one test per backend, with all of its variants: `readiness::epoll::peer_shut_write`.
 /// Reports list its answers one by one; the test only checks that none has changed.

@@ -149,8 +149,8 @@ fn matches_filter(filter: &str, id: &str) -> bool {
     if filter.contains(['*', '?']) { WildMatch::new(filter).matches(id) } else { id.contains(filter) }
 }
 
-/// Suggests the nearest group, scenario or cell. Suggests a cell only for a prefix with two slashes, because for a
-/// shorter one too many cells are equally near.
+/// Suggests the nearest group, scenario or cell. Suggests a cell only for a prefix with two slashes, because
+/// for a shorter one too many cells are equally near.
 fn suggest(prefix: &str, matrix: &Matrix, cells: &[Cell]) -> String {
     let ids: Vec<_> = cells.iter().map(|cell| cell.id.to_string()).collect();
     let scenarios = || matrix.scenarios.iter().map(|scenario| scenario.id.as_str());

@@ -75,8 +75,8 @@ impl FromStr for Shard {
     }
 }
 
-/// Returns the cells of each of `of` machines, in their order. `of` is at most the number of cells, so every machine
-/// has at least one.
+/// Returns the cells of each of `of` machines, in their order. `of` is at most the number of cells, so every
+/// machine has at least one.
 pub(crate) fn split(cells: Vec<Cell>, of: usize, durations: &Durations) -> Vec<Vec<Cell>> {
     let places = places(&cells, of, durations);
     let mut parts = vec![Vec::new(); of];
@@ -86,11 +86,12 @@ pub(crate) fn split(cells: Vec<Cell>, of: usize, durations: &Durations) -> Vec<V
     parts
 }
 
-/// Assigns each cell to one of `of` machines, counted from 0: the longest cell first, each to the machine with the
-/// shortest total time.
+/// Assigns each cell to one of `of` machines, counted from 0: the longest cell first, each to the machine
+/// with the shortest total time.
 ///
-/// Each backend is split separately, because the backends that a machine can run depend on its system. The cells of
-/// every set of backends are then spread evenly, and every machine computes the same split whatever its system is.
+/// Each backend is split separately, because the backends that a machine can run depend on its system. The
+/// cells of every set of backends are then spread evenly, and every machine computes the same split whatever
+/// its system is.
 fn places(cells: &[Cell], of: usize, durations: &Durations) -> Vec<usize> {
     let mut places = vec![0; cells.len()];
     let mut total = vec![0; of];
@@ -139,7 +140,8 @@ impl Durations {
         Ok(Self::of_scenarios(serde_json::from_str(text)?))
     }
 
-    /// Computes the mean of each scenario's cells, from pairs of a scenario and the milliseconds of one of its cells.
+    /// Computes the mean of each scenario's cells, from pairs of a scenario and the milliseconds of one of
+    /// its cells.
     pub fn measured<'a>(cells: impl IntoIterator<Item = (&'a str, u64)>) -> Self {
         let mut sums: BTreeMap<String, (u64, u64)> = BTreeMap::new();
         for (scenario, milliseconds) in cells {

@@ -5,8 +5,8 @@ use minijinja::value::Serde;
 use minijinja::{AutoEscape, Environment, UndefinedBehavior};
 use serde::Serialize;
 
-/// Renders a template. Its delimiters are `[[ value ]]` and `[% block %]`, because the workflow's own expressions
-/// use braces.
+/// Renders a template. Its delimiters are `[[ value ]]` and `[% block %]`, because the workflow's own
+/// expressions use braces.
 pub(crate) fn fill_in(template: &str, values: impl Serialize) -> String {
     let syntax = SyntaxConfig::builder()
         .block_delimiters("[%", "%]")

@@ -104,7 +104,8 @@ pub fn workflow_file(matrix: &Matrix) -> String {
     fill_in(include_str!("../templates/conformance.yml"), values)
 }
 
-/// Returns the machines that run a target with the runners of this name: one for each shard and container image.
+/// Returns the machines that run a target with the runners of this name: one for each shard and container
+/// image.
 fn machines(target: &Target, name: &str, label: &str, shards: usize) -> Vec<Machine> {
     let runners = target.runners.iter().filter(|runner| runner.name() == name);
     let machine = |runner: &Runner, number: usize| {

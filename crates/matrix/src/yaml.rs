@@ -1,4 +1,5 @@
-//! Reads YAML files. Error messages use the terms of the files' documentation, never those of the YAML library.
+//! Reads YAML files. Error messages use the terms of the files' documentation, never those of the YAML
+//! library.
 
 use metadata::did_you_mean;
 use serde::de::DeserializeOwned;
@@ -23,8 +24,8 @@ pub struct YamlError {
     pub help: String,
 }
 
-/// Reads a text whose last line is `...`. `keys` names the place that explains the keys: it is the help of errors
-/// without a more specific one.
+/// Reads a text whose last line is `...`. `keys` names the place that explains the keys: it is the help of
+/// errors without a more specific one.
 ///
 /// # Errors
 /// The first problem of the text.
@@ -238,8 +239,8 @@ fn found(unexpected: &str) -> String {
     }
 }
 
-/// Translates what the library expected into the terms of the documentation. This project's own deserializers use
-/// those terms already.
+/// Translates what the library expected into the terms of the documentation. This project's own deserializers
+/// use those terms already.
 fn ours(expected: &str) -> &str {
     let is_number = |name: &str| {
         let bits = name.strip_prefix(['u', 'i']).unwrap_or_default();

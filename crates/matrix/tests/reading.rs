@@ -70,8 +70,8 @@ fn with(part: &str, other: &str) -> String {
     targets().replace(part, other)
 }
 
-/// Returns the backends and targets of this repository's matrix. Its scenarios belong to crates that this one does not
-/// know.
+/// Returns the backends and targets of this repository's matrix. Its scenarios belong to crates that this one
+/// does not know.
 fn this_repository() -> Matrix {
     let (rest, _) = FILE.split_once("\nscenarios:\n").expect("the scenarios come last");
     let text = format!("{rest}\nscenarios:\n  - id: group/one\n...\n");

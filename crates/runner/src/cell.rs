@@ -19,8 +19,8 @@ pub fn descriptions() -> Vec<Description> {
     contract.chain(characterisation).chain(selftest::descriptions()).collect()
 }
 
-/// Runs the cell once in this process. `patience` is how long a characterisation waits for an expected event; contract
-/// scenarios have their own.
+/// Runs the cell once in this process. `patience` is how long a characterisation waits for an expected event;
+/// contract scenarios have their own.
 ///
 /// # Errors
 /// The built-in expectations are malformed.
@@ -53,7 +53,8 @@ pub fn run(
     Ok(scenarios::run(scenario, backend.name, backend.core, cell.variant, seed).into())
 }
 
-/// Describes the scenarios of these cells, by id, with details that only the catalogues have. Skips self-tests.
+/// Describes the scenarios of these cells, by id, with details that only the catalogues have. Skips
+/// self-tests.
 pub fn describe(matrix: &Matrix, cells: &[CellResult]) -> BTreeMap<String, Scenario> {
     let ids: BTreeSet<_> = cells.iter().map(|cell| cell.scenario.as_str()).collect();
     let describe = |id: &str| {
@@ -80,7 +81,8 @@ pub fn describe(matrix: &Matrix, cells: &[CellResult]) -> BTreeMap<String, Scena
     ids.into_iter().filter_map(describe).collect()
 }
 
-/// Shortens the address of an issue or a pull request to `tokio-rs/mio#1893`. Returns any other address unchanged.
+/// Shortens the address of an issue or a pull request to `tokio-rs/mio#1893`. Returns any other address
+/// unchanged.
 pub fn short(url: &str) -> String {
     let Some(path) = url.strip_prefix("https://github.com/") else { return url.to_owned() };
     match path.split('/').collect::<Vec<_>>().as_slice() {

@@ -13,8 +13,8 @@ use crate::environment::{self, Environment};
 use crate::error::Error;
 use crate::outcome::CellOutcome;
 
-/// Runs the scenario's script once in this process, and compares every answer with the expectations for this system.
-/// `patience` is how long the script waits for an expected event.
+/// Runs the scenario's script once in this process, and compares every answer with the expectations for this
+/// system. `patience` is how long the script waits for an expected event.
 ///
 /// # Errors
 /// The built-in expectations are malformed.
@@ -133,7 +133,8 @@ mod tests {
         bugs: &[],
     };
 
-    /// What Linux is known to say of a drained pipe without a writer, or something else, and the question about events=0.
+    /// Judges an answer about a drained pipe without a writer, for which Linux answers HUP. The script asks
+    /// for an answer with events=0, too.
     fn judged(answer: &str, trace: &str, ended: Result<(), Stopped>) -> CellOutcome {
         let variant = "pipe:read-end-drained".to_owned();
         let observed = Observation {
@@ -147,37 +148,37 @@ mod tests {
             api: api.into(),
             trigger: Some("level"),
         });
-        let performance = Transcript { observations: vec![observed], trace: vec![trace.into()] };
+        let transcript = Transcript { observations: vec![observed], trace: vec![trace.into()] };
         let answers = Expectations::built_in_of(Os::Linux, &[]).unwrap();
         let measured = answers.systems().next().and_then(|(_, all)| all[0].source.version.clone());
-        judge(&SCENARIO, &due, performance, ended, (&answers, Os::Linux, measured.as_ref()))
+        judge(&SCENARIO, &due, transcript, ended, (&answers, Os::Linux, measured.as_ref()))
     }
 
     #[test]
-    fn what_the_line_asks_for_and_nobody_answers_is_a_failure() {
-        let ran = judged("HUP", "look at own -> poll@level: HUP", Ok(()));
-        assert_eq!(ran.status, Status::Fail);
+    fn a_missing_answer_that_the_script_asks_for_is_a_failure() {
+        let outcome = judged("HUP", "look at own -> poll@level: HUP", Ok(()));
+        assert_eq!(outcome.status, Status::Fail);
         assert_eq!(
-            ran.reason.as_deref(),
+            outcome.reason.as_deref(),
             Some("poll-events0@level read-end-drained: asked, and not answered")
         );
-        assert_eq!(ran.checks.iter().filter(|check| !check.holds).count(), 1);
+        assert_eq!(outcome.checks.iter().filter(|check| !check.holds).count(), 1);
     }
 
     #[test]
-    fn what_was_left_out_is_not_missed() {
-        let ran = judged("HUP", "look at conn -> left out: there is no 'conn'", Ok(()));
-        assert_eq!((ran.status, ran.checks.len()), (Status::Pass, 1));
+    fn an_omitted_clause_is_not_a_missing_answer() {
+        let outcome = judged("HUP", "look at conn -> left out: there is no 'conn'", Ok(()));
+        assert_eq!((outcome.status, outcome.checks.len()), (Status::Pass, 1));
     }
 
     #[test]
-    fn a_line_that_stops_says_why_unless_an_answer_before_was_wrong() {
+    fn a_script_that_stops_has_a_reason_unless_an_earlier_answer_was_wrong() {
         let stopped = || Err(Stopped::Unsupported("not here".into()));
-        let ran = judged("HUP", "", stopped());
-        assert_eq!((ran.status, ran.reason.as_deref()), (Status::Unsupported, Some("not here")));
+        let outcome = judged("HUP", "", stopped());
+        assert_eq!((outcome.status, outcome.reason.as_deref()), (Status::Unsupported, Some("not here")));
         assert_eq!(judged("HUP", "", Err(Stopped::SetUp("no pipe".into()))).status, Status::Broken);
-        let ran = judged("OUT", "", stopped());
-        assert_eq!(ran.status, Status::Fail);
-        assert!(ran.reason.is_some_and(|reason| reason.contains("expected HUP, observed OUT")));
+        let outcome = judged("OUT", "", stopped());
+        assert_eq!(outcome.status, Status::Fail);
+        assert!(outcome.reason.is_some_and(|reason| reason.contains("expected HUP, observed OUT")));
     }
 }

@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_is_looked_up_as_a_shell_does() {
+    fn a_name_is_looked_up_as_in_a_shell() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("program");
         std::fs::write(&file, "").unwrap();

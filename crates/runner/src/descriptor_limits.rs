@@ -12,8 +12,8 @@ const PER_CELL: usize = 8;
 /// Descriptors of this process: standard streams, the journal, its lock, a report file.
 const OWN: usize = 16;
 
-/// Raises the soft limit to what scenarios need. The default is low for the sake of programs that use select. A cell
-/// that tests a low limit sets it itself.
+/// Raises the soft limit to what scenarios need. The default is low for the sake of programs that use select.
+/// A cell that tests a low limit sets it itself.
 pub fn raise() {
     let Ok((soft, hard)) = getrlimit(Resource::RLIMIT_NOFILE) else { return };
     for most in [ENOUGH, OPEN_MAX] {
@@ -24,7 +24,8 @@ pub fn raise() {
     }
 }
 
-/// Returns how many cells can run in parallel. At least one, so that a limit that is too low causes an error message.
+/// Returns how many cells can run in parallel. At least one, so that a limit that is too low causes an error
+/// message.
 pub fn cells() -> usize {
     let soft = getrlimit(Resource::RLIMIT_NOFILE).map_or(ENOUGH, |(soft, _)| soft);
     let soft = usize::try_from(soft).unwrap_or(usize::MAX);

@@ -15,8 +15,8 @@ use crate::command::quoted;
 use crate::error::Error;
 use crate::provenance;
 
-/// The values of `--subject` and `--expectations`. [`Environment::default`] tests only this system's own pollers and
-/// judges by the built-in expectations.
+/// The values of `--subject` and `--expectations`. [`Environment::default`] tests only this system's own
+/// pollers and judges by the built-in expectations.
 #[derive(Default)]
 pub struct Environment {
     adapters: Vec<Adapter>,
@@ -40,10 +40,11 @@ struct ExpectationsFolder {
 }
 
 impl Environment {
-    /// Starts each adapter once, to learn its name and modes, and reads the expectations, before any cell runs.
+    /// Starts each adapter once, to learn its name and modes, and reads the expectations, before any cell
+    /// runs.
     ///
-    /// `keep` the started adapters for their first use, if this process is going to test them. `slow` multiplies the
-    /// time that an adapter has to answer.
+    /// `keep` the started adapters for their first use, if this process is going to test them. `slow`
+    /// multiplies the time that an adapter has to answer.
     ///
     /// # Errors
     /// An adapter cannot be started, or the expectations are malformed.
@@ -119,8 +120,8 @@ impl Environment {
         }
     }
 
-    /// Adds a column per adapter to the matrix. The column has no contract cells, because the FD core cannot use an
-    /// adapter.
+    /// Adds a column per adapter to the matrix. The column has no contract cells, because the FD core cannot
+    /// use an adapter.
     pub fn add_columns(&self, matrix: &mut Matrix) {
         for Adapter { poller, modes, .. } in &self.adapters {
             let id = poller.name.to_owned();
@@ -138,8 +139,8 @@ impl Environment {
         self.expectations.as_ref().map(|given| given.dir.as_path())
     }
 
-    /// Returns the option that makes another command judge by the same expectations: ` --expectations 'DIR'`, or
-    /// nothing.
+    /// Returns the option that makes another command judge by the same expectations: ` --expectations 'DIR'`,
+    /// or nothing.
     pub fn expectations_option(&self) -> String {
         self.expectations().map(|dir| format!(" --expectations '{}'", dir.display())).unwrap_or_default()
     }
@@ -162,8 +163,8 @@ impl Environment {
         Ok(self.built_in.get().unwrap_or_else(|| unreachable!("it was just set")))
     }
 
-    /// Returns the attempt as the report shows it: a failure that is documented for this system becomes an expected
-    /// failure.
+    /// Returns the attempt as the report shows it: a failure that is documented for this system becomes an
+    /// expected failure.
     ///
     /// The machine that made the attempt judges it, because only that machine knows the kernel's version.
     pub fn judge(&self, attempt: Attempt) -> Attempt {

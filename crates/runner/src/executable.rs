@@ -1,5 +1,5 @@
-//! The file that cells are started from. Every cell runs the program whose hash is in the report, even if the file is
-//! replaced by a build during the run.
+//! The file that cells are started from. Every cell runs the program whose hash is in the report, even if the
+//! file is replaced by a build during the run.
 
 use std::fs::{self, DirBuilder};
 use std::io;
@@ -98,9 +98,9 @@ impl Executable {
 
     /// Makes a private copy, which a replacement of the file does not affect.
     ///
-    /// The copy is in `dir`, which no other run uses, or, if a program cannot be started from there, in the system's
-    /// folder for temporary files. Uses the original file if no copy can be made. `is_native` says whether this machine
-    /// can start the program.
+    /// The copy is in `dir`, which no other run uses, or, if a program cannot be started from there, in the
+    /// system's folder for temporary files. Uses the original file if no copy can be made. `is_native` says
+    /// whether this machine can start the program.
     ///
     /// # Errors
     /// The file cannot be read, or was replaced meanwhile.
@@ -122,8 +122,8 @@ impl Executable {
 
     fn copy(path: &Path, folder: Folder) -> io::Result<Self> {
         let to = folder.0.join(path.file_name().unwrap_or("pollmatrix".as_ref()));
-        // A hard link serves as a copy as long as linkers and installers write a new version to a new file. If the file
-        // is overwritten instead, the check detects it.
+        // A hard link serves as a copy as long as linkers and installers write a new version to a new file.
+        // If the file is overwritten instead, the check detects it.
         let before = Stamp::of(path);
         fs::hard_link(path, &to).or_else(|_| fs::copy(path, &to).map(|_| ()))?;
         if Stamp::of(path) != before {

@@ -1,8 +1,8 @@
-//! The journal of a run: one JSON line per result, appended when the result arrives, so that an interrupted run can be
-//! resumed.
+//! The journal of a run: one JSON line per result, appended when the result arrives, so that an interrupted
+//! run can be resumed.
 //!
-//! The first line identifies the run; the last one marks it as complete. Each line is written with one call, so a
-//! process that is killed leaves whole lines, and at most one truncated line at the end.
+//! The first line identifies the run; the last one marks it as complete. Each line is written with one call,
+//! so a process that is killed leaves whole lines, and at most one truncated line at the end.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, ErrorKind, Write};
@@ -125,7 +125,8 @@ pub fn exists(dir: &Path) -> bool {
     dir.join(NAME).exists()
 }
 
-/// Reads the readable lines of the journal in `dir`. Returns `None` if there is no journal, or no whole line in it.
+/// Reads the readable lines of the journal in `dir`. Returns `None` if there is no journal, or no whole line
+/// in it.
 ///
 /// # Errors
 /// The first line does not identify the run, or a second run begins.
@@ -197,7 +198,8 @@ impl Lock {
         loop {
             match file.try_lock() {
                 Ok(()) => return Ok(Self(Some(file))),
-                // A run that was killed can have a child between fork and exec, which shares the lock until the exec.
+                // A run that was killed can have a child between fork and exec, which shares the lock until
+                // the exec.
                 Err(TryLockError::WouldBlock) if begun.elapsed() < LEFTOVER => {
                     std::thread::sleep(LEFTOVER / 100);
                 }
@@ -315,8 +317,8 @@ impl Contents {
     }
 }
 
-/// Makes room for a new journal. Removes the journal of a complete run, whose results are in the report, which the new
-/// run replaces, too. Renames any other journal, and returns its new name.
+/// Makes room for a new journal. Removes the journal of a complete run, whose results are in the report,
+/// which the new run replaces, too. Renames any other journal, and returns its new name.
 pub fn move_aside(dir: &Path) -> Result<Option<PathBuf>, Error> {
     let path = dir.join(NAME);
     if !path.exists() {

@@ -8,7 +8,8 @@
 //! - [`schedule`] runs many cells in parallel.
 //! - [`runners`] prepares the command that starts an executor: native, prefix, container, ssh, import.
 //! - [`remote`] talks to an executor in the lines of [`stream`].
-//! - [`session`] runs the cells of one target, with a [`journal`] to resume from, and writes a [`report_dir`].
+//! - [`session`] runs the cells of one target, with a [`journal`] to resume from, and writes a
+//!   [`report_dir`].
 //!
 //! All of them share an [`Environment`], which is passed as an argument.
 

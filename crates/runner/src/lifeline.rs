@@ -10,16 +10,16 @@ use crate::{diagnostics, exit};
 
 /// Starts a thread that kills the process group when standard input ends.
 ///
-/// The process that started the cell holds the other end and never writes to it, so no cell outlives a runner that was
-/// killed. Does nothing if standard input is neither a pipe nor a socket: a command in front of this program can have
-/// replaced it.
+/// The process that started the cell holds the other end and never writes to it, so no cell outlives a runner
+/// that was killed. Does nothing if standard input is neither a pipe nor a socket: a command in front of this
+/// program can have replaced it.
 pub fn watch() {
     let kind = fstat(std::io::stdin()).map(|stat| SFlag::from_bits_truncate(stat.st_mode) & SFlag::S_IFMT);
     if !matches!(kind, Ok(SFlag::S_IFIFO | SFlag::S_IFSOCK)) {
         return;
     }
-    // Signals belong to the scenario, so this thread must not receive any. A new thread inherits the mask, so the mask
-    // is changed around the start of the thread.
+    // Signals belong to the scenario, so this thread must not receive any. A new thread inherits the mask, so
+    // the mask is changed around the start of the thread.
     let mut before = SigSet::empty();
     let all = SigSet::all();
     let blocked = pthread_sigmask(SigmaskHow::SIG_SETMASK, Some(&all), Some(&mut before)).is_ok();

@@ -1,7 +1,7 @@
 //! Writes to standard output, to standard error, and into the report directory.
 //!
-//! This is the only module that writes to the standard streams. The macros of std and anstream panic if a write fails;
-//! the workspace's lints deny them.
+//! This is the only module that writes to the standard streams. The macros of std and anstream panic if a
+//! write fails; the workspace's lints deny them.
 
 use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::PermissionsExt;
@@ -9,14 +9,14 @@ use std::path::{Path, PathBuf};
 
 use crate::error::{Error, REPORT_DIR_HELP};
 
-/// Prints text to standard output. Escapes control characters, because much of the text comes from files and other
-/// programs.
+/// Prints text to standard output. Escapes control characters, because much of the text comes from files and
+/// other programs.
 pub fn print(text: &str) -> Result<(), Error> {
     print_styled(&metadata::visible(text))
 }
 
-/// Prints styled text, whose foreign parts are already escaped. A reader that closes the pipe early (`| head`) is not
-/// an error.
+/// Prints styled text, whose foreign parts are already escaped. A reader that closes the pipe early (`|
+/// head`) is not an error.
 pub fn print_styled(text: &str) -> Result<(), Error> {
     let mut stdout = anstream::stdout().lock();
     printed(stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()))
@@ -65,7 +65,8 @@ pub fn write_file(path: &Path, text: &str) -> Result<(), Error> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut file = tempfile::Builder::new()
         .prefix(".pollmatrix-")
-        // The umask applies, as to any other file. The default of a temporary file is access by the owner only.
+        // The umask applies, as to any other file. The default of a temporary file is access by the owner
+        // only.
         .permissions(std::fs::Permissions::from_mode(0o666))
         .tempfile_in(folder)
         .map_err(failed)?;

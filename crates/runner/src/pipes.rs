@@ -139,8 +139,8 @@ impl<P: Read + AsFd> Lines<P> {
         Ok(Self { source: Source::new(pipe)?, read: Vec::new(), taken: 0, searched: 0, longest })
     }
 
-    /// Returns the next line with its newline, which the last line can lack. Returns `None` if no whole line is
-    /// available now.
+    /// Returns the next line with its newline, which the last line can lack. Returns `None` if no whole line
+    /// is available now.
     pub fn next_line(&mut self) -> Result<Option<String>, TooMuchOutput> {
         let mut buffer = [0; CHUNK];
         loop {
@@ -272,16 +272,16 @@ pub enum Waited {
     TooMuchOutput(TooMuchOutput),
 }
 
-/// Reads the output of a process until it exits, or a limit, the deadline or a stop is reached. The caller must then
-/// kill the process.
+/// Reads the output of a process until it exits, or a limit, the deadline or a stop is reached. The caller
+/// must then kill the process.
 pub fn watch(
     child: &mut Child,
     outputs: &mut Outputs,
     deadline: Option<Instant>,
     stop: impl Fn() -> bool,
 ) -> io::Result<Waited> {
-    // There is no portable wait for a process with a time limit. The interval grows, so that a short process is noticed
-    // early.
+    // There is no portable wait for a process with a time limit. The interval grows, so that a short process
+    // is noticed early.
     let mut step = Duration::from_millis(1);
     loop {
         if let Err(too_much) = outputs.read() {

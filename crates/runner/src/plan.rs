@@ -105,7 +105,8 @@ pub fn read(path: &Path) -> Result<(Matrix, String), MatrixError> {
     Matrix::load(path, &cell::descriptions())
 }
 
-/// Adds the options of this run to the rerun arguments of each cell, and marks cells that do not support them.
+/// Adds the options of this run to the rerun arguments of each cell, and marks cells that do not support
+/// them.
 ///
 /// # Errors
 /// This build cannot inject errors.
@@ -151,7 +152,8 @@ pub struct Attempts {
     pub inject_errors: Option<NonZeroU32>,
     /// The seed of each first attempt. `None`: a new seed.
     pub seed: Option<Seed>,
-    /// How many times slower than an ordinary machine this one is. `None`: as fast, or measured by an executor.
+    /// How many times slower than an ordinary machine this one is. `None`: as fast, or measured by an
+    /// executor.
     pub slow: Option<NonZeroU32>,
 }
 

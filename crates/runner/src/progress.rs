@@ -1,5 +1,5 @@
-//! Shows the progress of a run on standard error: a bar on a terminal, otherwise a line per cell. Standard output is
-//! reserved for results.
+//! Shows the progress of a run on standard error: a bar on a terminal, otherwise a line per cell. Standard
+//! output is reserved for results.
 
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread;
@@ -17,8 +17,8 @@ const QUIET: Duration = Duration::from_secs(30);
 /// The number of columns from which on a terminal has room for a bar beside the numbers.
 pub const WIDE: u16 = 80;
 
-/// Returns the number of columns of the terminal on standard error. Returns `None` if it is not a terminal, or if TERM
-/// is `dumb` or not set: then only lines can be written.
+/// Returns the number of columns of the terminal on standard error. Returns `None` if it is not a terminal,
+/// or if TERM is `dumb` or not set: then only lines can be written.
 pub fn columns() -> Option<u16> {
     let term = Term::stderr();
     (term.is_term() && !console::is_dumb()).then(|| term.size().1)
@@ -140,8 +140,8 @@ impl Progress {
     }
 }
 
-/// Updates the bar between results. The ticker of indicatif panics if it cannot start a thread; without the thread of
-/// this function, the bar only moves with results.
+/// Updates the bar between results. The ticker of indicatif panics if it cannot start a thread; without the
+/// thread of this function, the bar only moves with results.
 fn tick(bar: &ProgressBar) -> Option<Sender<()>> {
     let (hold, held) = channel();
     let bar = bar.downgrade();

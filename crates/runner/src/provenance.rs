@@ -82,13 +82,14 @@ pub fn now() -> String {
     humantime::format_rfc3339_seconds(SystemTime::now()).to_string()
 }
 
-/// Returns a random seed that is short enough to type. The hasher's keys come from the system's source of randomness.
+/// Returns a random seed that is short enough to type. The hasher's keys come from the system's source of
+/// randomness.
 pub fn new_seed() -> Seed {
     Seed(RandomState::new().build_hasher().finish() & u64::from(u32::MAX))
 }
 
-/// Returns the provenance of a native run of `target` that started at `started`. The caller fills in the fields that
-/// depend on the run.
+/// Returns the provenance of a native run of `target` that started at `started`. The caller fills in the
+/// fields that depend on the run.
 pub fn run_here(target: String, started: String) -> Run {
     let (kernel, machine) = kernel();
     Run {

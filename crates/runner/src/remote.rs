@@ -1,4 +1,5 @@
-//! Talks to an executor: sends it the ids of cells, receives their results, and restarts it when the connection is lost.
+//! Talks to an executor: sends it the ids of cells, receives their results, and restarts it when the
+//! connection is lost.
 
 use std::collections::HashMap;
 use std::num::NonZeroU32;
@@ -40,7 +41,8 @@ const FOREIGN_LINE: usize = 64;
 /// The number of foreign lines to show.
 const SHOWN: usize = 100;
 const MORE: usize = SHOWN + 1;
-/// The number of lines that an executor can write between two checks after its last line, before it is killed.
+/// The number of lines that an executor can write between two checks after its last line, before it is
+/// killed.
 const EXIT_LINES: usize = 10_000;
 /// The greatest size of ids that every system accepts as arguments, in bytes.
 const ARGUMENT_BYTES: usize = 16 * 1024;
@@ -74,8 +76,8 @@ pub struct Settings<'a> {
 enum Handover {
     /// On standard input. The executor ends when standard input does.
     Input,
-    /// As arguments, for a command that does not forward standard input, such as the console of a virtual machine. The
-    /// arguments can select more cells than are left.
+    /// As arguments, for a command that does not forward standard input, such as the console of a virtual
+    /// machine. The arguments can select more cells than are left.
     Arguments,
 }
 
@@ -93,8 +95,8 @@ enum End {
 
 /// Runs `cells` with an executor.
 ///
-/// Calls `began` with the provenance that the executor reports, and `each` with every result, both on this thread. A
-/// cell that could not be run gets a result with the reason. Returns early if a stop is requested.
+/// Calls `began` with the provenance that the executor reports, and `each` with every result, both on this
+/// thread. A cell that could not be run gets a result with the reason. Returns early if a stop is requested.
 pub fn run(
     cells: &[Planned],
     route: &Route,
@@ -167,7 +169,8 @@ pub fn run(
     run_silently(&route.finish);
 }
 
-/// Replaces the target and the rerun arguments by those of this machine: the executor does not know how it was started.
+/// Replaces the target and the rerun arguments by those of this machine: the executor does not know how it
+/// was started.
 fn as_planned(mut result: CellResult, spec: PlannedCell) -> CellResult {
     result.target = spec.target;
     result.reproducer = match result.seed {
@@ -416,7 +419,8 @@ fn cell_arguments(order: &[&str], selection: &Selection) -> Vec<String> {
 fn arguments(route: &Route, settings: &Settings<'_>, cells: Vec<String>) -> Vec<String> {
     let mut arguments: Vec<String> = Vec::new();
     if route.shell {
-        // `exec` replaces the shell, so that the executor gets the signals and the end of the connection itself.
+        // `exec` replaces the shell, so that the executor gets the signals and the end of the connection
+        // itself.
         arguments.push("exec".into());
         arguments.extend(route.executable.clone());
     }

@@ -49,14 +49,14 @@ pub struct Settings<'a> {
     pub jobs: usize,
 }
 
-/// Runs `cells`, and calls `each` with every result on this thread. Returns early, with every started cell killed and
-/// reaped, if a stop is requested or the executable is replaced.
+/// Runs `cells`, and calls `each` with every result on this thread. Returns early, with every started cell
+/// killed and reaped, if a stop is requested or the executable is replaced.
 pub fn run(cells: &[Planned], settings: &Settings<'_>, stop: &Stop, each: impl FnMut(CellResult)) {
     pool(cells, settings.jobs, |cell| run_one(cell, settings, stop), each);
 }
 
-/// Does `work` for each of `tasks`, in their order and `jobs` in parallel, and calls `each` with every result on this
-/// thread. A worker stops when its `work` returns no result.
+/// Does `work` for each of `tasks`, in their order and `jobs` in parallel, and calls `each` with every result
+/// on this thread. A worker stops when its `work` returns no result.
 pub fn pool<T: Sync, R: Send>(
     tasks: &[T],
     jobs: usize,
@@ -94,7 +94,8 @@ pub fn pool<T: Sync, R: Send>(
     });
 }
 
-/// Makes every attempt at one cell. Returns `None` if the run was stopped meanwhile: fewer attempts are not a result.
+/// Makes every attempt at one cell. Returns `None` if the run was stopped meanwhile: fewer attempts are not a
+/// result.
 fn run_one(cell: &Planned, settings: &Settings<'_>, stop: &Stop) -> Option<CellResult> {
     let mut attempts = Vec::new();
     for number in 0..settings.repeat {

@@ -30,8 +30,8 @@ pub struct SelfStart {
 
 /// Finds the first of `executables` that starts, each with the prefix and without it.
 ///
-/// With the prefix first, because under an emulator nothing else works. If the prefix leads to another machine, that
-/// machine has no such command and needs none, and the file can have another name there.
+/// With the prefix first, because under an emulator nothing else works. If the prefix leads to another
+/// machine, that machine has no such command and needs none, and the file can have another name there.
 pub fn find(executables: &[PathBuf], prefix: Option<&[String]>) -> Result<SelfStart, Error> {
     let mut why = Vec::new();
     for executable in executables {

@@ -1,5 +1,5 @@
-//! Scenarios that misbehave on purpose, to test the runner. They are not in matrix.yml: only a matrix file given with
-//! `--matrix` can select them.
+//! Scenarios that misbehave on purpose, to test the runner. They are not in matrix.yml: only a matrix file
+//! given with `--matrix` can select them.
 
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -85,8 +85,8 @@ fn flood(mut to: impl std::io::Write) -> ! {
     }
 }
 
-/// Starts a child that holds the cell's standard output and error open and would run for an hour. Puts its process id
-/// into the notes, so that a test can look for it.
+/// Starts a child that holds the cell's standard output and error open and would run for an hour. Puts its
+/// process id into the notes, so that a test can look for it.
 #[allow(clippy::zombie_processes)] // The self-test leaves the child behind on purpose.
 fn leave_a_child() -> (Verdict, Outcome) {
     let (verdict, mut outcome) = answer(true);

@@ -35,8 +35,8 @@ pub struct Request {
 
 /// Runs the selected cells of one target, and writes the report.
 ///
-/// Returns the results, and the exit code if the run was interrupted. The progress is a part of `overall`, if that is
-/// given.
+/// Returns the results, and the exit code if the run was interrupted. The progress is a part of `overall`, if
+/// that is given.
 ///
 /// # Errors
 /// Cells cannot be started, the run cannot be resumed, or the report cannot be written.

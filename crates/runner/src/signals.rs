@@ -22,8 +22,8 @@ pub struct Stop {
 impl Stop {
     /// Handles Ctrl-C, SIGTERM and SIGHUP from now on.
     ///
-    /// A second SIGINT or SIGTERM ends the process at once, and the lifelines of the cells end them. A second SIGHUP
-    /// does not: both a closed terminal and its shell send one.
+    /// A second SIGINT or SIGTERM ends the process at once, and the lifelines of the cells end them. A second
+    /// SIGHUP does not: both a closed terminal and its shell send one.
     pub fn install() -> std::io::Result<Self> {
         let stop = Self::default();
         flag::register_usize(SIGHUP, Arc::clone(&stop.signal), SIGHUP as usize)?;

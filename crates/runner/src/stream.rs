@@ -1,7 +1,8 @@
 //! The lines that an executor writes to send its results to the machine that writes the report.
 //!
-//! A line can pass through a serial console, to which other programs and the kernel write, too. A reader therefore
-//! searches each line for the first characters of an executor's line, and treats the text before them as foreign.
+//! A line can pass through a serial console, to which other programs and the kernel write, too. A reader
+//! therefore searches each line for the first characters of an executor's line, and treats the text before
+//! them as foreign.
 
 use std::num::NonZeroU32;
 
@@ -49,7 +50,8 @@ impl Line {
         text.contains(MARK) && Self::find(text).0.is_none()
     }
 
-    /// Returns the line in `text`, and the foreign text before it. Without a whole line, all of the text is foreign.
+    /// Returns the line in `text`, and the foreign text before it. Without a whole line, all of the text is
+    /// foreign.
     pub fn find(text: &str) -> (Option<Self>, &str) {
         let text = text.trim_end_matches(['\r', '\n']);
         match text.find(MARK) {

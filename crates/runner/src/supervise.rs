@@ -1,4 +1,5 @@
-//! Starts the process of an attempt, limits it, and judges its exit. This is the only place that starts cells.
+//! Starts the process of an attempt, limits it, and judges its exit. This is the only place that starts
+//! cells.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
@@ -86,8 +87,8 @@ pub fn run(mut command: Command, limit: Duration, stop: impl Fn() -> bool) -> st
     let mut outputs =
         Outputs::of(&mut child, STDOUT, STDERR).inspect_err(|_| drop(kill_and_reap(&mut child)))?;
     let mut end = wait(&mut child, &mut outputs, began.checked_add(limit), stop);
-    // Kill the cell's remaining processes, whatever its result: they would hold the pipes and disturb other cells. The
-    // group's number has not been reused yet, because systems reuse numbers much later.
+    // Kill the cell's remaining processes, whatever its result: they would hold the pipes and disturb other
+    // cells. The group's number has not been reused yet, because systems reuse numbers much later.
     kill_group(&child);
     let elapsed = began.elapsed();
     if let (Err(too_much), Ok(End::Exited(_))) = (outputs.drain(), &end) {
@@ -96,8 +97,8 @@ pub fn run(mut command: Command, limit: Duration, stop: impl Fn() -> bool) -> st
     Ok(Ended { end, stdout: outputs.stdout.text(), stderr: outputs.stderr.text(), elapsed })
 }
 
-/// Makes the attempt. Returns `None` if a stop was requested before the result, or if the executable was replaced, which
-/// [`Executable::check`] then reports.
+/// Makes the attempt. Returns `None` if a stop was requested before the result, or if the executable was
+/// replaced, which [`Executable::check`] then reports.
 pub fn attempt(order: &Order<'_>, stop: impl Fn() -> bool) -> Option<Attempt> {
     let attempt = order.executable.is_unchanged().then(|| unchecked(order, stop))?;
     // Checked again, because the file can be replaced between the check and the start.
@@ -181,8 +182,8 @@ pub fn kill_group(child: &Child) {
     }
 }
 
-/// Judges an exit. The printed attempt counts only if it is the only output, belongs to the order, and agrees with the
-/// exit code.
+/// Judges an exit. The printed attempt counts only if it is the only output, belongs to the order, and agrees
+/// with the exit code.
 fn judge(order: &Order<'_>, status: ExitStatus, stdout: &str, stderr: &str) -> Attempt {
     if let Some(why) = killed(status, stderr) {
         return blank(order, Status::Crash, why);

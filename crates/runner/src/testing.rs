@@ -39,8 +39,8 @@ impl CellRunner {
 
     /// Runs one attempt of a cell in its own process, as `pollmatrix run` does.
     ///
-    /// Prints and accepts the status `unsupported`, which the test harness cannot express at run time, and an expected
-    /// failure.
+    /// Prints and accepts the status `unsupported`, which the test harness cannot express at run time, and an
+    /// expected failure.
     ///
     /// # Panics
     /// If the cell does not pass, with its checks and its standard error.
@@ -51,7 +51,8 @@ impl CellRunner {
         }
     }
 
-    /// Runs one attempt of each of a scenario's cells on a backend, as [`assert_cell`](Self::assert_cell) does.
+    /// Runs one attempt of each of a scenario's cells on a backend, as [`assert_cell`](Self::assert_cell)
+    /// does.
     ///
     /// # Panics
     /// If there is no such cell, or if cells do not pass, with the checks and the standard error of each.

@@ -1,8 +1,8 @@
 //! The guarantees of every selector of this system, independent of its kernel's answers.
 //!
-//! Where one thread waits and another acts, either can come first, and each test must pass in both orders. On Linux the
-//! tests read from /proc whether the thread sleeps, so that both orders occur. A lost wake-up makes a test hang; a lost
-//! event makes it fail at its time limit.
+//! Where one thread waits and another acts, either can come first, and each test must pass in both orders. On
+//! Linux the tests read from /proc whether the thread sleeps, so that both orders occur. A lost wake-up makes
+//! a test hang; a lost event makes it fail at its time limit.
 
 #![allow(clippy::disallowed_methods, reason = "a test that cannot start a thread may panic")]
 
@@ -110,8 +110,8 @@ fn events_have_all_bits_of_their_tokens() {
     }
 }
 
-/// Tests how often each mode reports unchanged readiness, and that a modification makes the modes report it again that
-/// had stopped.
+/// Tests how often each mode reports unchanged readiness, and that a modification makes the modes report it
+/// again that had stopped.
 #[test]
 fn each_mode_reports_as_often_as_documented() {
     for (selector, mode) in selectors_by_mode() {
@@ -265,7 +265,8 @@ fn every_wake_up_of_another_thread_ends_a_wait() {
     }
 }
 
-/// A14: on Linux a thread that waits on a closed epoll descriptor continues to sleep, and every other call fails.
+/// A14: on Linux a thread that waits on a closed epoll descriptor continues to sleep, and every other call
+/// fails.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_close_wakes_no_thread_and_a_wake_up_still_reaches_the_waiter() {
@@ -304,7 +305,8 @@ impl<T: Send + 'static> Waiter<T> {
         Self { thread: thread::spawn(wait) }
     }
 
-    /// Returns when the thread sleeps or has ended. On systems other than Linux, returns at an arbitrary moment.
+    /// Returns when the thread sleeps or has ended. On systems other than Linux, returns at an arbitrary
+    /// moment.
     fn wait_until_asleep(&self) {
         #[cfg(target_os = "linux")]
         {
@@ -320,7 +322,8 @@ impl<T: Send + 'static> Waiter<T> {
     }
 }
 
-/// A12: with the capability, a waiting thread sees the registrations of another thread; without it, after a wake-up.
+/// A12: with the capability, a waiting thread sees the registrations of another thread; without it, after a
+/// wake-up.
 #[test]
 fn a_registration_during_a_wait_is_seen_or_needs_a_wake_up() {
     for selector in selectors() {

@@ -1,5 +1,5 @@
-//! The attempts of a kill matrix, appended to a file as they end. A resumed run repeats its steps and takes the known
-//! attempts from the file.
+//! The attempts of a kill matrix, appended to a file as they end. A resumed run repeats its steps and takes
+//! the known attempts from the file.
 
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions};

@@ -1,9 +1,9 @@
 //! Runs cells with faults, and decides which of them are kills.
 //!
-//! Most pairs of fault and scenario do not kill, and many kills are hangs. Cells therefore get a little more time than
-//! they took without a fault. A cell that runs out of this shortened time is tried again with its full time before it
-//! counts. A kill counts only if the same attempt passes without the fault, and the control passes with the fault. It is
-//! proven only if other seeds kill, too.
+//! Most pairs of fault and scenario do not kill, and many kills are hangs. Cells therefore get a little more
+//! time than they took without a fault. A cell that runs out of this shortened time is tried again with its
+//! full time before it counts. A kill counts only if the same attempt passes without the fault, and the
+//! control passes with the fault. It is proven only if other seeds kill, too.
 
 use std::collections::{HashMap, HashSet};
 use std::num::NonZeroU32;
@@ -31,12 +31,13 @@ use crate::error::Error;
 pub const LEAST_PATIENCE: Duration = Duration::from_secs(2);
 /// The multiple of the cell's duration without a fault that is added to the shortest time.
 const PATIENCE_TIMES: u32 = 4;
-/// The time that the control waits. Without a fault it takes a hundredth of this, so a control that runs out of it has
-/// failed.
+/// The time that the control waits. Without a fault it takes a hundredth of this, so a control that runs out
+/// of it has failed.
 const CONTROL_PATIENCE: Duration = Duration::from_secs(5);
 /// The multiple of its patience after which a cell is killed. A cell that waits in vain once fails by itself.
 const LIMIT_TIMES: u32 = 2;
-/// The number of seeds that prove a kill. A fault that is killed by chance two times of three does not pass all of them.
+/// The number of seeds that prove a kill. A fault that is killed by chance two times of three does not pass
+/// all of them.
 const PROOFS: u64 = 8;
 /// The number of seeds to try for a recorded kill.
 const SEEDS: u64 = 3;
@@ -101,7 +102,8 @@ impl<'a> Campaign<'a> {
         Self { source, log, stop, executable, slow, jobs, control_seeds, controls }
     }
 
-    /// Tries `breadth` cells of every pair, then more cells of the faults and scenarios without a proven kill.
+    /// Tries `breadth` cells of every pair, then more cells of the faults and scenarios without a proven
+    /// kill.
     pub fn run(&self, kills: &mut Kills, breadth: Breadth) -> Result<(), Error> {
         let broad = match breadth {
             Breadth::Until(broad) => broad,
@@ -188,7 +190,8 @@ impl<'a> Campaign<'a> {
         self.check()
     }
 
-    /// Tries the cell with the fault. If it does not pass, tries it without the fault, and then the control with it.
+    /// Tries the cell with the fault. If it does not pass, tries it without the fault, and then the control
+    /// with it.
     fn attempt_pair(
         &self,
         cell: &Planned,
@@ -228,8 +231,8 @@ impl<'a> Campaign<'a> {
         }))
     }
 
-    /// Returns whether the control of a cell passes with the fault, with every seed. The control's own cells have no
-    /// control.
+    /// Returns whether the control of a cell passes with the fault, with every seed. The control's own cells
+    /// have no control.
     fn control_passes(&self, cell: &Planned, control: Option<&Planned>, fault: Fault) -> Option<bool> {
         let Some(control) = control.filter(|_| cell.spec.scenario != CONTROL) else { return Some(true) };
         let known = {
@@ -248,8 +251,8 @@ impl<'a> Campaign<'a> {
         })
     }
 
-    /// Proves the kills that the record has or will have, and a kill for every fault and every scenario without a proven
-    /// one.
+    /// Proves the kills that the record has or will have, and a kill for every fault and every scenario
+    /// without a proven one.
     fn prove(&self, kills: &mut Kills) -> Result<(), Error> {
         loop {
             let (rows, columns) = (0..kills.rows.len(), 0..kills.columns.len());
@@ -267,7 +270,8 @@ impl<'a> Campaign<'a> {
                     chosen.extend(columns.clone().filter_map(cost).min().map(|(_, pair)| pair));
                 }
                 for column in columns.clone().filter(|column| kills.column_lacks(*column)) {
-                    // Prefer the fault that the fewest scenarios kill: a fault that all of them kill proves little.
+                    // Prefer the fault that the fewest scenarios kill: a fault that all of them kill proves
+                    // little.
                     let cost = |row| {
                         let (hangs, ms) = cost(kills, row, column)?;
                         Some(((hangs, kills.killers(row) + kills.rows[row].kept, ms), (row, column)))
@@ -303,7 +307,8 @@ impl<'a> Campaign<'a> {
         }
     }
 
-    /// Returns whether other seeds kill the fault, too, and the first of them with the full time if that matters.
+    /// Returns whether other seeds kill the fault, too, and the first of them with the full time if that
+    /// matters.
     fn proof(&self, cell: &Planned, fault: Fault, kill: &Kill) -> Option<Proof> {
         let baseline = self.baseline(cell)?;
         for number in 1..PROOFS {
@@ -344,9 +349,10 @@ impl<'a> Campaign<'a> {
                     // With another seed, the control can pass.
                     Tried::Killed(kill) if !kill.counts() => tried = Tried::Killed(kill),
                     Tried::Killed(kill) => {
-                        // A recorded hang may run out of the shortened time, because it ran out of the full time when
-                        // it was recorded. A recorded failure that runs out of time needs an attempt with the full
-                        // time: the machine can be busy, or the cell can hang on this system.
+                        // A recorded hang may run out of the shortened time, because it ran out of the full
+                        // time when it was recorded. A recorded failure that runs out of time needs an
+                        // attempt with the full time: the machine can be busy, or the cell can hang on this
+                        // system.
                         let confirmed = kill.out_of_time <= recorded.hangs
                             || killed(&self.attempt(cell, Some(recorded.fault), number, None)?);
                         let proof = if confirmed { Proof::Always } else { Proof::Once };
@@ -499,8 +505,8 @@ fn killed(ended: &Ended) -> bool {
     matches!(ended.status, Status::Fail | Status::Timeout | Status::Crash)
 }
 
-/// Returns the cost of proving the kill of this pair, to compare pairs. `None` if there is no kill, or its proof was
-/// tried.
+/// Returns the cost of proving the kill of this pair, to compare pairs. `None` if there is no kill, or its
+/// proof was tried.
 fn cost(kills: &Kills, row: usize, column: usize) -> Option<(bool, u64)> {
     let kill = kills.pair(row, column).kill.as_ref().filter(|kill| kill.proof == Proof::Once)?;
     Some((kill.out_of_time, kill.ms))

@@ -1,5 +1,5 @@
-//! The order in which the cells of a scenario are tried. The first few differ in as many parameters as possible, because
-//! similar cells kill the same faults.
+//! The order in which the cells of a scenario are tried. The first few differ in as many parameters as
+//! possible, because similar cells kill the same faults.
 
 use std::collections::HashSet;
 
@@ -7,8 +7,9 @@ use fd_core::hooks::fault::Fault;
 use metadata::Mode;
 use runner::plan::Planned;
 
-/// Orders the cells of a scenario that this machine can run and that the fault concerns. Each next cell is the one that
-/// adds the most new values: of backend, trigger, number of groups, transport, and number of threads.
+/// Orders the cells of a scenario that this machine can run and that the fault concerns. Each next cell is
+/// the one that adds the most new values: of backend, trigger, number of groups, transport, and number of
+/// threads.
 ///
 /// Takes the scenario's cells as positions in `planned`, and returns them as such.
 pub fn order(planned: &[Planned], of_scenario: &[usize], fault: Fault) -> Vec<usize> {
@@ -26,8 +27,8 @@ pub fn order(planned: &[Planned], of_scenario: &[usize], fault: Fault) -> Vec<us
             let cell = &planned[**at];
             let new = features(cell).into_iter().filter(|feature| !seen.contains(feature));
             let params = &cell.spec.params;
-            // Ties: more groups and edge triggers first, which find most faults, then fewer threads, which are faster,
-            // then the order of the matrix.
+            // Ties: more groups and edge triggers first, which find most faults, then fewer threads, which
+            // are faster, then the order of the matrix.
             let edge = params.trigger == Mode::Edge;
             (new.count(), params.groups, edge, std::cmp::Reverse((params.threads, *index)))
         });

@@ -11,8 +11,8 @@ use super::record::Record;
 /// The least number of scenarios from which to judge what most scenarios kill.
 const ENOUGH: usize = 10;
 
-/// The scenario that only starts and ends the harness. If it fails with a fault, failures of other scenarios with the
-/// fault prove nothing.
+/// The scenario that only starts and ends the harness. If it fails with a fault, failures of other scenarios
+/// with the fault prove nothing.
 pub const CONTROL: &str = "harness/control";
 
 /// A cell that passes without a fault and does not pass with it.
@@ -54,8 +54,8 @@ impl Kill {
         self.proof != Proof::Harness
     }
 
-    /// Returns F, C or T, in lower case if the kill is not proven: it ran out of a shortened time, or some attempts did
-    /// not kill. Returns h if the harness catches the fault.
+    /// Returns F, C or T, in lower case if the kill is not proven: it ran out of a shortened time, or some
+    /// attempts did not kill. Returns h if the harness catches the fault.
     pub fn letter(&self) -> char {
         let letter = if self.out_of_time { 'T' } else { self.how.letter() };
         match self.proof {
@@ -138,7 +138,8 @@ impl Column {
     }
 }
 
-/// Which sides of the matrix to judge: an incomplete selection of scenarios cannot judge faults, and vice versa.
+/// Which sides of the matrix to judge: an incomplete selection of scenarios cannot judge faults, and vice
+/// versa.
 #[derive(Clone, Copy)]
 pub struct Judged {
     pub faults: bool,
@@ -229,8 +230,9 @@ impl Kills {
         }
     }
 
-    /// Prepares an update of a record. The recorded kills of selected faults and cells are tried first, and must be
-    /// replaced if they no longer hold. The other recorded kills stay, and are enough for their faults and scenarios.
+    /// Prepares an update of a record. The recorded kills of selected faults and cells are tried first, and
+    /// must be replaced if they no longer hold. The other recorded kills stay, and are enough for their
+    /// faults and scenarios.
     pub fn follow(&mut self, record: &Record) {
         let mut inside = Vec::new();
         let mut outside = Vec::new();
@@ -285,8 +287,8 @@ impl Kills {
         self.planned.iter().find(|cell| cell.spec.id == id)
     }
 
-    /// Returns the control of a cell: the one with the same backend, threads and groups. The harness uses no other
-    /// parameters before a scenario begins.
+    /// Returns the control of a cell: the one with the same backend, threads and groups. The harness uses no
+    /// other parameters before a scenario begins.
     pub fn control(&self, cell: &Planned) -> Option<&Planned> {
         let of = |cell: &Planned| {
             let PlannedCell { backend, params, .. } = &cell.spec;
@@ -369,8 +371,8 @@ impl Kills {
         cells.any(|at| self.planned[*at].unsupported.is_none())
     }
 
-    /// Returns the row and column of every pair, scenario by scenario, so that the attempts at a fault that makes all
-    /// scenarios hang are spread out.
+    /// Returns the row and column of every pair, scenario by scenario, so that the attempts at a fault that
+    /// makes all scenarios hang are spread out.
     pub fn places(&self) -> impl Iterator<Item = (usize, usize)> + use<> {
         let (rows, columns) = (self.rows.len(), self.columns.len());
         (0..columns).flat_map(move |column| (0..rows).map(move |row| (row, column)))
@@ -402,8 +404,8 @@ impl Kills {
         !self.is_killed(row) && (0..self.columns.len()).any(by)
     }
 
-    /// Returns whether the scenario only kills faults that more than half of the scenarios kill. `false` if there are
-    /// fewer than [`ENOUGH`] scenarios.
+    /// Returns whether the scenario only kills faults that more than half of the scenarios kill. `false` if
+    /// there are fewer than [`ENOUGH`] scenarios.
     fn is_weak(&self, column: usize) -> bool {
         let killed = (0..self.rows.len()).filter(|row| self.pair(*row, column).own_kill().is_some());
         let mut killed = killed.peekable();
@@ -429,8 +431,8 @@ impl Kills {
         self.columns[column].is_control() && self.row_unproven(row)
     }
 
-    /// Returns faults that the harness catches, but that have neither a proven kill by the control nor a line in the
-    /// record.
+    /// Returns faults that the harness catches, but that have neither a proven kill by the control nor a line
+    /// in the record.
     pub fn unrecorded(&self) -> impl Iterator<Item = &'static str> {
         let control = self.columns.iter().position(Column::is_control);
         let proven = move |row: usize| control.is_some_and(|column| proven(self.pair(row, column)).is_some());
@@ -438,8 +440,8 @@ impl Kills {
         rows.filter(move |row| !proven(*row)).map(|row| self.rows[row].fault.name())
     }
 
-    /// Returns whether the scenario must kill a fault and does not. A scenario that this machine cannot run, or that the
-    /// record excuses, does not need to.
+    /// Returns whether the scenario must kill a fault and does not. A scenario that this machine cannot run,
+    /// or that the record excuses, does not need to.
     pub fn column_lacks(&self, column: usize) -> bool {
         let Column { judged, not_run, excused, .. } = &self.columns[column];
         *judged

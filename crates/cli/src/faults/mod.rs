@@ -144,8 +144,8 @@ fn contract_cells(source: &Source<'_>, selection: &Selection) -> Result<Vec<Plan
     Ok(planned)
 }
 
-/// Returns how many cells of each pair to try: all of them for scenarios that the user selects, unless they are
-/// recorded, because a record needs one kill per pair.
+/// Returns how many cells of each pair to try: all of them for scenarios that the user selects, unless they
+/// are recorded, because a record needs one kill per pair.
 fn breadth(args: &FaultsArgs) -> Breadth {
     match args.cells {
         Some(cells) => Breadth::Until(cells.get()),

@@ -199,8 +199,8 @@ fn exists<'a>(
     Err((format!("there is no {kind} '{name}'"), help))
 }
 
-/// Replaces this system's lines of the tried faults and cells by the proven kills, and keeps all other lines. Returns a
-/// summary.
+/// Replaces this system's lines of the tried faults and cells by the proven kills, and keeps all other lines.
+/// Returns a summary.
 pub fn write(root: &Path, kills: &Kills, known: &[Planned]) -> Result<String, Error> {
     let path: PathBuf = root.join(FILE);
     let old = std::fs::read_to_string(&path).unwrap_or_default();
@@ -229,7 +229,8 @@ fn stays(line: &str, kills: &Kills, known: &[Planned]) -> bool {
     match parse_line(line, known) {
         Ok(Line::Kill(kill)) => kill.os != OS || !kills.has(kill.fault, &kill.cell),
         Ok(Line::Excuse(excuse)) => excuse.os != OS || !kills.has_proof(&excuse.scenario),
-        // The line has an unknown name. A reason is kept, because it was written by hand and must be corrected by hand.
+        // The line has an unknown name. A reason is kept, because it was written by hand and must be
+        // corrected by hand.
         Err(_) => !kills.is_everything(known) || line.split('\t').nth(1) == Some(NONE),
     }
 }

@@ -89,8 +89,8 @@ struct Measured {
     without: Attempt,
 }
 
-/// Runs each commit's cell with and without the fault. Returns the text, and whether each fault was caught. Returns `None`
-/// if the run was stopped.
+/// Runs each commit's cell with and without the fault. Returns the text, and whether each fault was caught.
+/// Returns `None` if the run was stopped.
 pub fn run(source: &Source<'_>, args: &FaultsArgs, stop: &Stop) -> Result<Option<(String, bool)>, Error> {
     let planned = source.plan(source.target()?, &matrix::Selection::default())?;
     let seed = args.chance.seed();

@@ -25,8 +25,8 @@ pub struct Imported {
     pub complete: bool,
 }
 
-/// Reads the output of an executor, with foreign text of a console between its lines, or a results.json. `-` is standard
-/// input.
+/// Reads the output of an executor, with foreign text of a console between its lines, or a results.json. `-`
+/// is standard input.
 pub fn read(path: &Path, target: &Target) -> Result<Imported, Error> {
     let failed = |source| Error::Io {
         action: "read",

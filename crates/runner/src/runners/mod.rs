@@ -123,8 +123,8 @@ pub fn with<'a>(target: &'a Target, runner: Runner, args: &RunnerOptions) -> Res
     Ok(Chosen { target, runner, executable })
 }
 
-/// Returns the runner that `--via` names, or that another option implies, or else the first of the target's runners that
-/// works on this machine.
+/// Returns the runner that `--via` names, or that another option implies, or else the first of the target's
+/// runners that works on this machine.
 fn asked_for(target: &Target, args: &RunnerOptions) -> Result<Runner, Error> {
     let (name, image) = match args.via.as_deref() {
         Some(via) => match via.split_once(':') {
@@ -227,8 +227,8 @@ fn not_built(target: &Target, args: &RunnerOptions) -> Error {
 
 /// Returns the newest executable that was built for the target, if there is one.
 ///
-/// Looks in `folder` for `TRIPLE/release/pollmatrix`, `TRIPLE/debug/pollmatrix` and `pollmatrix-TARGET`. The default
-/// folder is the one that `ci/targets.sh` writes to, relative to this program's file.
+/// Looks in `folder` for `TRIPLE/release/pollmatrix`, `TRIPLE/debug/pollmatrix` and `pollmatrix-TARGET`. The
+/// default folder is the one that `ci/targets.sh` writes to, relative to this program's file.
 pub fn built(target: &Target, folder: Option<&Path>) -> Option<PathBuf> {
     if folder.is_none() && target.triple == TRIPLE {
         return std::env::current_exe().ok();
@@ -278,7 +278,8 @@ fn program(name: &str) -> Option<PathBuf> {
     command::on_path(name.as_ref(), std::env::var_os("PATH").as_deref()).filter(|file| file.is_file())
 }
 
-/// Runs a command until it exits, and returns its standard output. The error is its standard error or its exit status.
+/// Runs a command until it exits, and returns its standard output. The error is its standard error or its
+/// exit status.
 fn output(command: &mut Command) -> Result<String, String> {
     match pipes::output_of(command.stdout(Stdio::piped()).stderr(Stdio::piped()), None) {
         Ok(output) if output.status.success() => Ok(output.stdout),

@@ -21,8 +21,8 @@ pub fn missing(command: &str) -> Option<String> {
     (!Path::new(folder).is_dir()).then(|| format!("there is no folder {folder}"))
 }
 
-/// Returns the command followed by the executable. The executor finds out whether it needs the command to start itself
-/// again.
+/// Returns the command followed by the executable. The executor finds out whether it needs the command to
+/// start itself again.
 pub fn route(
     command: &str,
     executable: &Path,

@@ -15,8 +15,8 @@ pub fn missing(args: &RunnerOptions) -> Option<String> {
     program(name).is_none().then(|| format!("there is no program {name}"))
 }
 
-/// Copies the executable and the matrix file to the other machine, where they stay for other runs. Returns the command
-/// that starts the executor.
+/// Copies the executable and the matrix file to the other machine, where they stay for other runs. Returns
+/// the command that starts the executor.
 pub fn route(
     args: &RunnerOptions,
     executable: &Path,
@@ -59,8 +59,8 @@ pub fn route(
     })
 }
 
-/// Copies a file unless it is there. The size identifies a copy, because the name contains the hash of the content, and
-/// a copy gets its name when it is complete. A matrix file is always copied.
+/// Copies a file unless it is there. The size identifies a copy, because the name contains the hash of the
+/// content, and a copy gets its name when it is complete. A matrix file is always copied.
 fn copy(words: &[String], file: &Path, name: &str) -> Result<(), String> {
     let message = |error: std::io::Error| format!("{}: {error}", file.display());
     let size = file.metadata().map_err(message)?.len();
