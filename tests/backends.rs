@@ -35,7 +35,8 @@ fn a_regular_file_is_reported_until_it_is_deleted() {
             }
         };
         let group = GroupId::new(1).unwrap();
-        let (core, options) = (runtime.core(), InsertOptions::default());
+        let core = runtime.core();
+        let options = InsertOptions { assume_nonblocking: true, ..InsertOptions::default() };
         let handle =
             core.insert(OwnedFd::from(file), Arc::new(handler), group, ThreadMask::ALL, options).unwrap();
         core.registration(handle).want_recv().unwrap();
@@ -59,6 +60,7 @@ fn what_came_unwanted_is_told_when_it_is_wanted() {
         let (core, group) = (runtime.core(), GroupId::new(1).unwrap());
         let thread = ThreadId::new(group, 0).unwrap();
         let (near, mut far) = UnixStream::pair().unwrap();
+        near.set_nonblocking(true).unwrap();
         let number = near.as_raw_fd();
         let (seen, all) = channel();
         let seen = Mutex::new(seen);
@@ -99,6 +101,7 @@ fn the_edge_of_a_hang_up_is_told_once() {
             continue;
         }
         let (near, far) = UnixStream::pair().unwrap();
+        near.set_nonblocking(true).unwrap();
         let (seen, all) = channel();
         let seen = Mutex::new(seen);
         let handler = move |ready: &ReadyGuard<'_>| seen.lock().unwrap().send(ready.events()).unwrap();
@@ -121,7 +124,7 @@ fn the_edge_of_a_hang_up_is_told_once() {
 fn let_many_passes_go_by(core: &FdCore, thread: ThreadId) {
     for _ in 0..100 {
         let (done, passed) = channel();
-        core.post(thread, move |_| done.send(()).unwrap());
+        core.post(thread, move |_| done.send(()).unwrap()).unwrap();
         passed.recv_timeout(PATIENCE).unwrap();
     }
 }

@@ -343,7 +343,7 @@ impl Sequencer {
         let action = Arc::clone(action);
         self.busy = Some((word.to_owned(), answered));
         if let Actor::Worker(thread) = self.actor {
-            harness.core().post(thread, move |context| {
+            let _ = harness.core().post(thread, move |context| {
                 let participant = Participant { core: context.core(), context: Some(context) };
                 let _ = answer.send(action(&participant));
             });

@@ -7,6 +7,8 @@ use super::world::{World, spawn, thread};
 use super::{Bound, model};
 use crate::entry::error::MoveError;
 use crate::shared::context::Reported;
+use crate::shared::handler::numbers::Number;
+use crate::shared::ready::ReadyGuard;
 use crate::table::{Denied, Pin};
 use crate::words::group_word::GroupWord;
 use crate::words::ids::ThreadId;
@@ -358,7 +360,7 @@ fn m2_enter_and_delete() {
         let (world, registration) = World::one(&[2], 0b01);
         let user = spawn(&world, &registration, |world, registration| {
             let context = world.context(thread(1, 0));
-            let _ = context.enter(registration.handle, |_| {
+            let _ = context.enter(registration.handle, |_: &ReadyGuard<'_, Number>| {
                 assert_eq!(registration.seen.closed.load(Ordering::SeqCst), 0, "S5: entered, and closed");
             });
         });
@@ -441,7 +443,7 @@ fn m6_insert_and_scan() {
         let world = World::new(1, &[1]);
         let early = super::world::Registration {
             handle: world.core.table().handle(0, 0),
-            owner: crate::entry::handler::OwnerId::of(&nobody()),
+            owner: crate::entry::owner::OwnerId::of(&Arc::new(0_u8)),
             seen: Arc::default(),
         };
         let scan = spawn(&world, &early, |world, early| {
@@ -454,8 +456,4 @@ fn m6_insert_and_scan() {
         scan.join().unwrap();
         world.assert_at_rest(&registration);
     });
-}
-
-fn nobody() -> Arc<dyn crate::entry::handler::Handler> {
-    Arc::new(|_: &crate::shared::ready::ReadyGuard<'_>| {})
 }

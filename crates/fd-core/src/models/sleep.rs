@@ -24,18 +24,22 @@ fn m9_post_and_iteration() {
         let (world, registration) = World::one(&[1], 0b01);
         let ran = Arc::new(AtomicUsize::new(0));
         let written = Arc::new(crate::words::sync::AtomicU32::new(0));
-        let worker = spawn(&world, &registration, |world, _| world.iterate(&world.context(thread(1, 0)), None));
+        let worker =
+            spawn(&world, &registration, |world, _| world.iterate(&world.context(thread(1, 0)), None));
         {
             let ran = ran.clone();
             written.store(1, Ordering::Relaxed);
-            world.core.post(thread(1, 0), move |_| {
-                assert_eq!(
-                    written.load(Ordering::Relaxed),
-                    1,
-                    "L2: a task does not see what was done before"
-                );
-                ran.fetch_add(1, Ordering::SeqCst);
-            });
+            world
+                .core
+                .post(thread(1, 0), move |_| {
+                    assert_eq!(
+                        written.load(Ordering::Relaxed),
+                        1,
+                        "L2: a task does not see what was done before"
+                    );
+                    ran.fetch_add(1, Ordering::SeqCst);
+                })
+                .unwrap();
         }
         let slept = worker.join().unwrap();
         let unread = world.kernel.unread(thread(1, 0));
@@ -66,9 +70,12 @@ fn m9_two_wakers_and_iterations() {
             spawn(&world, &registration, |world, _| signals::note(&world.core, thread(1, 0), SIGNAL));
         {
             let ran = ran.clone();
-            world.core.post(thread(1, 0), move |_| {
-                ran.fetch_add(1, Ordering::SeqCst);
-            });
+            world
+                .core
+                .post(thread(1, 0), move |_| {
+                    ran.fetch_add(1, Ordering::SeqCst);
+                })
+                .unwrap();
         }
         caught.join().unwrap();
         let slept = worker.join().unwrap();
@@ -156,8 +163,8 @@ fn m9_post_and_end() {
         let accepted = poster.join().unwrap();
         assert_eq!(Arc::strong_count(&held), 1, "L8: a task stays with a thread that has ended");
         assert!(
-            !world.core.post(thread(1, 0), |_| ()),
-            "L8: accepted, and its thread has ended ({accepted})"
+            world.core.post(thread(1, 0), |_| ()).is_err(),
+            "L8: accepted, and its thread has ended ({accepted:?})"
         );
     });
 }

@@ -72,7 +72,9 @@ fn m7_want_and_two_walks() {
         let (world, registration) = quiet(&[2], 0b11, true);
         world.core.schedule(&world.core.table().pin(registration.handle).unwrap(), None);
         let workers = [0, 1].map(|index| {
-            spawn(&world, &registration, move |world, _| world.iterate(&world.context(thread(1, index)), None))
+            spawn(&world, &registration, move |world, _| {
+                world.iterate(&world.context(thread(1, index)), None)
+            })
         });
         world.core.registration(registration.handle).want_recv().unwrap();
         let slept = workers.map(|worker| worker.join().unwrap());
@@ -353,7 +355,8 @@ fn m7_boot_and_takeover() {
 fn m7_member_wants() {
     model("m7_member_wants", 2, Bound::of(2, 4)).check(|| {
         let (world, registration) = quiet(&[2], 0b11, true);
-        let other = spawn(&world, &registration, |world, _| world.iterate(&world.context(thread(1, 1)), None));
+        let other =
+            spawn(&world, &registration, |world, _| world.iterate(&world.context(thread(1, 1)), None));
         let context = world.context(thread(1, 0));
         context.registration(registration.handle).want_recv().unwrap();
         world.pass(&context);

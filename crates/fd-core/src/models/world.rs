@@ -4,20 +4,22 @@
 
 use std::collections::HashMap;
 use std::io;
-use std::os::fd::{IntoRawFd, OwnedFd, RawFd};
+use std::os::fd::RawFd;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use crate::entry::handler::{Handler, OwnerId};
+use crate::entry::owner::{OwnerId, Registered};
 use crate::poller::{
     Backend, Capabilities, Change, DeregisterReason, Event, Events, Generation, Interest, Poller, Wake,
 };
 use crate::shared::FdCore;
 use crate::shared::clock::Clock;
 use crate::shared::context::{Context, Reported};
-use crate::shared::ready::Ready;
+use crate::shared::handler::numbers::Number;
+use crate::shared::handler::{self, Handler};
+use crate::shared::ready::ReadyGuard;
 use crate::table::{FdHandle, FdTable};
 use crate::words::ids::{GroupId, ThreadId, ThreadMask};
 use crate::words::state;
@@ -85,8 +87,8 @@ struct Owner {
 // SAFETY: the cell has nothing in it; its accesses are what is checked.
 unsafe impl Sync for Owner {}
 
-impl Handler for Owner {
-    fn ready(&self, ready: &ReadyGuard<'_>) {
+impl Handler<Number> for Owner {
+    fn ready(&self, ready: &ReadyGuard<'_, Number>) {
         let seen = &self.seen;
         // A thread that has not seen the takeover's end yet may run into it: the cell below would tell.
         let only = seen.only.load(Ordering::Relaxed);
@@ -106,9 +108,9 @@ impl Handler for Owner {
         seen.ran.fetch_add(1, Ordering::SeqCst);
     }
 
-    fn released(&self, fd: OwnedFd) {
-        // Never a real one.
-        let _ = fd.into_raw_fd();
+    /// An address that the model keeps: the owner's own is free for the next registration.
+    fn id(&self, _: handler::Internal) -> OwnerId {
+        OwnerId::of(&self.seen)
     }
 }
 
@@ -307,19 +309,26 @@ impl World {
         flags: u32,
     ) -> Option<Registration> {
         let seen = Arc::new(Seen::default());
-        let handler: Arc<dyn Handler> = Arc::new(Owner {
+        let handler = Owner {
             seen: seen.clone(),
             kernel: self.kernel.clone(),
             fd,
             exclusive: mask.count_ones() == 1,
             file: UnsafeCell::new(()),
-        });
-        let owner = OwnerId::of(&handler);
-        match self.core.table().insert(fd, handler, group(group_number), ThreadMask::from_bits(mask), flags) {
+        };
+        let registered = Box::new(handler::Registration { handler, source: Number(fd) });
+        let owner = registered.id();
+        match self.core.table().insert(
+            fd,
+            registered,
+            group(group_number),
+            ThreadMask::from_bits(mask),
+            flags,
+        ) {
             Ok(handle) => Some(Registration { handle, owner, seen }),
-            Err((_, handler)) => {
+            Err((_, registered)) => {
                 // No registration, and no close.
-                std::mem::forget(handler);
+                std::mem::forget(registered);
                 None
             }
         }

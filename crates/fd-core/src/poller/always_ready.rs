@@ -7,11 +7,12 @@ use std::os::fd::RawFd;
 use crate::words::events::{Event, Events, Generation, Trigger};
 
 /// One poller's list. While it has entries, the poller must not sleep.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub struct AlwaysReady {
     entries: Vec<Entry>,
 }
 
+#[derive(Debug)]
 struct Entry {
     event: Event,
     trigger: Trigger,

@@ -10,6 +10,7 @@ use crate::words::ids::{GroupId, ThreadId, ThreadMask};
 ///
 /// They stay until the backend, the pollers and the wakers are gone: a thread that ends leaves registrations that
 /// another thread may still have to remove, and a number that was closed could be anybody's (suspects 12, 13).
+#[derive(Debug)]
 pub struct PerThread<T> {
     pub(super) places: Box<[OnceLock<Arc<T>>]>,
     threads: usize,

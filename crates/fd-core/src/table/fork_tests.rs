@@ -1,12 +1,10 @@
 //! A table in the child of a fork: what the other threads were doing is played by this one, and left undone.
 
-use std::sync::Arc;
-
 use super::tests::{insert, refusal, thread};
 use super::*;
 use crate::entry::error::InsertRefused;
-use crate::entry::handler::Handler;
 use crate::poller::DeregisterReason;
+use crate::shared::handler::numbers::idle;
 use crate::words::state;
 
 const ME: u64 = 0b01;
@@ -79,9 +77,8 @@ fn what_this_thread_uses_stays_in_use_and_ends_when_it_leaves() {
 #[test]
 fn a_bit_of_another_group_is_not_this_threads() {
     let table = table();
-    let handler: Arc<dyn Handler> = Arc::new(|_: &crate::shared::ready::ReadyGuard<'_>| {});
     let there = thread(2, 0);
-    let inserted = table.insert(3, handler, there.group(), there.mask(), 0);
+    let inserted = table.insert(3, idle(3), there.group(), there.mask(), 0);
     let handle = inserted.map_err(|(refused, _)| refused).unwrap();
     table.pin(handle).unwrap().enter(there.mask()).unwrap();
     assert_eq!(child(&table), [0; 0]);

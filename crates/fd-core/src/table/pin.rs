@@ -4,7 +4,7 @@ use std::os::fd::RawFd;
 
 use super::{FdHandle, FdTable};
 use crate::entry::error::Stale;
-use crate::entry::handler::OwnerId;
+use crate::entry::owner::{OwnerId, Registered};
 use crate::entry::{Entry, Polled};
 use crate::words::backoff::Backoff;
 use crate::words::events::Generation;
@@ -76,9 +76,13 @@ impl<'t> Pin<'t> {
         self.entry().state.load(Ordering::Acquire)
     }
 
-    pub(crate) fn owner_id(&self) -> OwnerId {
+    pub(crate) fn owner(&self) -> &dyn Registered {
         // SAFETY: pinned (S5).
-        unsafe { self.entry().owner_id() }
+        unsafe { self.entry().owner() }
+    }
+
+    pub(crate) fn owner_id(&self) -> OwnerId {
+        self.owner().id()
     }
 
     /// Keeps the reference without the guard: the thread that retires or unlocks the word gives it back.

@@ -15,11 +15,10 @@
 //! [`crate::hooks`].
 
 use std::os::fd::RawFd;
-use std::sync::Arc;
 
 use super::{FdHandle, FdTable, Pin, checks, mistakes};
 use crate::entry::error::{DeleteError, InsertRefused};
-use crate::entry::handler::Handler;
+use crate::entry::owner::Registered;
 use crate::words::backoff::Backoff;
 use crate::words::events::DeregisterReason;
 use crate::words::ids::{GroupId, ThreadMask};
@@ -33,47 +32,47 @@ impl FdTable {
     ///
     /// No poller knows it yet: that begins when a direction is wanted.
     ///
-    /// On failure the handler comes back.
-    pub(crate) fn insert(
+    /// On failure the owner comes back.
+    pub(crate) fn insert<R: Registered + 'static>(
         &self,
         fd: RawFd,
-        handler: Arc<dyn Handler>,
+        owner: Box<R>,
         group: GroupId,
         threads: ThreadMask,
         flags: u32,
-    ) -> Result<FdHandle, (InsertRefused, Arc<dyn Handler>)> {
+    ) -> Result<FdHandle, (InsertRefused, Box<R>)> {
         let Some(entry) = self.entry(fd) else {
-            return Err((InsertRefused::Capacity { fd, capacity: self.capacity() }, handler));
+            return Err((InsertRefused::Capacity { fd, capacity: self.capacity() }, owner));
         };
         if !self.has_group(group) {
-            return Err((InsertRefused::NoSuchGroup { group }, handler));
+            return Err((InsertRefused::NoSuchGroup { group }, owner));
         }
         // The target group's threads, not the caller's (bug 78, S19).
         let threads = threads.and(self.threads(group));
         fault!(InsertAsksFirstGroup: threads => mistakes::threads_of_first_group(self, threads));
         if threads.is_empty() {
-            return Err((InsertRefused::NoThread { group }, handler));
+            return Err((InsertRefused::NoThread { group }, owner));
         }
         // Pair: insert-close. Before the slot is taken: `pin_all` looks below this bound only.
         self.high_water.fetch_max(fd as u32 + 1, Ordering::AcqRel);
-        fault!(InsertOutlivesStop => if self.is_closed() { return Err((InsertRefused::Stopping, handler)) });
+        fault!(InsertOutlivesStop => if self.is_closed() { return Err((InsertRefused::Stopping, owner)) });
         checkpoint!(InsertBeforeClaim, fd);
         let Some(generation) = entry.group.claim() else {
-            fault!(InsertOverLife => return Ok(self.handle(fd, entry.group.peek().generation())));
-            return Err((InsertRefused::InUse { fd }, handler));
+            fault!(InsertOverLife => return Ok(mistakes::insert_over(self, fd, owner)));
+            return Err((InsertRefused::InUse { fd }, owner));
         };
         // Pair: insert-close. After the claim.
         let is_stopping = self.is_closed();
         fault!(InsertOutlivesStop: is_stopping => false);
         if is_stopping {
             entry.group.free();
-            return Err((InsertRefused::Stopping, handler));
+            return Err((InsertRefused::Stopping, owner));
         }
         checkpoint!(InsertClaimed, fd);
         checks::begins_clean(self, fd);
         fault!(PublishEarly => entry.group.publish(group));
         // SAFETY: claimed above, published below.
-        unsafe { entry.set_owner(handler) };
+        unsafe { entry.set_owner(owner) };
         fault!(InsertDropsFlags: flags => 0);
         // Pair: publish. Here and below.
         entry.state.store(state::READY | flags, Ordering::Release);
@@ -220,7 +219,7 @@ pub(crate) struct Orphan<'t> {
 /// The rest of a registration that has ended: the number is still open, its slot is free.
 pub(crate) struct Retired {
     pub(crate) fd: RawFd,
-    pub(crate) owner: Arc<dyn Handler>,
+    pub(crate) owner: Box<dyn Registered>,
     pub(crate) state: u32,
 }
 

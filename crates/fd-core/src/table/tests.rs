@@ -4,12 +4,10 @@ use std::sync::Arc;
 
 use super::*;
 use crate::entry::error::{DeleteError, InsertRefused, MoveError};
-use crate::entry::handler::{Handler, OwnerId};
+use crate::entry::owner::{OwnerId, Registered};
 use crate::poller::DeregisterReason;
-use crate::shared::ready::ReadyGuard;
+use crate::shared::handler::numbers::idle;
 use crate::words::state;
-
-fn nobody(_: &ReadyGuard<'_>) {}
 
 fn group(number: usize) -> GroupId {
     GroupId::new(number).unwrap()
@@ -25,15 +23,15 @@ fn table() -> FdTable {
 
 /// Registers `fd` in group 1 for the threads in `mask`.
 pub(super) fn insert(table: &FdTable, fd: RawFd, mask: u64) -> (FdHandle, OwnerId) {
-    let handler: Arc<dyn Handler> = Arc::new(nobody);
-    let owner = OwnerId::of(&handler);
-    let inserted = table.insert(fd, handler, group(1), ThreadMask::from_bits(mask), 0);
+    let registered = idle(fd);
+    let owner = registered.id();
+    let inserted = table.insert(fd, registered, group(1), ThreadMask::from_bits(mask), 0);
     (inserted.map_err(|(refused, _)| refused).unwrap(), owner)
 }
 
 pub(super) fn refusal(table: &FdTable, fd: RawFd, group: GroupId, mask: u64) -> InsertRefused {
     table
-        .insert(fd, Arc::new(nobody), group, ThreadMask::from_bits(mask), 0)
+        .insert(fd, idle(fd), group, ThreadMask::from_bits(mask), 0)
         .map_err(|(refused, _)| refused)
         .unwrap_err()
 }
@@ -199,7 +197,7 @@ fn a_takeover_makes_the_thread_the_only_one_and_stops_both_directions() {
 fn a_failed_takeover_leaves_the_entry_as_it_was() {
     let table = table();
     // Kept: an identity is an address, and lasts as long as what it identifies.
-    let kept: Arc<dyn Handler> = Arc::new(nobody);
+    let kept = Arc::new(0_u8);
     let stranger = OwnerId::of(&kept);
     let (handle, owner) = insert(&table, 0, 0b01);
     let (shared, shared_owner) = insert(&table, 1, 0b11);
@@ -289,7 +287,7 @@ fn a_move_that_fails_leaves_the_entry_as_it_was() {
     let table = table();
     let (handle, owner) = insert(&table, 0, 0b01);
     // Kept: an identity is an address, and lasts as long as what it identifies.
-    let kept: Arc<dyn Handler> = Arc::new(nobody);
+    let kept = Arc::new(0_u8);
     let stranger = OwnerId::of(&kept);
     let attempt = |target, expected| {
         let before = snapshot(&table, handle);

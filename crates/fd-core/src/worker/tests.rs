@@ -247,9 +247,12 @@ fn a_forked_child_without_a_poller_of_its_own_does_not_wait_and_goes_on() {
     context.pretend_forked();
     for expected in [0, 0, 1] {
         let count = Arc::clone(&ran);
-        context.core().post(context.id(), move |_| {
-            count.fetch_add(1, Ordering::SeqCst);
-        });
+        context
+            .core()
+            .post(context.id(), move |_| {
+                count.fetch_add(1, Ordering::SeqCst);
+            })
+            .unwrap();
         worker.iterate().unwrap();
         assert_eq!(scripted.with(|script| script.timeouts.len()), expected);
     }
@@ -276,7 +279,7 @@ fn a_wait_ends_when_the_next_timer_is_due_whatever_ran_before_it() {
     set("late", 200, 0);
     set("last", 200, 0);
     let busy = time.clone();
-    context.core().post(context.id(), move |_| busy.pass(30));
+    context.core().post(context.id(), move |_| busy.pass(30)).unwrap();
     let mut worker = Worker::new(&context, scripted.poller(), None);
     worker.iterate().unwrap();
     let waited = scripted.with(|script| script.timeouts.pop()).unwrap();
@@ -296,10 +299,13 @@ fn work_between_two_timers_does_not_add_up_to_a_drift() {
     let mut worker = Worker::new(&context, scripted.poller(), None);
     for _ in 0..25 {
         let work = time.clone();
-        context.core().post(context.id(), |context| {
-            context.after(Duration::from_millis(40), |_| {});
-        });
-        context.core().post(context.id(), move |_| work.pass(20));
+        context
+            .core()
+            .post(context.id(), |context| {
+                context.after(Duration::from_millis(40), |_| {});
+            })
+            .unwrap();
+        context.core().post(context.id(), move |_| work.pass(20)).unwrap();
         worker.iterate().unwrap();
         let waited = scripted.with(|script| script.timeouts.pop()).unwrap();
         time.pass(waited.as_millis() as u32);
@@ -458,7 +464,7 @@ fn a_change_goes_from_what_this_thread_holds_to_what_it_is_to_hold() {
         let entry = context.core().entry(handle).unwrap();
         let rearm = if told.allowed { 0 } else { told.state & state::REARM };
         assert_eq!(
-            entry.state & (state::ACTIVE | state::REARM),
+            entry.state.bits() & (state::ACTIVE | state::REARM),
             told.state & state::ACTIVE | rearm,
             "row {number}"
         );
@@ -492,9 +498,12 @@ fn a_thread_that_finds_work_does_not_sleep() {
     let context = context(Capabilities::ALL, &Time::new());
     let scripted = Scripted::default();
     let mut worker = Worker::new(&context, scripted.poller(), None);
-    context.core().post(context.id(), |context| {
-        context.core().post(context.id(), |_| ());
-    });
+    context
+        .core()
+        .post(context.id(), |context| {
+            context.core().post(context.id(), |_| ()).unwrap();
+        })
+        .unwrap();
     let waited = [0, 1].map(|_| {
         worker.iterate().unwrap();
         scripted.with(|script| script.timeouts.pop()).unwrap()
@@ -564,7 +573,7 @@ fn a_task_a_signal_or_a_stop_is_work_and_nothing_else_is() {
     assert!(worker.has_work());
     worker.run_tasks();
     assert!(!worker.has_work());
-    context.core().post(context.id(), |_| ());
+    context.core().post(context.id(), |_| ()).unwrap();
     assert!(worker.has_work());
     worker.run_tasks();
     assert!(!worker.has_work());

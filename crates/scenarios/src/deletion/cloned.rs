@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use fd_core::{ActivitySnapshot, FdHandle, state};
+use fd_core::{ActivitySnapshot, FdHandle, State};
 
 use super::monitor::HandlerMonitor;
 use crate::descriptors;
@@ -85,7 +85,7 @@ fn deleted(
     test.check_eq(about("polled by"), everybody.bits(), entry.polled_recv.bits(), "L3");
     let mut copy = make_copy(harness, handle)?;
     let entry = harness.core().entry(handle).map_err(Failure::broken)?;
-    test.check_eq(about("marked as cloned"), true, entry.state & state::CLONED != 0, "1.2, CLONED");
+    test.check_eq(about("marked as cloned"), true, entry.state.contains(State::CLONED), "1.2, CLONED");
 
     let mut before = snapshots(harness);
     if case == Case::Pending {

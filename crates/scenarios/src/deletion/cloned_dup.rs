@@ -26,7 +26,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
 }
 
 fn duplicate(harness: &Harness, handle: FdHandle) -> Result<Box<dyn Kept>, Failure> {
-    Ok(Box::new(OwnedFd::from(harness.core().registration(handle).duplicate().map_err(Failure::broken)?)))
+    Ok(Box::new(harness.core().registration(handle).duplicate().map_err(Failure::broken)?.into_inner()))
 }
 
 impl Kept for OwnedFd {

@@ -123,7 +123,7 @@ pub(crate) fn delete_on(
 ) -> Result<Receiver<Result<(), DeleteError>>, Failure> {
     let (tell, told) = channel();
     if let Some(thread) = thread {
-        harness.core().post(thread, move |context| {
+        let _ = harness.core().post(thread, move |context| {
             let _ = tell.send(context.registration(handle).delete());
         });
     } else {

@@ -8,7 +8,7 @@ use std::sync::mpsc::channel;
 
 use fd_core::hooks::checkpoint::Point;
 use fd_core::ids::ThreadId;
-use fd_core::{OwnerId, state};
+use fd_core::{OwnerId, State};
 use metadata::{Axes, Layer};
 
 use super::monitor::HandlerMonitor;
@@ -86,7 +86,7 @@ fn while_it_runs(
     let entry = harness.core().entry(handle).map_err(|stale| Failure::Wrong(stale.to_string()))?;
     test.check_eq("thread mask", 0, entry.thread_mask.bits(), "protocol 6.2");
     test.check_eq("running", user.mask().bits(), entry.running.bits(), "S5");
-    test.check_eq("waits for its last user", true, entry.state & state::MUST_CLOSE != 0, "S14");
+    test.check_eq("waits for its last user", true, entry.state.contains(State::MUST_CLOSE), "S14");
     test.all_hold()?;
 
     ends.far.write_all(b"after").map_err(Failure::broken)?;
@@ -125,7 +125,7 @@ fn after_it_returned(
             return Err(Failure::Wrong(format!("the thread never came to {point:?}")));
         }
         let (tell, told) = channel();
-        harness.core().post(deleter, move |context| {
+        let _ = harness.core().post(deleter, move |context| {
             let _ = tell.send(context.registration(handle).delete());
         });
         if point == Point::ExitRunningCleared {

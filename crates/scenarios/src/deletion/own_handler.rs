@@ -7,7 +7,7 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 
 use fd_core::ReadyGuard;
 use fd_core::error::DeleteError;
-use fd_core::state;
+use fd_core::State;
 use metadata::{Axes, Layer};
 
 use super::monitor::{Answers, HandlerMonitor};
@@ -89,7 +89,7 @@ fn inside(ready: &ReadyGuard<'_>, monitor: &HandlerMonitor) -> Answers {
     let entry = ready.context().core().entry(ready.handle());
     answers.eq("thread mask", Ok(0), entry.map(|entry| entry.thread_mask.bits()), "protocol 6.2");
     answers.eq("running", Ok(ready.context().id().mask()), entry.map(|entry| entry.running), "S5");
-    answers.eq("waits for its last user", true, ready.state() & state::MUST_CLOSE != 0, "S14");
+    answers.eq("waits for its last user", true, ready.state().contains(State::MUST_CLOSE), "S14");
     answers.eq(
         "want",
         Ok(()),

@@ -85,7 +85,7 @@ impl Storm {
         }
         if self.goes_on() {
             let core = Arc::clone(&self.core);
-            core.post(context.id(), move |context| self.turn(context, random));
+            let _ = core.post(context.id(), move |context| self.turn(context, random));
         }
     }
 
@@ -111,7 +111,9 @@ impl Storm {
             65..70 => drop(fd.migrate_on(target)),
             70..78 => {
                 if let Some(context) = context {
-                    let _ = context.enter(handle, |ready| self.look(&registration, ready, "while entered"));
+                    let _ = context.enter(handle, |ready: &ReadyGuard<'_>| {
+                        self.look(&registration, ready, "while entered")
+                    });
                 }
             }
             78..88 => registration.end(|_| fd.delete()),

@@ -202,7 +202,7 @@ impl Field {
             }
             7 => {
                 let token = self.tally.token();
-                self.core.post(thread, move |_| drop(token));
+                let _ = self.core.post(thread, move |_| drop(token));
                 return 1;
             }
             8 => {
@@ -226,7 +226,7 @@ fn again(context: &Context, field: Arc<Field>, given: Arc<std::sync::atomic::Ato
     }
     if !field.over.load(Ordering::SeqCst) {
         let core = Arc::clone(context.core());
-        core.post(context.id(), move |context| again(context, field, given, random));
+        let _ = core.post(context.id(), move |context| again(context, field, given, random));
     }
 }
 
@@ -252,7 +252,7 @@ fn unforced(test: &mut TestContext, random: &mut Rng) -> Result<(), Failure> {
     let given = Arc::new(std::sync::atomic::AtomicUsize::new(0));
     for thread in harness.threads() {
         let (field, given, random) = (Arc::clone(&field), Arc::clone(&given), random.fork());
-        harness.core().post(thread, move |context| again(context, field, given, random));
+        let _ = harness.core().post(thread, move |context| again(context, field, given, random));
     }
     let callers: Vec<JoinHandle<usize>> = (0..CALLERS)
         .map(|_| {

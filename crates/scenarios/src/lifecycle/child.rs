@@ -112,7 +112,7 @@ impl Child {
         let (report, tell) = pipe().map_err(Failure::broken)?;
         let (number, forked) = (tell.as_raw_fd(), Forked::default());
         let told = forked.clone();
-        harness
+        let _ = harness
             .core()
             .post(thread, move |context| told.tell(go_on_in_child(context, Report(number), action)));
         forked.child(harness, report)

@@ -62,7 +62,7 @@ fn inserter(
         let _ = tell.send(inserted.map_err(|refused| refused.reason));
     };
     if worker {
-        harness.core().post(thread, move |context| insert(context.core()));
+        let _ = harness.core().post(thread, move |context| insert(context.core()));
         return Ok((format!("worker {thread}"), told));
     }
     let core = Arc::clone(harness.core());

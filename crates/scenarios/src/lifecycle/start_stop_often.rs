@@ -107,21 +107,21 @@ fn one(test: &TestContext, round: u32) -> Result<(), Failure> {
             core.insert(near, Arc::new(handler), thread.group(), thread.mask(), InsertOptions::default());
         core.registration(inserted.map_err(Failure::broken)?).want_recv().map_err(Failure::broken)?;
         let (in_timer, in_task) = (Arc::clone(&core), Arc::clone(&core));
-        core.post(thread, move |context| context.after(Duration::from_secs(3600), move |_| drop(in_timer)));
-        core.post(thread, move |_| drop(in_task));
+        let _ = core.post(thread, move |context| context.after(Duration::from_secs(3600), move |_| drop(in_timer)));
+        let _ = core.post(thread, move |_| drop(in_task));
     }
     match round % 4 {
         0 => drop(runtime),
         // The thread that drops it is one of those that end.
         1 => {
             let thread = core.threads().next().ok_or_else(|| Failure::Broken("no thread".into()))?;
-            core.post(thread, move |_| drop(runtime));
+            let _ = core.post(thread, move |_| drop(runtime));
             crate::Harness::wait(&core, "the runtime is gone", || Arc::strong_count(&core) == 1)?;
         }
         2 => {
             stopped(runtime)?;
             let held = Arc::clone(&core);
-            core.post(core.threads().next().ok_or_else(|| Failure::Broken("no thread".into()))?, move |_| {
+            let _ = core.post(core.threads().next().ok_or_else(|| Failure::Broken("no thread".into()))?, move |_| {
                 drop(held);
             });
         }

@@ -83,7 +83,7 @@ fn lost_within_takeover(
     let counted = harness.activity(old);
     let taking = points.hold(new, window, handle.number());
     let (answer, take) = std::sync::mpsc::channel();
-    harness.core().post(new, move |context| {
+    let _ = harness.core().post(new, move |context| {
         let _ = answer.send(context.takeover(handle, owner));
     });
     taking.reached()?;
@@ -185,7 +185,7 @@ fn taken_at_the_exit(
         reads_by_thread(&endpoint.recorder.seen()),
         "S1, S3",
     );
-    test.check_eq(at("active"), 1, harness.entry(endpoint.handle)?.state & fd_core::state::ACTIVE, "bug 53");
+    test.check_eq(at("active"), fd_core::State::ACTIVE_R, harness.entry(endpoint.handle)?.state.and(fd_core::State::ACTIVE), "bug 53");
     endpoint.end(harness)
 }
 
@@ -214,7 +214,7 @@ fn leaving_under_delete(
         harness.activity(old).fd_close,
         harness.activity(new).fd_close,
     );
-    harness.core().post(new, move |context| {
+    let _ = harness.core().post(new, move |context| {
         let _ = context.registration(handle).delete();
     });
     deleting.reached()?;

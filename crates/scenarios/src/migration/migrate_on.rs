@@ -5,7 +5,7 @@
 
 use fd_core::error::MoveError;
 use fd_core::ids::ThreadId;
-use fd_core::state;
+use fd_core::{ReadyGuard, State};
 use metadata::{Axes, Layer, Transport};
 
 use super::{Endpoint, Route, check_answer, check_unchanged, reads_by_thread, routes};
@@ -71,7 +71,7 @@ fn pushed(test: &mut TestContext, harness: &mut Harness, route: Route, by: By) -
     let entry = harness.entry(handle)?;
     test.check_eq(at("group"), target.group(), entry.group, "protocol 9");
     test.check_eq(at("thread mask"), target.mask().bits(), entry.thread_mask.bits(), "protocol 9");
-    test.check_eq(at("active directions"), 0, entry.state & state::ACTIVE, "protocol 9.5: both are stopped");
+    test.check_eq(at("active directions"), State::default(), entry.state.and(State::ACTIVE), "protocol 9.5: both are stopped");
     test.check_eq(at("changes of owner"), 1, entry.takeovers, "protocol 9");
 
     if route.crosses() {
@@ -175,7 +175,7 @@ fn refused_in_handler(test: &mut TestContext, harness: &mut Harness, route: Rout
 
     // By its own user, too: the running bit would stay behind.
     let own = harness
-        .on(old, move |context| context.enter(handle, |ready| ready.registration().migrate_on(new)))?;
+        .on(old, move |context| context.enter(handle, |ready: &ReadyGuard<'_>| ready.registration().migrate_on(new)))?;
     test.check_eq(at("push inside enter()"), "Ok(Err(Busy))".into(), format!("{own:?}"), "S2, suspect 15");
     endpoint.write(b"two")?;
     endpoint.wait_for_bytes(harness, b"onetwo")?;

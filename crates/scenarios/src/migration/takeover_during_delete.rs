@@ -184,7 +184,7 @@ fn closed_once(
 fn take_on(harness: &Harness, endpoint: &Endpoint, thread: ThreadId) -> Receiver<Result<(), MoveError>> {
     let (handle, owner) = (endpoint.handle, endpoint.owner);
     let (answer, answers) = channel();
-    harness.core().post(thread, move |context| {
+    let _ = harness.core().post(thread, move |context| {
         let _ = answer.send(context.takeover(handle, owner));
     });
     answers
@@ -197,7 +197,7 @@ fn delete_on(
 ) -> Receiver<Result<(), fd_core::error::DeleteError>> {
     let handle = endpoint.handle;
     let (answer, answers) = channel();
-    harness.core().post(thread, move |context| {
+    let _ = harness.core().post(thread, move |context| {
         let _ = answer.send(context.registration(handle).delete());
     });
     answers

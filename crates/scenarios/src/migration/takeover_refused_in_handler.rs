@@ -3,6 +3,7 @@
 //! Before `8d7b51782` HAProxy's takeover stopped receiving even when it failed: the owner, which went on, was
 //! never told of data again.
 
+use fd_core::ReadyGuard;
 use fd_core::error::MoveError;
 use metadata::{Axes, Layer};
 
@@ -83,7 +84,7 @@ fn refused_then_granted(test: &mut TestContext, harness: &mut Harness, route: Ro
     harness.fence(old)?;
 
     // Use outside a report protects just as well, and against oneself.
-    let own = harness.on(old, move |context| context.enter(handle, |_| context.takeover(handle, owner)))?;
+    let own = harness.on(old, move |context| context.enter(handle, |_: &ReadyGuard<'_>| context.takeover(handle, owner)))?;
     test.check_eq(at("takeover inside enter()"), "Ok(Err(Busy))".into(), format!("{own:?}"), "S2");
 
     check_answer(

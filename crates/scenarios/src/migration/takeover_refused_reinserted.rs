@@ -4,6 +4,7 @@
 //! reason why HAProxy compares the owner, and why it needs the lock of the list it was found in. A handle that
 //! carries the generation needs no lock.
 
+use fd_core::ReadyGuard;
 use fd_core::error::{DeleteError, EnterError, MoveError};
 use metadata::{Axes, Layer};
 
@@ -84,7 +85,7 @@ fn second_life(
         let pushed = harness.core().registration(stale).migrate_on(thief);
         let holds = matches!(pushed, Err(MoveError::Stale(_)));
         test.check(at("push with the old handle"), "stale", format!("{pushed:?}"), "protocol 2.1", holds);
-        let entered = harness.on(thief, move |context| context.enter(stale, |_| ()))?;
+        let entered = harness.on(thief, move |context| context.enter(stale, |_: &ReadyGuard<'_>| ()))?;
         let holds = matches!(entered, Err(EnterError::Stale(_)));
         test.check(at("enter with the old handle"), "stale", format!("{entered:?}"), "protocol 2.1", holds);
     }

@@ -71,7 +71,7 @@ impl Storm {
             Err(error) => self.refused.lock().unwrap_or_else(PoisonError::into_inner).push(error),
         }
         let core = Arc::clone(context.core());
-        core.post(context.id(), move |context| self.steal(context));
+        let _ = core.post(context.id(), move |context| self.steal(context));
     }
 }
 
@@ -127,7 +127,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     let delays = Checkpoints::telling(|point, _| delay(point));
     for (index, thread) in threads.iter().enumerate() {
         let (storm, seed) = (Arc::clone(&storm), test.seed.wrapping_add(1 + index as u64));
-        harness.core().post(*thread, move |context| {
+        let _ = harness.core().post(*thread, move |context| {
             fastrand::seed(seed);
             storm.steal(context);
         });

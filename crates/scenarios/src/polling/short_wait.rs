@@ -35,7 +35,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     harness.fence(thread)?;
     let before = harness.activity(thread);
     let (tell, told) = channel();
-    harness.core().post(thread, move |context| next(context, WAITS, tell));
+    let _ = harness.core().post(thread, move |context| next(context, WAITS, tell));
     let mut took = Vec::with_capacity(WAITS);
     while took.len() < WAITS {
         let one = told.recv_timeout(patience());

@@ -26,7 +26,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     let working = harness.hold(busy)?;
     let guard = working.guard();
     // This one waits until the thread is let go.
-    harness.core().post(busy, |_| ());
+    let _ = harness.core().post(busy, |_| ());
     for thread in harness.threads().into_iter().filter(|thread| *thread != busy) {
         let before = harness.activity(thread);
         for _ in 0..FENCES {

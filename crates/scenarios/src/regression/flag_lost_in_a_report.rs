@@ -1,7 +1,7 @@
 //! Flags that other threads set while a report is entered into the state. HAProxy stores the state plainly when the
 //! descriptor is one thread's alone, and loses them (suspect 3); once it cut the word down to its low byte (bug 47).
 
-use fd_core::state::{ACTIVE, CLONED, EXPORTED, LINGER_RISK};
+use fd_core::State;
 use fd_core::{FdHandle, InsertOptions};
 use metadata::{Axes, Layer, Transport};
 
@@ -22,7 +22,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     run,
 };
 
-const FLAGS: u32 = CLONED | EXPORTED | LINGER_RISK;
+const FLAGS: State = State::CLONED.or(State::EXPORTED).or(State::LINGER_RISK);
 
 fn run(test: &mut TestContext) -> Result<(), Failure> {
     let mut harness = Harness::start(test)?;
@@ -32,8 +32,8 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     harness.finish(test, &[])
 }
 
-fn flags(harness: &Harness, handle: FdHandle) -> Result<u32, Failure> {
-    Ok(harness.entry(handle)?.state & FLAGS)
+fn flags(harness: &Harness, handle: FdHandle) -> Result<State, Failure> {
+    Ok(harness.entry(handle)?.state.and(FLAGS))
 }
 
 fn set_during_a_report(test: &mut TestContext, harness: &mut Harness) -> Result<(), Failure> {
@@ -57,7 +57,7 @@ fn set_during_a_report(test: &mut TestContext, harness: &mut Harness) -> Result<
             ",
         )?;
     subject.wait_for_bytes(harness, b"x")?;
-    test.check_eq("flags after the report", CLONED, flags(harness, handle)?, "suspect 3");
+    test.check_eq("flags after the report", State::CLONED, flags(harness, handle)?, "suspect 3");
     test.all_hold()?;
     subject.end(harness)
 }
@@ -110,7 +110,7 @@ fn kept_by_every_call(test: &mut TestContext, harness: &mut Harness) -> Result<(
         calls.map(|(name, _)| name).join(", ")
     })?;
     let entry = harness.entry(handle)?;
-    test.check_eq(format!("flags after {states}"), FLAGS, entry.state & FLAGS, "bug 47");
-    test.check_eq("active after them", 0, entry.state & ACTIVE, "protocol 10.2");
+    test.check_eq(format!("flags after {states}"), FLAGS, entry.state.and(FLAGS), "bug 47");
+    test.check_eq("active after them", State::default(), entry.state.and(State::ACTIVE), "protocol 10.2");
     harness.core().registration(handle).delete().map_err(|error| Failure::Wrong(error.to_string()))
 }

@@ -2,7 +2,7 @@
 //! allowed to use it. Those that had it registered are others.
 
 use std::io::Write;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::AsRawFd;
 
 use metadata::{Axes, Layer, Transport};
 
@@ -42,7 +42,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     let entry = harness.entry(handle)?;
     test.check_eq("the new owner polls it", true, entry.polled_recv.contains(new.mask()), "L1");
     let copy = harness.core().registration(handle).duplicate().map_err(Failure::broken)?;
-    let copy = OwnedFd::from(copy);
+    let copy = copy.into_inner();
     let before = [old, new].map(|thread| harness.activity(thread));
     harness.core().registration(handle).delete().map_err(Failure::broken)?;
     ends.far.write_all(b"for the copy").map_err(Failure::broken)?;

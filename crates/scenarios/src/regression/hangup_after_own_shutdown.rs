@@ -5,7 +5,7 @@ use std::io::Write;
 use std::os::fd::AsRawFd;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use fd_core::{ReadyGuard, state};
+use fd_core::{ReadyGuard, State};
 use metadata::{Axes, Layer, Transport};
 use nix::sys::socket::{Shutdown, shutdown};
 
@@ -46,7 +46,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
             let mut answer = answer.lock().unwrap_or_else(PoisonError::into_inner);
             answer.reports += 1;
             // As an upper layer does: after an error there is nothing more to read.
-            if ready.state() & state::POLL_ERR != 0 {
+            if ready.state().contains(State::POLL_ERR) {
                 answer.errors += 1;
                 answer.ended = true;
             } else {

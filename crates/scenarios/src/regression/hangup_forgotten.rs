@@ -5,7 +5,7 @@ use std::io::Write;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use fd_core::poller::Events;
-use fd_core::{Handler, ReadyGuard, state};
+use fd_core::{Handler, ReadyGuard, State};
 use metadata::{Axes, Layer, Transport};
 
 use super::set_up::stop_sending;
@@ -30,7 +30,7 @@ const DATA: &[u8] = b"exactly this much";
 #[derive(Clone, Copy)]
 struct Seen {
     events: Events,
-    state: u32,
+    state: State,
     read: Option<usize>,
 }
 
@@ -90,7 +90,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
         format!("{:?}", first.read),
         "",
     );
-    let hangup = |seen: &Seen| seen.state & state::POLL_HUP != 0;
+    let hangup = |seen: &Seen| seen.state.contains(State::POLL_HUP);
     if knows_end {
         test.check_eq("the end is known at the first report", true, hangup(&first), "S15");
     }

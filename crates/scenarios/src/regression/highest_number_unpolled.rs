@@ -87,9 +87,9 @@ fn woken(test: &mut TestContext, harness: &mut Harness, thread: ThreadId) -> Res
     let held = checkpoints.hold(thread, Point::BeforeWait, -1);
     // It comes there when it goes round its loop once more.
     let (tell, told) = channel();
-    harness.core().post(thread, |_| {});
+    let _ = harness.core().post(thread, |_| {});
     held.reached()?;
-    harness.core().post(thread, move |_| {
+    let _ = harness.core().post(thread, move |_| {
         let _ = tell.send(());
     });
     held.release();

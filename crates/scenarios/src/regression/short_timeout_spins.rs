@@ -52,7 +52,7 @@ fn turns_of(core: &Arc<FdCore>) -> Result<u64, Failure> {
     let loops = || core.activity().0.into_iter().find(|(id, _)| *id == thread).map_or(0, |row| row.1.loops);
     let before = loops();
     let (tell, told) = channel();
-    core.post(thread, move |context| next(context, TIMERS, tell));
+    let _ = core.post(thread, move |context| next(context, TIMERS, tell));
     told.recv_timeout(patience()).map_err(|_| Failure::Wrong("the timers did not fire".into()))?;
     Ok(loops() - before)
 }

@@ -8,7 +8,7 @@ use std::io::{Read, Write};
 use std::sync::{Arc, Mutex};
 
 use fd_core::ids::{ThreadId, ThreadMask};
-use fd_core::{Descriptor, Handler, InsertOptions, ReadyGuard};
+use fd_core::{Handler, InsertOptions, ReadyGuard};
 use metadata::{Axes, Layer, Transport};
 
 use super::acceptor::{accept_some, lock};
@@ -92,16 +92,17 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     let mut descriptor = Some(listener.fd);
     let mut handles = Vec::new();
     for group in harness.core().table().groups() {
-        let fd = match descriptor.take() {
-            Some(fd) => Descriptor::from(fd),
-            None => harness.core().registration(handles[0]).duplicate().map_err(Failure::broken)?.into(),
-        };
+        let (core, mask, options) = (harness.core(), ThreadMask::ALL, harness.options());
         let (book, accepted) = (Arc::clone(&book), Arc::clone(&accepted));
-        let acceptor = Arc::new(Acceptor { options: harness.options(), book, accepted });
-        let handle = harness
-            .core()
-            .insert(fd, acceptor, group, ThreadMask::ALL, harness.options())
-            .map_err(Failure::broken)?;
+        let acceptor = Acceptor { options, book, accepted };
+        let inserted = match descriptor.take() {
+            Some(fd) => core.insert(fd, acceptor, group, mask, options).map_err(Failure::broken),
+            None => {
+                let copy = core.registration(handles[0]).duplicate().map_err(Failure::broken)?;
+                core.insert(copy, acceptor, group, mask, options).map_err(Failure::broken)
+            }
+        };
+        let handle = inserted?;
         harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
         handles.push(handle);
     }

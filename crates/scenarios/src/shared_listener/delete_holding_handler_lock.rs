@@ -170,7 +170,7 @@ fn delete_locked(
     };
     match deleter {
         Caller::Worker(thread) => {
-            fixture.harness.core().post(thread, move |context| act(&context.registration(handle)));
+            let _ = fixture.harness.core().post(thread, move |context| act(&context.registration(handle)));
         }
         Caller::Outside => {
             let core = Arc::clone(fixture.harness.core());

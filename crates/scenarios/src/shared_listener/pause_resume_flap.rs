@@ -135,7 +135,7 @@ fn flap(test: &TestContext, fixture: &ListenerFixture, round: u64) -> Result<(),
         let Caller::Worker(thread) = caller else { continue };
         flappers += 1;
         let (seed, done) = (seed(flappers), done.clone());
-        core.post(thread, move |context| {
+        let _ = core.post(thread, move |context| {
             let _ = done.send(flaps(&context.registration(handle), seed));
         });
     }

@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 
 use fd_core::error::{EnterError, MoveError};
-use fd_core::{Context, FdCore, FdHandle};
+use fd_core::{Context, FdCore, FdHandle, ReadyGuard};
 
 use super::Shared;
 use super::ring::Op;
@@ -26,7 +26,7 @@ pub(super) fn widen() {
 pub(super) fn start(shared: &Arc<Shared>, core: &Arc<FdCore>, index: usize) {
     let (shared, thread) = (Arc::clone(shared), shared.threads[index].id);
     let seed = shared.soak.seed.wrapping_add(index as u64 + 1);
-    core.post(thread, move |context| {
+    let _ = core.post(thread, move |context| {
         if shared.threads[index].batches.load(Ordering::SeqCst) == 0 {
             fastrand::seed(seed);
         }
@@ -53,7 +53,7 @@ fn batch(shared: &Arc<Shared>, context: &Context, index: usize) {
         me.ring.lock().unwrap_or_else(PoisonError::into_inner).note(Op::Park, None, "done");
         me.parked.store(true, Ordering::SeqCst);
     } else {
-        context.core().post(context.id(), move |context| batch(&again, context, index));
+        let _ = context.core().post(context.id(), move |context| batch(&again, context, index));
     }
 }
 
@@ -76,7 +76,7 @@ fn unpark(shared: &Arc<Shared>, core: &Arc<FdCore>, index: usize) {
     let thread = &shared.threads[index];
     if thread.parked.load(Ordering::SeqCst) && thread.parked.swap(false, Ordering::SeqCst) {
         let again = Arc::clone(shared);
-        core.post(thread.id, move |context| batch(&again, context, index));
+        let _ = core.post(thread.id, move |context| batch(&again, context, index));
     }
 }
 
@@ -108,6 +108,10 @@ fn step(
                 Ok(()) => "done",
                 Err(EnterError::Stale(_)) => "stale",
                 Err(EnterError::NotAllowed) => "not allowed",
+                Err(EnterError::WrongSource) => {
+                    shared.violate(format!("S7: fd {} has another source", handle.number()));
+                    "wrong source"
+                }
                 Err(EnterError::Nested) => {
                     shared.violate(format!(
                         "L9: thread {} has left fd {} running",
@@ -209,7 +213,7 @@ fn use_stale(shared: &Shared, context: &Context, over: FdHandle) -> &'static str
     let fd = context.registration(over);
     let refused = fd.delete().is_err() && fd.migrate_on(context.id()).is_err();
     shared.must(refused, || format!("S7: {over:?} is accepted after its end"));
-    let entered = context.enter(over, |_| ()).is_ok();
+    let entered = context.enter(over, |_: &ReadyGuard<'_>| ()).is_ok();
     shared.must(!entered, || format!("S6: {over:?} is entered after its end"));
     "refused"
 }
