@@ -35,7 +35,8 @@ fn a_regular_file_is_reported_until_it_is_deleted() {
             }
         };
         let group = GroupId::new(1).unwrap();
-        let (core, options) = (runtime.core(), InsertOptions::default());
+        let core = runtime.core();
+        let options = InsertOptions { assume_nonblocking: true, ..InsertOptions::default() };
         let handle =
             core.insert(OwnedFd::from(file), Arc::new(handler), group, ThreadMask::ALL, options).unwrap();
         core.registration(handle).want_recv().unwrap();
@@ -60,6 +61,7 @@ fn an_event_without_interest_is_reported_when_interest_is_enabled() {
         let (core, group) = (runtime.core(), GroupId::new(1).unwrap());
         let thread = ThreadId::new(group, 0).unwrap();
         let (near, mut far) = UnixStream::pair().unwrap();
+        near.set_nonblocking(true).unwrap();
         let number = near.as_raw_fd();
         let (sender, events) = channel();
         let sender = Mutex::new(sender);
@@ -100,6 +102,7 @@ fn the_edge_of_a_hang_up_is_reported_once() {
             continue;
         }
         let (near, far) = UnixStream::pair().unwrap();
+        near.set_nonblocking(true).unwrap();
         let (sender, events) = channel();
         let sender = Mutex::new(sender);
         let handler = move |ready: &ReadyGuard<'_>| sender.lock().unwrap().send(ready.events()).unwrap();
@@ -126,7 +129,7 @@ fn the_edge_of_a_hang_up_is_reported_once() {
 fn run_many_iterations(core: &FdCore, thread: ThreadId) {
     for _ in 0..100 {
         let (sender, done) = channel();
-        core.post(thread, move |_| sender.send(()).unwrap());
+        core.post(thread, move |_| sender.send(()).unwrap()).unwrap();
         done.recv_timeout(PATIENCE).unwrap();
     }
 }

@@ -7,9 +7,10 @@
 #![expect(clippy::print_stdout, reason = "a benchmark prints its table")]
 #![expect(clippy::disallowed_methods, reason = "a benchmark that gets no thread may panic")]
 
-use std::fs::File;
+use std::fs::OpenOptions;
 use std::io;
 use std::os::fd::{OwnedFd, RawFd};
+use std::os::unix::fs::OpenOptionsExt;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering::SeqCst};
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex, OnceLock};
@@ -117,7 +118,7 @@ fn thread(index: usize) -> ThreadId {
 }
 
 fn descriptor() -> OwnedFd {
-    File::open("/dev/null").unwrap().into()
+    OpenOptions::new().read(true).custom_flags(nix::libc::O_NONBLOCK).open("/dev/null").unwrap().into()
 }
 
 /// A handler that counts its runs and keeps a disowned descriptor.
@@ -166,11 +167,12 @@ impl Bench {
         action: impl FnOnce(&Context) + Send + 'static,
     ) -> std::sync::mpsc::Receiver<Duration> {
         let (sender, receiver) = channel();
-        self.runtime.core().post(thread(index), move |context| {
+        let timed = move |context: &Context| {
             let start = Instant::now();
             action(context);
             sender.send(start.elapsed()).unwrap();
-        });
+        };
+        self.runtime.core().post(thread(index), timed).unwrap();
         receiver
     }
 

@@ -31,6 +31,7 @@
 //! core. One name goes up: an entry keeps its [`Handler`] and never calls it, but the trait names the
 //! [`ReadyGuard`] that a worker lends.
 
+#![deny(missing_debug_implementations)]
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "a test that gets no thread may panic"))]
 
 #[macro_use]
@@ -53,13 +54,16 @@ mod models;
 mod testing;
 
 pub use entry::error;
-pub use entry::handler::{Handler, OwnerId};
+pub use entry::owner::OwnerId;
+pub use entry::source::{Duplicate, IntoSource, Source};
 pub use poller::{always_ready, interest, per_thread, thread_interest};
 pub use runtime::{Builder, Prepared, Runtime, WorkerError};
 pub use shared::activity::{ActivitySnapshot, ActivityTable};
 pub use shared::context::Context;
 pub use shared::dump::{EntryInfo, FdDump};
+pub use shared::handler::Handler;
 pub use shared::ready::{ReadyGuard, RegistrationRef};
-pub use shared::{Descriptor, Duplicate, FdCore, InsertOptions, RegistrationCounts};
+pub use shared::{FdCore, InsertOptions, RegistrationCounts};
 pub use table::{FdHandle, FdTable};
-pub use words::{ids, state};
+pub use words::ids;
+pub use words::state::State;

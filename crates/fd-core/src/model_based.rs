@@ -7,8 +7,8 @@ use std::sync::Arc;
 use proptest::prelude::*;
 
 use crate::entry::error::{DeleteError, InsertRefused, MoveError};
-use crate::entry::handler::{Handler, OwnerId};
-use crate::shared::ready::ReadyGuard;
+use crate::entry::owner::{OwnerId, Registered};
+use crate::shared::handler::numbers::idle;
 use crate::table::{Denied, FdHandle, FdTable, Orphan, Scheduled};
 use crate::words::ids::{GroupId, ThreadId, ThreadMask};
 use crate::words::sync::Ordering;
@@ -155,7 +155,7 @@ impl World {
         );
         if let Some(orphan) = orphan {
             let retired = orphan.retire(|_, _, _, _, _| {});
-            assert_eq!((retired.fd, OwnerId::of(&retired.owner)), (fd, registration.owner));
+            assert_eq!((retired.fd, retired.owner.id()), (fd, registration.owner));
             self.listed[registration.group].retain(|other| *other != fd);
             self.registrations.remove(&fd);
             *self.ended.entry(fd).or_default() += 1;
@@ -236,7 +236,7 @@ impl World {
         if group != registration.group {
             return;
         }
-        let other: Arc<dyn Handler> = Arc::new(|_: &ReadyGuard<'_>| {});
+        let other = Arc::new(0_u8);
         let expected = if right_owner { owner } else { OwnerId::of(&other) };
         let (taken, exited) = self.table.pin(handle).unwrap().takeover(id.mask(), expected);
         let model = match () {
@@ -271,10 +271,10 @@ impl World {
     }
 
     fn insert(&mut self, fd: RawFd, group: usize, mask: u64) {
-        let handler: Arc<dyn Handler> = Arc::new(|_: &ReadyGuard<'_>| {});
-        let owner = OwnerId::of(&handler);
+        let registered = idle(fd);
+        let owner = registered.id();
         let allowed = mask & ThreadMask::first(GROUPS[group]).bits();
-        let inserted = self.table.insert(fd, handler, group_id(group), ThreadMask::from_bits(mask), 0);
+        let inserted = self.table.insert(fd, registered, group_id(group), ThreadMask::from_bits(mask), 0);
         let refused = match () {
             () if allowed == 0 => Some(InsertRefused::NoThread { group: group_id(group) }),
             () if self.registrations.contains_key(&fd) => Some(InsertRefused::InUse { fd }),

@@ -1,6 +1,7 @@
 //! Threads in groups, each with its own poller, from start to clean stop.
 
 use std::any::Any;
+use std::fmt;
 use std::io;
 use std::os::raw::c_int;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -11,12 +12,11 @@ use std::time::Instant;
 use nix::sys::resource::{Resource, getrlimit};
 
 use crate::entry::error::StartError;
-use crate::entry::handler::Handler;
+use crate::entry::guarded::Guarded;
 use crate::poller::{Limits, MakeBackend, Poller};
 use crate::shared::FdCore;
 use crate::shared::clock::Clock;
 use crate::shared::context::Context;
-use crate::shared::guarded::Guarded;
 use crate::shared::wake::{drain_wake_pipe, wake_pipe};
 use crate::table::FdTable;
 use crate::words::ids::{MAX_GROUPS, THREADS_PER_GROUP, ThreadId};
@@ -38,6 +38,17 @@ pub struct Builder {
     capacity: Option<usize>,
     signals: Vec<(c_int, Action)>,
     clock: Clock,
+}
+
+impl fmt::Debug for Builder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let signals: Vec<_> = self.signals.iter().map(|(signal, _)| signal).collect();
+        f.debug_struct("Builder")
+            .field("groups", &self.groups)
+            .field("capacity", &self.capacity)
+            .field("signals", &signals)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Builder {
@@ -148,9 +159,8 @@ fn equip_with_waker(core: &Arc<FdCore>, id: ThreadId) -> io::Result<()> {
         return Ok(());
     }
     let (waker, reader) = wake_pipe()?;
-    let handler: Arc<dyn Handler> = Arc::new(drain_wake_pipe);
     let handle = core
-        .register(reader, handler, id.group(), id.mask(), state::INTERNAL)
+        .register(reader, drain_wake_pipe, id.group(), id.mask(), state::INTERNAL)
         .map_err(|error| io::Error::other(error.reason))?;
     shared.sleep.set_waker(waker);
     core.registration(handle).want_recv().map_err(io::Error::other)
@@ -208,6 +218,12 @@ impl Prepared {
         }
         gate.open_for(count);
         Ok(runtime)
+    }
+}
+
+impl fmt::Debug for Prepared {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Prepared").field("core", &self.core).finish_non_exhaustive()
     }
 }
 
@@ -320,8 +336,8 @@ pub enum WorkerError {
     },
 }
 
-impl std::fmt::Display for WorkerError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Display for WorkerError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Poller { thread, source } => write!(f, "thread {thread}: its poller failed: {source}"),
             Self::Panic { thread, panic } => {
@@ -333,9 +349,9 @@ impl std::fmt::Display for WorkerError {
     }
 }
 
-impl std::fmt::Debug for WorkerError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        std::fmt::Display::fmt(self, f)
+impl fmt::Debug for WorkerError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 
@@ -397,6 +413,12 @@ impl Runtime {
         }
         // Threads that could not be started have left this to be done.
         let _ = self.core.clear();
+    }
+}
+
+impl fmt::Debug for Runtime {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Runtime").field("core", &self.core).finish_non_exhaustive()
     }
 }
 

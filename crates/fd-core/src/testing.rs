@@ -3,14 +3,15 @@
 
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::unix::fs::OpenOptionsExt;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use crate::entry::handler::Handler;
 use crate::poller::{Backend, Capabilities, DeregisterReason, Poller, Wake};
 use crate::shared::clock::Clock;
 use crate::shared::context::Context;
+use crate::shared::handler::Handler;
 use crate::shared::ready::ReadyGuard;
 use crate::shared::{FdCore, InsertOptions};
 use crate::table::{FdHandle, FdTable};
@@ -97,7 +98,8 @@ pub(crate) fn handler() -> Arc<dyn Handler> {
 }
 
 pub(crate) fn open() -> OwnedFd {
-    std::fs::File::open("/dev/null").unwrap().into()
+    let mut options = std::fs::OpenOptions::new();
+    options.read(true).custom_flags(nix::libc::O_NONBLOCK).open("/dev/null").unwrap().into()
 }
 
 /// Opens a descriptor with this number, which no other test uses: the numbers that the system chooses are

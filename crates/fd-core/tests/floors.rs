@@ -12,9 +12,9 @@ const FLOORS: [&str; 8] = ["hooks", "words", "entry", "table", "poller", "shared
 /// core.
 const RECURSIVE: &str = "shared";
 
-/// The one name that goes up. An entry keeps its handler and never calls it, but the handler's own interface
-/// names what a worker lends it.
-const UPWARD: (&str, &str) = ("entry/handler.rs", "shared/ready.rs");
+/// The one name that goes up. An entry keeps its owner and never calls it, but the interface of the owner names the
+/// report that a worker passes to it.
+const UPWARD: (&str, &str) = ("entry/owner.rs", "shared/ready.rs");
 
 /// Not part of the crate that ships: unit tests, and what they and the models share.
 fn is_for_tests(file: &str) -> bool {

@@ -7,8 +7,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicIsize, Ordering};
 use std::time::Duration;
 
+use fd_core::error::PostError;
 use fd_core::ids::ThreadMask;
-use fd_core::{InsertOptions, ReadyGuard, Runtime};
+use fd_core::{Context, InsertOptions, ReadyGuard, Runtime};
 
 struct Counting;
 
@@ -38,18 +39,19 @@ fn one(stops: bool) {
     let core = Arc::clone(runtime.core());
     for thread in core.threads() {
         let (reader, mut writer) = std::io::pipe().unwrap();
+        nix::fcntl::fcntl(&reader, nix::fcntl::FcntlArg::F_SETFL(nix::fcntl::OFlag::O_NONBLOCK)).unwrap();
         let held = Arc::clone(&core);
         let handler = move |ready: &ReadyGuard<'_>| {
             let _ = (ready.registration().stop_recv(), &held);
         };
         let (group, options) = (thread.group(), InsertOptions::default());
-        let handle =
-            core.insert(OwnedFd::from(reader), Arc::new(handler), group, ThreadMask::ALL, options).unwrap();
+        let handle = core.insert(OwnedFd::from(reader), handler, group, ThreadMask::ALL, options).unwrap();
         core.registration(handle).want_recv().unwrap();
         std::io::Write::write_all(&mut writer, b"x").unwrap();
         let (in_task, in_timer) = (Arc::clone(&core), Arc::clone(&core));
-        core.post(thread, move |_| drop(in_task));
-        core.post(thread, move |context| context.after(Duration::from_secs(3600), move |_| drop(in_timer)));
+        core.post(thread, move |_| drop(in_task)).unwrap();
+        let set = move |context: &Context| context.after(Duration::from_secs(3600), move |_| drop(in_timer));
+        core.post(thread, set).unwrap();
     }
     if stops {
         runtime.stop().unwrap();
@@ -58,7 +60,7 @@ fn one(stops: bool) {
     }
     for thread in core.threads() {
         let held = Arc::clone(&core);
-        assert!(!core.post(thread, move |_| drop(held)));
+        assert_eq!(core.post(thread, move |_| drop(held)), Err(PostError::Ended { thread }));
     }
 }
 

@@ -8,12 +8,13 @@ use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use fd_core::error::{InsertRefused, StartError};
+use fd_core::error::{InsertRefused, PostError, StartError};
 use fd_core::ids::{GroupId, ThreadId, ThreadMask};
 use fd_core::{
-    Builder, Context, FdCore, FdHandle, Handler, InsertOptions, OwnerId, ReadyGuard, Runtime, WorkerError,
-    state,
+    Builder, Context, FdCore, FdHandle, Handler, InsertOptions, OwnerId, ReadyGuard, Runtime, State,
+    WorkerError,
 };
+use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::libc;
 
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -36,6 +37,7 @@ fn idle() -> Arc<dyn Handler> {
 
 fn pipe() -> (OwnedFd, PipeWriter) {
     let (reader, writer) = std::io::pipe().unwrap();
+    fcntl(&reader, FcntlArg::F_SETFL(OFlag::O_NONBLOCK)).unwrap();
     (reader.into(), writer)
 }
 
@@ -163,9 +165,10 @@ fn panics_of_what_a_stop_drops_keep_nothing_from_being_dropped() {
         let (task, timer) = (panicking("a task"), panicking("a timer"));
         core.post(first(), move |context| {
             context.after(Duration::from_secs(3600), move |_| std::mem::forget(timer));
-            context.core().post(first(), move |_| std::mem::forget(task));
+            context.core().post(first(), move |_| std::mem::forget(task)).unwrap();
             context.core().request_stop();
-        });
+        })
+        .unwrap();
     }
     until(|| dropped.load(Ordering::SeqCst) == 9);
     let Err(WorkerError::Panic { panic, .. }) = runtime.stop() else { panic!("no panic was told") };
@@ -195,13 +198,14 @@ fn what_ends_with_a_runtime_may_call_it_and_begins_nothing() {
     let unrun = Acting { ready: |_: &ReadyGuard<'_>| {}, released: || {}, dropped: calling("task") };
     let late = Arc::clone(&core);
     core.post(first(), move |context| {
-        context.core().post(first(), move |_| std::mem::forget(unrun));
+        context.core().post(first(), move |_| std::mem::forget(unrun)).unwrap();
         late.request_stop();
-    });
+    })
+    .unwrap();
     runtime.stop().unwrap();
-    let stopping = Some(InsertRefused::Stopping);
-    assert_eq!(told.try_recv(), Ok(("task", false, stopping)));
-    assert_eq!(told.try_recv(), Ok(("handler", false, stopping)));
+    let (ended, stopping) = (Err(PostError::Ended { thread: first() }), Some(InsertRefused::Stopping));
+    assert_eq!(told.try_recv(), Ok(("task", ended, stopping)));
+    assert_eq!(told.try_recv(), Ok(("handler", ended, stopping)));
     assert!(core.registration(handle).delete().is_err() && has_ended(&mut peer));
 }
 
@@ -211,7 +215,7 @@ fn the_handle_of_a_wake_descriptor_is_refused() {
     let runtime = start(2);
     let core = Arc::clone(runtime.core());
     let own: Vec<_> =
-        core.entries().0.into_iter().filter(|entry| entry.state & state::INTERNAL != 0).collect();
+        core.entries().0.into_iter().filter(|entry| entry.state.contains(State::INTERNAL)).collect();
     assert_eq!(own.len(), 2);
     for entry in own {
         let fd = core.registration(entry.handle);
@@ -220,9 +224,10 @@ fn the_handle_of_a_wake_descriptor_is_refused() {
         assert!(fd.migrate_on(first()).is_err() && core.entry(entry.handle).is_err());
         let (tell, told) = channel();
         core.post(first(), move |context: &Context| {
-            let entered = context.enter(entry.handle, |_| ()).is_ok();
+            let entered = context.enter(entry.handle, |_: &ReadyGuard<'_>| ()).is_ok();
             tell.send((entered, context.takeover(entry.handle, entry.owner).is_ok())).unwrap();
-        });
+        })
+        .unwrap();
         assert_eq!(told.recv_timeout(PATIENCE), Ok((false, false)));
     }
     runtime.stop().unwrap();
@@ -256,10 +261,13 @@ fn a_timer_may_be_set_for_the_end_of_time() {
     let runtime = start(1);
     let (tell, told) = channel();
     let held = tell.clone();
-    runtime.core().post(first(), move |context| {
-        context.after(Duration::MAX, move |_| held.send("never").unwrap());
-        context.after(Duration::ZERO, move |_| tell.send("now").unwrap());
-    });
+    runtime
+        .core()
+        .post(first(), move |context| {
+            context.after(Duration::MAX, move |_| held.send("never").unwrap());
+            context.after(Duration::ZERO, move |_| tell.send("now").unwrap());
+        })
+        .unwrap();
     assert_eq!(told.recv_timeout(PATIENCE), Ok("now"));
     runtime.stop().unwrap();
     assert!(told.recv().is_err(), "dropped with the runtime");
@@ -304,7 +312,7 @@ fn a_runtime_may_end_in_a_signal_action_a_timer_and_the_drop_of_its_own_handler(
         let set = move |context: &Context| {
             context.after(Duration::ZERO, move |_| drop(slot.lock().unwrap().take()))
         };
-        core.post(first(), set);
+        core.post(first(), set).unwrap();
     };
     let by_drop: fn(&FdCore, &Slot) = |core, slot| {
         let slot = Arc::clone(slot);
@@ -334,14 +342,14 @@ fn a_handle_of_one_runtime_is_refused_by_another() {
     let (reader, _writer) = pipe();
     let number = reader.as_raw_fd();
     // Moved out of the way of the other tests, which take and give back the lowest numbers.
-    let high = nix::fcntl::fcntl(&reader, nix::fcntl::FcntlArg::F_DUPFD_CLOEXEC(number + 100)).unwrap();
+    let high = fcntl(&reader, FcntlArg::F_DUPFD_CLOEXEC(number + 100)).unwrap();
     // SAFETY: just made.
     let fd = unsafe { OwnedFd::from_raw_fd(high) };
     let copy = fd.try_clone().unwrap();
     let options = InsertOptions::default();
     let stale = one.core().insert(fd, idle(), group(), ThreadMask::ALL, options).unwrap();
     one.core().registration(stale).delete().unwrap();
-    let again = nix::fcntl::fcntl(&copy, nix::fcntl::FcntlArg::F_DUPFD_CLOEXEC(high)).unwrap();
+    let again = fcntl(&copy, FcntlArg::F_DUPFD_CLOEXEC(high)).unwrap();
     assert_eq!(again, high, "the number is free again");
     // SAFETY: just made.
     let fd = unsafe { OwnedFd::from_raw_fd(again) };
@@ -355,9 +363,10 @@ fn a_handle_of_one_runtime_is_refused_by_another() {
         assert!(fd.disown().is_err() && fd.delete().is_err() && fd.migrate_on(first()).is_err());
         let (tell, told) = channel();
         core.post(first(), move |context| {
-            let entered = context.enter(foreign, |_| ()).is_ok();
+            let entered = context.enter(foreign, |_: &ReadyGuard<'_>| ()).is_ok();
             tell.send((entered, context.takeover(foreign, owner).is_ok())).unwrap();
-        });
+        })
+        .unwrap();
         assert_eq!(told.recv_timeout(PATIENCE), Ok((false, false)));
     }
     assert!(other.core().entry(live).is_ok());

@@ -21,6 +21,7 @@
 //! [epoll_ctl(2)]: https://man7.org/linux/man-pages/man2/epoll_ctl.2.html
 //! [epoll_wait(2)]: https://man7.org/linux/man-pages/man2/epoll_wait.2.html
 //! [epoll_create(2)]: https://man7.org/linux/man-pages/man2/epoll_create.2.html
+#![deny(missing_debug_implementations)]
 #![cfg(any(target_os = "linux", target_os = "android"))]
 
 mod changes;

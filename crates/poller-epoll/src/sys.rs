@@ -219,8 +219,6 @@ pub(crate) fn fine_timeouts() -> Result<(), &'static str> {
     if *exists {
         Ok(())
     } else {
-        Err(
-            "no epoll_pwait2(2) here: the timeout of epoll_wait(2) is in milliseconds",
-        )
+        Err("no epoll_pwait2(2) here: the timeout of epoll_wait(2) is in milliseconds")
     }
 }

@@ -5,7 +5,6 @@
 use std::fs::File;
 use std::io::{Write, pipe};
 use std::os::fd::OwnedFd;
-use std::sync::Arc;
 use std::time::Duration;
 
 use fd_core::poller::{Change, Event, Interest, Limits, Poller, Trigger};
@@ -19,8 +18,12 @@ const CAPACITY: usize = 64;
 fn registered(runtime: &Prepared, poller: &mut dyn Poller, fd: OwnedFd) -> FdHandle {
     let core = runtime.core();
     let thread = core.threads().next().unwrap();
-    let (group, mask, options) = (thread.group(), thread.mask(), InsertOptions::default());
-    let handle = core.insert(fd, Arc::new(|_: &ReadyGuard<'_>| ()), group, mask, options).unwrap();
+    let (group, mask, options) = (
+        thread.group(),
+        thread.mask(),
+        InsertOptions { assume_nonblocking: true, ..InsertOptions::default() },
+    );
+    let handle = core.insert(fd, |_: &ReadyGuard<'_>| (), group, mask, options).unwrap();
     let change = Change {
         fd: handle.number(),
         generation: handle.generation(),

@@ -23,6 +23,7 @@
 //! [openbsd]: https://man.openbsd.org/kqueue.2
 //! [dragonfly]: https://man.dragonflybsd.org/?command=kqueue&section=2
 
+#![deny(missing_debug_implementations)]
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "a test that gets no thread may panic"))]
 // The computations are tested on every host. Where there is no kqueue, only the tests use them.
 #![cfg_attr(not(kqueue), allow(dead_code))]

@@ -17,6 +17,8 @@
 //! [poll()]: https://pubs.opengroup.org/onlinepubs/9799919799/functions/poll.html
 //! [fbsd]: https://man.freebsd.org/cgi/man.cgi?query=poll&sektion=2
 
+#![deny(missing_debug_implementations)]
+
 mod changes;
 mod events;
 mod parts;

@@ -15,6 +15,8 @@
 //! [select()]: https://pubs.opengroup.org/onlinepubs/9799919799/functions/select.html
 //! [fbsd]: https://man.freebsd.org/cgi/man.cgi?query=select&sektion=2
 
+#![deny(missing_debug_implementations)]
+
 mod changes;
 mod events;
 mod poller;

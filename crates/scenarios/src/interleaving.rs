@@ -377,7 +377,7 @@ impl ColumnThread {
         let action = Arc::clone(action);
         self.busy = Some((name.to_owned(), receiver));
         if let Role::Worker(thread) = self.role {
-            harness.core().post(thread, move |context| {
+            let _ = harness.core().post(thread, move |context| {
                 let participant = Participant { core: context.core(), context: Some(context) };
                 let _ = sender.send(action(&participant));
             });

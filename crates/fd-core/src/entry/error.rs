@@ -1,12 +1,10 @@
 //! What can go wrong, and what the caller gets back.
 
 use std::io;
-use std::os::fd::{OwnedFd, RawFd};
-use std::sync::Arc;
+use std::os::fd::RawFd;
 
-use crate::entry::handler::Handler;
 use crate::words::events::Generation;
-use crate::words::ids::GroupId;
+use crate::words::ids::{GroupId, ThreadId};
 
 /// The handle names a registration that has ended, or one of another table.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
@@ -18,19 +16,35 @@ pub struct Stale {
     pub generation: Generation,
 }
 
-/// Why a descriptor could not be inserted. Nothing is lost: descriptor and handler come back.
-pub struct InsertError {
-    /// What was wrong.
+/// A refused insertion, with the source and the handler.
+pub struct InsertError<I, H> {
+    /// The reason.
     pub reason: InsertRefused,
-    /// The descriptor, still open.
-    pub fd: OwnedFd,
+    /// The source, still open.
+    pub source: I,
     /// The handler.
-    pub handler: Arc<dyn Handler>,
+    pub handler: H,
 }
 
-/// What was wrong with an insertion.
+/// Why an insertion is refused.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum InsertRefused {
+    /// The descriptor is in blocking mode, and the options do not
+    /// [vouch for it](crate::InsertOptions::assume_nonblocking).
+    #[error(
+        "fd {fd} is in blocking mode, so a handler could stop its thread: call set_nonblocking(true) on it, or set \
+         InsertOptions::assume_nonblocking if the handler never blocks"
+    )]
+    Blocking {
+        /// The number.
+        fd: RawFd,
+    },
+    /// The source has closed its descriptor.
+    #[error("fd {fd} is not open")]
+    NotOpen {
+        /// The number.
+        fd: RawFd,
+    },
     /// The number has no entry. Raise the table's capacity or lower `RLIMIT_NOFILE`.
     #[error("fd {fd} does not fit in a table of {capacity} entries")]
     Capacity {
@@ -62,22 +76,19 @@ pub enum InsertRefused {
     Stopping,
 }
 
-impl std::fmt::Debug for InsertError {
+impl<I, H> std::fmt::Debug for InsertError<I, H> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("InsertError")
-            .field("reason", &self.reason)
-            .field("fd", &self.fd)
-            .finish_non_exhaustive()
+        f.debug_struct("InsertError").field("reason", &self.reason).finish_non_exhaustive()
     }
 }
 
-impl std::fmt::Display for InsertError {
+impl<I, H> std::fmt::Display for InsertError<I, H> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         self.reason.fmt(f)
     }
 }
 
-impl std::error::Error for InsertError {}
+impl<I, H> std::error::Error for InsertError<I, H> {}
 
 /// Why a delete did nothing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
@@ -125,6 +136,26 @@ pub enum EnterError {
     /// This thread is running it already, further up the stack.
     #[error("this thread is running it already")]
     Nested,
+    /// The source of the registration is of another type than the action expects.
+    #[error("the registered source is of another type")]
+    WrongSource,
+}
+
+/// Why a task is refused. It has been dropped.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum PostError {
+    /// The runtime has no such thread.
+    #[error("there is no thread {thread}")]
+    NoThread {
+        /// The thread.
+        thread: ThreadId,
+    },
+    /// The thread has ended: the runtime is stopping or has stopped.
+    #[error("thread {thread} has ended")]
+    Ended {
+        /// The thread.
+        thread: ThreadId,
+    },
 }
 
 /// A backend that cannot be had.

@@ -1,15 +1,16 @@
 //! One entry per descriptor number, and what the pollers know of it.
 
 pub mod error;
-pub(crate) mod handler;
+pub(crate) mod guarded;
 mod mistakes;
+pub(crate) mod owner;
+pub(crate) mod source;
 pub(crate) mod zeroed;
 
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
-use std::sync::Arc;
 
-use crate::entry::handler::{Handler, OwnerId};
+use crate::entry::owner::Registered;
 use crate::entry::zeroed::Zeroed;
 use crate::words::group_word::GroupWord;
 use crate::words::sync::{AtomicU32, AtomicU64, Ordering, UnsafeCell, count};
@@ -32,7 +33,7 @@ pub(crate) struct Entry {
     pub(crate) group: GroupWord,
     /// The place in the group's shared update list.
     pub(crate) link: Link,
-    owner: UnsafeCell<MaybeUninit<NonNull<dyn Handler>>>,
+    owner: UnsafeCell<MaybeUninit<NonNull<dyn Registered>>>,
     /// See [`crate::state`].
     pub(crate) state: AtomicU32,
     /// Changes of owner in this registration ("tkov").
@@ -44,7 +45,7 @@ const _: () = assert!(size_of::<Entry>() == 64 && align_of::<Entry>() == 64);
 
 // SAFETY: the only part that is not Sync by itself is the owner. It is written by the one thread that has
 // claimed or retired the group word, and read under a pin of the same registration or under a running bit; both
-// exclude each other (S5, S10). The handler itself is Send + Sync.
+// exclude each other (S5, S10). The owner itself is Send + Sync.
 unsafe impl Sync for Entry {}
 // SAFETY: as above.
 unsafe impl Send for Entry {}
@@ -68,44 +69,35 @@ unsafe impl Zeroed for Entry {
 }
 
 impl Entry {
-    /// Makes `handler` the owner of a claimed slot.
+    /// Gives a claimed slot its owner.
     ///
     /// # Safety
     /// The caller has claimed the group word and not published it yet.
-    pub(crate) unsafe fn set_owner(&self, handler: Arc<dyn Handler>) {
-        // SAFETY: Arc::into_raw is never null.
-        let pointer = unsafe { NonNull::new_unchecked(Arc::into_raw(handler).cast_mut()) };
-        // SAFETY: between claim and publish nobody else reads or writes the owner (S10).
+    pub(crate) unsafe fn set_owner(&self, owner: Box<dyn Registered>) {
+        // SAFETY: Box::into_raw never returns null.
+        let pointer = unsafe { NonNull::new_unchecked(Box::into_raw(owner)) };
+        // SAFETY: between claim and publish no other thread reads or writes the owner (S10).
         self.owner.with_mut(|owner| unsafe { (*owner).write(pointer) });
     }
 
-    /// The handler.
+    /// The owner.
     ///
     /// # Safety
     /// The caller pins a live entry, or has its running bit set, for as long as it uses the reference (S5).
-    pub(crate) unsafe fn owner(&self) -> &dyn Handler {
+    pub(crate) unsafe fn owner(&self) -> &dyn Registered {
         // SAFETY: a live entry's owner was written before it was published (Release in publish, Acquire in
-        // pin), and is given back only after the last pin and running bit are gone.
+        // pin), and is taken out only after the last pin and running bit are gone.
         self.owner.with(|owner| unsafe { (*owner).assume_init().as_ref() })
     }
 
-    /// The handler's identity.
-    ///
-    /// # Safety
-    /// As for [`Entry::owner`].
-    pub(crate) unsafe fn owner_id(&self) -> OwnerId {
-        // SAFETY: as in `owner`.
-        self.owner.with(|owner| OwnerId::from_pointer(unsafe { (*owner).assume_init() }))
-    }
-
-    /// Takes the handler back out of a retired entry.
+    /// Takes the owner out of a retired entry.
     ///
     /// # Safety
     /// The caller has retired the group word, and calls this once for this registration.
-    pub(crate) unsafe fn take_owner(&self) -> Arc<dyn Handler> {
-        // SAFETY: nobody else is looking any more (retire waited for them), and the pointer came from
-        // Arc::into_raw in set_owner.
-        self.owner.with_mut(|owner| unsafe { Arc::from_raw((*owner).assume_init().as_ptr()) })
+    pub(crate) unsafe fn take_owner(&self) -> Box<dyn Registered> {
+        // SAFETY: no other thread reads it any more (retire waited for them), and the pointer came from
+        // Box::into_raw in set_owner.
+        self.owner.with_mut(|owner| unsafe { Box::from_raw((*owner).assume_init().as_ptr()) })
     }
 }
 

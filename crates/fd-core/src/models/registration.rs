@@ -7,6 +7,8 @@ use super::world::{World, spawn, thread};
 use super::{Bound, model};
 use crate::entry::error::MoveError;
 use crate::shared::context::Reported;
+use crate::shared::handler::numbers::Number;
+use crate::shared::ready::ReadyGuard;
 use crate::table::{Denied, Pin};
 use crate::words::group_word::GroupWord;
 use crate::words::ids::ThreadId;
@@ -367,7 +369,7 @@ fn m2_enter_and_delete() {
         let (world, registration) = World::one(&[2], 0b01);
         let user = spawn(&world, &registration, |world, registration| {
             let context = world.context(thread(1, 0));
-            let _ = context.enter(registration.handle, |_| {
+            let _ = context.enter(registration.handle, |_: &ReadyGuard<'_, Number>| {
                 assert_eq!(registration.observed.closed.load(Ordering::SeqCst), 0, "S5: entered, and closed");
             });
         });
@@ -453,7 +455,7 @@ fn m6_insert_and_scan() {
         let world = World::new(1, &[1]);
         let early = super::world::Registration {
             handle: world.core.table().handle(0, 0),
-            owner: crate::entry::handler::OwnerId::of(&other_handler()),
+            owner: crate::entry::owner::OwnerId::of(&Arc::new(0_u8)),
             observed: Arc::default(),
         };
         let scan = spawn(&world, &early, |world, early| {
@@ -469,8 +471,4 @@ fn m6_insert_and_scan() {
         scan.join().unwrap();
         world.assert_at_rest(&registration);
     });
-}
-
-fn other_handler() -> Arc<dyn crate::entry::handler::Handler> {
-    Arc::new(|_: &crate::shared::ready::ReadyGuard<'_>| {})
 }

@@ -30,14 +30,17 @@ fn m9_post_and_iteration() {
         {
             let ran = ran.clone();
             written.store(1, Ordering::Relaxed);
-            world.core.post(thread(1, 0), move |_| {
-                assert_eq!(
-                    written.load(Ordering::Relaxed),
-                    1,
-                    "L2: a task does not see what preceded its post"
-                );
-                ran.fetch_add(1, Ordering::SeqCst);
-            });
+            world
+                .core
+                .post(thread(1, 0), move |_| {
+                    assert_eq!(
+                        written.load(Ordering::Relaxed),
+                        1,
+                        "L2: a task does not see what preceded its post"
+                    );
+                    ran.fetch_add(1, Ordering::SeqCst);
+                })
+                .unwrap();
         }
         let slept = worker.join().unwrap();
         let unread = world.kernel.unread(thread(1, 0));
@@ -68,9 +71,12 @@ fn m9_two_wakers_and_iterations() {
             spawn(&world, &registration, |world, _| signals::note(&world.core, thread(1, 0), SIGNAL));
         {
             let ran = ran.clone();
-            world.core.post(thread(1, 0), move |_| {
-                ran.fetch_add(1, Ordering::SeqCst);
-            });
+            world
+                .core
+                .post(thread(1, 0), move |_| {
+                    ran.fetch_add(1, Ordering::SeqCst);
+                })
+                .unwrap();
         }
         caught.join().unwrap();
         let slept = worker.join().unwrap();
@@ -162,8 +168,8 @@ fn m9_post_and_end() {
         let accepted = poster.join().unwrap();
         assert_eq!(Arc::strong_count(&held), 1, "L8: a task remains in a thread that has ended");
         assert!(
-            !world.core.post(thread(1, 0), |_| ()),
-            "L8: accepted after the end of its thread ({accepted})"
+            world.core.post(thread(1, 0), |_| ()).is_err(),
+            "L8: accepted after the end of its thread ({accepted:?})"
         );
     });
 }

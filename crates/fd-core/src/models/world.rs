@@ -4,19 +4,21 @@
 
 use std::collections::HashMap;
 use std::io;
-use std::os::fd::{IntoRawFd, OwnedFd, RawFd};
+use std::os::fd::RawFd;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use crate::entry::handler::{Handler, OwnerId};
+use crate::entry::owner::{OwnerId, Registered};
 use crate::poller::{
     Backend, Capabilities, Change, DeregisterReason, Event, Events, Generation, Interest, Poller, Wake,
 };
 use crate::shared::FdCore;
 use crate::shared::clock::Clock;
 use crate::shared::context::{Context, Reported};
+use crate::shared::handler::numbers::Number;
+use crate::shared::handler::{self, Handler};
 use crate::shared::ready::ReadyGuard;
 use crate::table::{FdHandle, FdTable};
 use crate::words::ids::{GroupId, ThreadId, ThreadMask};
@@ -88,8 +90,8 @@ struct Owner {
 // SAFETY: the cell is empty. The model checks the order of its accesses.
 unsafe impl Sync for Owner {}
 
-impl Handler for Owner {
-    fn ready(&self, ready: &ReadyGuard<'_>) {
+impl Handler<Number> for Owner {
+    fn ready(&self, ready: &ReadyGuard<'_, Number>) {
         let observed = &self.observed;
         // Relaxed: a thread may read an old value before it sees the end of the takeover. The cell below
         // detects that case.
@@ -110,9 +112,9 @@ impl Handler for Owner {
         observed.ran.fetch_add(1, Ordering::SeqCst);
     }
 
-    fn released(&self, fd: OwnedFd) {
-        // The model's descriptors do not exist.
-        let _ = fd.into_raw_fd();
+    /// Returns an address that the model keeps: the address of the owner is free for the next registration.
+    fn id(&self, _: handler::Internal) -> OwnerId {
+        OwnerId::of(&self.observed)
     }
 }
 
@@ -314,19 +316,26 @@ impl World {
         flags: u32,
     ) -> Option<Registration> {
         let observed = Arc::new(Observed::default());
-        let handler: Arc<dyn Handler> = Arc::new(Owner {
+        let handler = Owner {
             observed: observed.clone(),
             kernel: self.kernel.clone(),
             fd,
             exclusive: mask.count_ones() == 1,
             file: UnsafeCell::new(()),
-        });
-        let owner = OwnerId::of(&handler);
-        match self.core.table().insert(fd, handler, group(group_number), ThreadMask::from_bits(mask), flags) {
+        };
+        let registered = Box::new(handler::Registration { handler, source: Number(fd) });
+        let owner = registered.id();
+        match self.core.table().insert(
+            fd,
+            registered,
+            group(group_number),
+            ThreadMask::from_bits(mask),
+            flags,
+        ) {
             Ok(handle) => Some(Registration { handle, owner, observed }),
-            Err((_, handler)) => {
+            Err((_, registered)) => {
                 // Nothing was registered, so the drop must not count as a close.
-                std::mem::forget(handler);
+                std::mem::forget(registered);
                 None
             }
         }

@@ -7,11 +7,12 @@ use std::os::fd::RawFd;
 use crate::words::events::{Event, Events, Generation, Trigger};
 
 /// The list of one poller. While it has entries, the poller must not sleep.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub struct AlwaysReady {
     entries: Vec<Entry>,
 }
 
+#[derive(Debug)]
 struct Entry {
     event: Event,
     trigger: Trigger,

@@ -33,6 +33,14 @@ pub struct GroupInterest {
     end: AtomicU64,
 }
 
+impl std::fmt::Debug for GroupInterest {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("GroupInterest")
+            .field("capacity", &(self.chunks.len() * CHUNK))
+            .finish_non_exhaustive()
+    }
+}
+
 struct Chunk {
     words: [Word; WORDS],
 }

@@ -11,6 +11,7 @@ use crate::words::ids::{GroupId, ThreadId, ThreadMask};
 /// The objects stay until the backend, the pollers and the wakers are dropped. A thread that ends leaves
 /// registrations that another thread may have to remove, and a descriptor number that was closed early could
 /// be re-used (suspects 12, 13).
+#[derive(Debug)]
 pub struct PerThread<T> {
     pub(super) places: Box<[OnceLock<Arc<T>>]>,
     threads: usize,

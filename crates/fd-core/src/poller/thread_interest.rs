@@ -11,6 +11,7 @@ use crate::poller::interest::GroupInterest;
 use crate::words::events::{Change, Event, Events, Generation, Interest};
 
 /// The descriptors that one thread polls, and those that it leaves out.
+#[derive(Debug)]
 pub struct ThreadInterest {
     group: Arc<GroupInterest>,
     /// The descriptors of the last build, lowest first, each with its registration. The allocation only
@@ -151,7 +152,7 @@ mod tests {
     #[test]
     fn a_closed_number_is_left_out_until_its_registration_or_interest_changes() {
         let mut interest = interest_in([3]);
-        let mut report = |interest: &mut ThreadInterest, generation| {
+        let report = |interest: &mut ThreadInterest, generation| {
             let listed = !built(interest, |_| Some(generation)).is_empty();
             listed && interest.report(0, Events::INVALID, &mut Vec::with_capacity(1))
         };

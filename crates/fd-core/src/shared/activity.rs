@@ -108,6 +108,7 @@ impl Counter {
 }
 
 /// `show activity`: one line per counter, one column per thread.
+#[derive(Clone, Debug)]
 pub struct ActivityTable(pub Vec<(ThreadId, ActivitySnapshot)>);
 
 impl fmt::Display for ActivityTable {

@@ -9,11 +9,12 @@ use std::time::{Duration, Instant};
 
 use crate::entry::Entry;
 use crate::entry::error::{EnterError, MoveError};
-use crate::entry::handler::OwnerId;
+use crate::entry::guarded::Guarded;
+use crate::entry::owner::OwnerId;
+use crate::entry::source::Source;
 use crate::shared::activity::Activity;
-use crate::shared::guarded::Guarded;
 use crate::shared::mistakes;
-use crate::shared::ready::{ReadyGuard, RegistrationRef};
+use crate::shared::ready::{ReadyGuard, RegistrationRef, Report};
 use crate::shared::{FdCore, SharedThread};
 use crate::table::{Denied, FdHandle, Orphan, Pin, Update};
 use crate::words::events::{Event, Events, Interest};
@@ -122,15 +123,17 @@ impl Context {
         result
     }
 
-    /// Uses a descriptor outside a report: for as long as `action` runs it stays open and this thread's. For
+    /// Uses a registered source outside a report: for as long as `action` runs it stays open and this thread's. For
     /// reading what is there right after a takeover, for writing from a task.
+    ///
+    /// `S` is the type that was inserted: `|ready: &ReadyGuard<'_, TcpStream>| …`.
     ///
     /// # Errors
     /// [`EnterError`]; `action` has not run.
-    pub fn enter<R>(
+    pub fn enter<S: Source, R>(
         &self,
         handle: FdHandle,
-        action: impl FnOnce(&ReadyGuard<'_>) -> R,
+        action: impl FnOnce(&ReadyGuard<'_, S>) -> R,
     ) -> Result<R, EnterError> {
         let pin = self.core.table().pin(handle)?;
         if pin.group() != self.id.group() {
@@ -145,11 +148,15 @@ impl Context {
         }
         let entry = pin.entry();
         drop(pin);
+        let report = Report { context: self, entry, handle, events: Events::NONE };
         let result = catch_unwind(AssertUnwindSafe(|| {
-            action(&ReadyGuard { context: self, entry, handle, events: Events::NONE })
+            // SAFETY: the running bit is set, so the registration and its owner last until it is given up (S5).
+            let source = unsafe { entry.owner() }.source().downcast_ref()?;
+            Some(action(&ReadyGuard { report, source }))
         }));
         let _ = self.exit(handle, result.as_ref().err());
-        result.or_else(|panic| resume_unwind(panic))
+        let answer = result.unwrap_or_else(|panic| resume_unwind(panic));
+        answer.ok_or(EnterError::WrongSource)
     }
 
     /// Gives up the running bit after the user's code has run, and ends the registration if that makes this thread its last
@@ -342,10 +349,10 @@ impl Context {
         // SAFETY: the running bit is set, so the registration and its owner last until it is given up (S5).
         let owner = unsafe { entry.owner() };
         // A panic must not leave the running bit behind: nobody could ever take or close the descriptor.
-        let ready = ReadyGuard { context: self, entry, handle, events };
+        let report = Report { context: self, entry, handle, events };
         let ran = catch_unwind(AssertUnwindSafe(|| {
-            owner.ready(&ready);
-            fault!(HandlerCalledTwice => if mistakes::is_of_both_directions(events) { owner.ready(&ready) });
+            owner.run(report);
+            fault!(HandlerCalledTwice => if mistakes::is_of_both_directions(events) { owner.run(report) });
         }));
         let must_stop = if events.intersects(Events::INVALID) { Interest::BOTH } else { must_stop };
         (ran, must_stop)

@@ -3,24 +3,24 @@
 use std::fmt;
 
 use crate::entry::error::Stale;
-use crate::entry::handler::OwnerId;
+use crate::entry::owner::OwnerId;
 use crate::shared::FdCore;
 use crate::table::{self, FdHandle, Pin, TableId};
 use crate::words::ids::{GroupId, ThreadMask};
-use crate::words::state;
+use crate::words::state::{self, State};
 use crate::words::sync::Ordering;
 
 /// One entry as it was at one moment. The fields are read one after the other under one pin: they belong to the same
 /// registration, but other threads may change them in between.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct EntryInfo {
-    /// Number and registration. Of a descriptor that is the runtime's own ([`state::INTERNAL`]), a handle that is refused
+    /// Number and registration. Of a descriptor that is the runtime's own ([`State::INTERNAL`]), a handle that is refused
     /// everywhere.
     pub handle: FdHandle,
     /// The group that the masks are about.
     pub group: GroupId,
-    /// The state word; see [`crate::state`].
-    pub state: u32,
+    /// The state.
+    pub state: State,
     /// Threads that may use it.
     pub thread_mask: ThreadMask,
     /// Threads that use it.
@@ -49,7 +49,7 @@ impl EntryInfo {
         Self {
             handle: if is_internal { FdHandle { table: TableId::default(), ..handle } } else { handle },
             group: pin.group(),
-            state: pin.state(),
+            state: State::from_bits(pin.state()),
             thread_mask: pin.thread_mask(),
             running: pin.running(),
             // No pair: for people.
@@ -71,7 +71,7 @@ impl EntryInfo {
 impl fmt::Display for EntryInfo {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let direction = |active: u32, ready: u32| {
-            let letter = |bit: u32, letter: char| if self.state & bit != 0 { letter } else { '-' };
+            let letter = |bit: u32, letter: char| if self.state.bits() & bit != 0 { letter } else { '-' };
             format!("{}{}", letter(ready, 'R'), letter(active, 'A'))
         };
         write!(
@@ -80,7 +80,7 @@ impl fmt::Display for EntryInfo {
              owner={} gen={} tkov={}{}",
             self.handle.number(),
             self.state,
-            state::letters(self.state),
+            state::letters(self.state.bits()),
             direction(state::ACTIVE_W, state::READY_W),
             direction(state::ACTIVE_R, state::READY_R),
             self.references,
@@ -99,6 +99,7 @@ impl fmt::Display for EntryInfo {
 }
 
 /// `show fd`.
+#[derive(Debug)]
 pub struct FdDump(pub Vec<EntryInfo>);
 
 impl fmt::Display for FdDump {

@@ -4,25 +4,27 @@ pub(crate) mod activity;
 pub(crate) mod clock;
 pub(crate) mod context;
 pub(crate) mod dump;
-pub(crate) mod guarded;
+pub(crate) mod handler;
 mod mistakes;
 pub(crate) mod ready;
 pub(crate) mod task_queue;
 pub(crate) mod wake;
 
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, IntoRawFd, OwnedFd, RawFd};
-use std::sync::Arc;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, IntoRawFd, OwnedFd, RawFd};
 use std::sync::atomic::AtomicUsize;
 
+use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::sys::socket::{setsockopt, sockopt};
 
-use crate::entry::error::{InsertError, MoveError};
-use crate::entry::handler::{Handler, OwnerId};
+use crate::entry::error::{InsertError, InsertRefused, MoveError, PostError};
+use crate::entry::guarded::Guarded;
+use crate::entry::owner::OwnerId;
+use crate::entry::source::{IntoSource, Source};
 use crate::poller::Backend;
 use crate::shared::activity::{Activity, ActivityTable};
 use crate::shared::clock::Clock;
 use crate::shared::context::Context;
-use crate::shared::guarded::Guarded;
+use crate::shared::handler::{Handler, Registration};
 use crate::shared::ready::RegistrationRef;
 use crate::shared::task_queue::TaskQueue;
 use crate::shared::wake::Sleep;
@@ -92,45 +94,23 @@ pub struct InsertOptions {
     pub exported: bool,
     /// Closing resets the connection; see [`RegistrationRef::reset_on_close`].
     pub reset_on_close: bool,
-}
-
-/// A second descriptor of a registered open file, made by [`RegistrationRef::duplicate`]. Inserted, it is marked as cloned, as the first
-/// one is: closing either will not make the kernel forget it. To send it elsewhere, turn it into an [`OwnedFd`].
-#[derive(Debug)]
-pub struct Duplicate(pub(crate) OwnedFd);
-
-impl From<Duplicate> for OwnedFd {
-    fn from(duplicate: Duplicate) -> Self {
-        duplicate.0
-    }
-}
-
-impl AsFd for Duplicate {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.0.as_fd()
-    }
-}
-
-/// What can be registered: an [`OwnedFd`] or a [`Duplicate`].
-#[derive(Debug)]
-pub struct Descriptor {
-    fd: OwnedFd,
-    cloned: bool,
-}
-
-impl From<OwnedFd> for Descriptor {
-    fn from(fd: OwnedFd) -> Self {
-        Self { fd, cloned: false }
-    }
-}
-
-impl From<Duplicate> for Descriptor {
-    fn from(duplicate: Duplicate) -> Self {
-        Self { fd: duplicate.0, cloned: true }
-    }
+    /// The caller vouches for a source that is in blocking mode: it makes it non-blocking before the first report, or its
+    /// handler makes no call that can block. Without this, such a source is refused.
+    pub assume_nonblocking: bool,
 }
 
 impl InsertOptions {
+    /// Whether a handler may use the descriptor: a call that blocks stops its thread.
+    fn check_mode(self, fd: BorrowedFd<'_>) -> Result<(), InsertRefused> {
+        if self.assume_nonblocking {
+            return Ok(());
+        }
+        let number = fd.as_raw_fd();
+        let flags = fcntl(fd, FcntlArg::F_GETFL).map_err(|_| InsertRefused::NotOpen { fd: number })?;
+        let is_nonblocking = OFlag::from_bits_retain(flags).contains(OFlag::O_NONBLOCK);
+        is_nonblocking.then_some(()).ok_or(InsertRefused::Blocking { fd: number })
+    }
+
     fn flags(self) -> u32 {
         [
             (self.trigger == Trigger::Edge, state::EDGE),
@@ -187,42 +167,54 @@ impl FdCore {
         self.threads.get(id.group().index())?.get(id.index())
     }
 
-    /// Registers `fd` for those of `threads` that `group` has. Nothing is polled before the first want.
+    /// Registers a source for those of `threads` that `group` has. No thread polls it until a direction is enabled.
     ///
-    /// The table owns the descriptor until [`RegistrationRef::delete`] or [`RegistrationRef::disown`]; the handler lives as long.
+    /// The table owns source and handler until [`RegistrationRef::delete`] or [`RegistrationRef::disown`].
     ///
     /// # Errors
-    /// [`InsertError`], with descriptor and handler.
-    pub fn insert(
+    /// [`InsertError`], with source and handler. A source in blocking mode is refused, see
+    /// [`InsertOptions::assume_nonblocking`].
+    pub fn insert<I: IntoSource, H: Handler<I::Source>>(
         &self,
-        fd: impl Into<Descriptor>,
-        handler: Arc<dyn Handler>,
+        source: I,
+        handler: H,
         group: GroupId,
         threads: ThreadMask,
         options: InsertOptions,
-    ) -> Result<FdHandle, InsertError> {
-        let Descriptor { fd, cloned } = fd.into();
-        let cloned = if cloned { state::CLONED } else { 0 };
-        self.register(fd, handler, group, threads, options.flags() | cloned)
+    ) -> Result<FdHandle, InsertError<I, H>> {
+        if let Err(reason) = options.check_mode(source.as_fd()) {
+            return Err(InsertError { reason, source, handler });
+        }
+        let cloned = if I::IS_CLONED { state::CLONED } else { 0 };
+        self.register(source.into_source(), handler, group, threads, options.flags() | cloned).map_err(
+            |InsertError { reason, source, handler }| InsertError {
+                reason,
+                source: I::from_source(source),
+                handler,
+            },
+        )
     }
 
     /// [`FdCore::insert`] with the state bits as they are.
-    pub(crate) fn register(
+    pub(crate) fn register<S: Source, H: Handler<S>>(
         &self,
-        fd: OwnedFd,
-        handler: Arc<dyn Handler>,
+        source: S,
+        handler: H,
         group: GroupId,
         threads: ThreadMask,
         flags: u32,
-    ) -> Result<FdHandle, InsertError> {
-        match self.table.insert(fd.as_raw_fd(), handler, group, threads, flags) {
+    ) -> Result<FdHandle, InsertError<S, H>> {
+        let fd = source.as_fd().as_raw_fd();
+        let owner = Box::new(Registration { handler, source });
+        match self.table.insert(fd, owner, group, threads, flags) {
             Ok(handle) => {
-                // The table's from now on; `finish` makes it an OwnedFd again.
-                let _ = fd.into_raw_fd();
                 self.totals.inserted.fetch_add(1, Ordering::Relaxed);
                 Ok(handle)
             }
-            Err((reason, handler)) => Err(InsertError { reason, fd, handler }),
+            Err((reason, owner)) => {
+                let Registration { handler, source } = *owner;
+                Err(InsertError { reason, source, handler })
+            }
         }
     }
 
@@ -231,17 +223,22 @@ impl FdCore {
         RegistrationRef { core: self, caller: None, handle, entered: None }
     }
 
-    /// Runs `task` on a worker thread, soon. Tasks of one caller run in order. A task that its thread does not come to before
+    /// Runs `task` on a worker thread. Tasks of one caller run in order. A task that its thread does not come to before
     /// it ends is dropped then.
     ///
-    /// Returns false if there is no such thread, or if it has ended; the task is dropped.
-    pub fn post(&self, thread: ThreadId, task: impl FnOnce(&Context) + Send + 'static) -> bool {
-        let Some(shared) = self.thread(thread) else { return false };
+    /// # Errors
+    /// [`PostError`]; the task has been dropped.
+    pub fn post(
+        &self,
+        thread: ThreadId,
+        task: impl FnOnce(&Context) + Send + 'static,
+    ) -> Result<(), PostError> {
+        let shared = self.thread(thread).ok_or(PostError::NoThread { thread })?;
         fault!(WakeBeforePost => shared.sleep.wake());
         // Pair: sleep. Published before the wake-up (L2): the sleeper looks at this after it has announced its sleep.
         let posted = shared.tasks.push(Box::new(task));
         unless!(WakeBeforePost => shared.sleep.wake());
-        posted.is_ok()
+        posted.map_err(|_| PostError::Ended { thread })
     }
 
     /// Makes a worker thread go round its loop. Async-signal-safe.
@@ -403,30 +400,26 @@ impl FdCore {
         self.end(retired);
     }
 
-    /// Closes what a registration left, or hands it back, and drops its handler.
+    /// Closes the source of a registration that has ended, or returns it, and drops its handler.
     fn end(&self, retired: Retired) {
-        // SAFETY: the number was an OwnedFd when it was inserted, this registration is over, and its end leads exactly one caller
-        // here for it (S4).
-        let fd = unsafe { OwnedFd::from_raw_fd(retired.fd) };
-        let is_disowned = retired.state & state::DISOWN != 0;
+        let Retired { fd: number, owner, state } = retired;
+        let is_disowned = state & state::DISOWN != 0;
         fault!(DisownCloses: is_disowned => false);
         if is_disowned {
             // No pair: a counter.
             self.totals.released.fetch_add(1, Ordering::AcqRel);
-            // Both may panic. The second one alone must not end the process.
-            let (mut guarded, owner) = (Guarded::default(), retired.owner);
-            guarded.run(|| owner.released(fd));
-            guarded.run(|| drop(owner));
-            return guarded.resume();
+            return owner.release().resume();
         }
-        if retired.state & state::LINGER_RISK != 0 {
-            let linger = nix::libc::linger { l_onoff: 1, l_linger: 0 };
-            // Not a socket, or not connected: then there is nothing to reset.
-            let _ = setsockopt(&fd.as_fd(), sockopt::Linger, &linger);
-        }
-        self.close(fd);
         // The handler last: it may call back into the table, for the same number even.
-        drop(retired.owner);
+        owner.close(&mut |fd| {
+            invariant!(fd.as_raw_fd() == number, "the source of fd {number} becomes {fd:?}");
+            if state & state::LINGER_RISK != 0 {
+                let linger = nix::libc::linger { l_onoff: 1, l_linger: 0 };
+                // Not a socket, or not connected: then there is nothing to reset.
+                let _ = setsockopt(&fd.as_fd(), sockopt::Linger, &linger);
+            }
+            self.close(fd);
+        });
     }
 
     /// The one place that closes.
@@ -474,6 +467,15 @@ impl SharedThread {
     }
 }
 
+impl std::fmt::Debug for FdCore {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("FdCore")
+            .field("backend", &self.backend.name())
+            .field("table", &self.table)
+            .finish_non_exhaustive()
+    }
+}
+
 impl Drop for FdCore {
     fn drop(&mut self) {
         // Of a runtime that was never started, or whose threads could not be.
@@ -484,6 +486,8 @@ impl Drop for FdCore {
 
 #[cfg(all(test, not(any(loom, shuttle))))]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
     use crate::poller::Capabilities;
     use crate::testing::{context, core, group, handler, insert, open, thread};
@@ -539,9 +543,10 @@ mod tests {
             cloned: index == 1,
             exported: index == 2,
             reset_on_close: index == 3,
+            assume_nonblocking: index == 4,
         };
-        let bits: Vec<_> = (0..5).map(|index| options(index).flags()).collect();
-        assert_eq!(bits, [0x0008_0000, 0x0002_0000, 0x0010_0000, 0x0001_0000, 0]);
+        let bits: Vec<_> = (0..6).map(|index| options(index).flags()).collect();
+        assert_eq!(bits, [0x0008_0000, 0x0002_0000, 0x0010_0000, 0x0001_0000, 0, 0]);
     }
 
     /// B8: nothing is registered any more once the stop is requested, and what was registered is ended.
@@ -554,7 +559,10 @@ mod tests {
         let refused =
             core.insert(open(), handler(), group(1), ThreadMask::ALL, InsertOptions::default()).unwrap_err();
         assert_eq!(refused.reason, crate::entry::error::InsertRefused::Stopping);
-        assert!(nix::fcntl::fcntl(&refused.fd, nix::fcntl::FcntlArg::F_GETFD).is_ok(), "it comes back open");
+        assert!(
+            nix::fcntl::fcntl(&refused.source, nix::fcntl::FcntlArg::F_GETFD).is_ok(),
+            "it comes back open"
+        );
         assert_eq!(core.table().used(), 1);
         assert!(core.clear().panic().is_none());
         assert!(core.entry(handle).is_err());

@@ -1,5 +1,6 @@
 //! What a handler is given, and what anybody can do with a handle.
 
+use std::fmt;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, FromRawFd, OwnedFd};
 
@@ -7,60 +8,85 @@ use nix::fcntl::{FcntlArg, fcntl};
 
 use crate::entry::Entry;
 use crate::entry::error::{DeleteError, MoveError, Stale};
+use crate::entry::owner::OwnerId;
+use crate::entry::source::Duplicate;
+use crate::shared::FdCore;
 use crate::shared::context::Context;
-use crate::shared::{Duplicate, FdCore};
 use crate::table::FdHandle;
 use crate::words::events::Events;
 use crate::words::ids::ThreadId;
-use crate::words::state;
+use crate::words::state::{self, State};
 use crate::words::sync::Ordering;
 
-/// A report being handled, or an entry that was entered outside one. While it exists the running bit is set: the
-/// descriptor stays open and stays this thread's, even if it is deleted meanwhile.
-pub struct ReadyGuard<'a> {
+/// A report, or an entry that was entered outside one: the running bit of the context's thread is set.
+#[derive(Clone, Copy)]
+pub(crate) struct Report<'a> {
     pub(crate) context: &'a Context,
     pub(crate) entry: &'a Entry,
     pub(crate) handle: FdHandle,
     pub(crate) events: Events,
 }
 
-impl ReadyGuard<'_> {
+/// Lends a registered source to a handler, or to the action of [`Context::enter`].
+///
+/// While the guard exists, the source stays open and in its place, even if another thread deletes the registration or
+/// tries to take it over.
+pub struct ReadyGuard<'a, S = OwnedFd> {
+    pub(crate) report: Report<'a>,
+    pub(crate) source: &'a S,
+}
+
+impl<S> ReadyGuard<'_, S> {
+    /// The registered source: `ready.source().accept()`.
+    pub fn source(&self) -> &S {
+        self.source
+    }
+
     /// The worker thread's side of the core.
     pub fn context(&self) -> &Context {
-        self.context
+        self.report.context
     }
 
-    /// The descriptor's handle.
+    /// The handle of the registration.
     pub fn handle(&self) -> FdHandle {
-        self.handle
+        self.report.handle
     }
 
-    /// What this report said. Empty when entered outside a report.
+    /// The events of this report. Empty when entered outside a report.
     pub fn events(&self) -> Events {
-        self.events
+        self.report.events
     }
 
-    /// The state word as it is now; see [`crate::state`] for its bits.
-    pub fn state(&self) -> u32 {
+    /// The state of the registration at this moment.
+    pub fn state(&self) -> State {
         // Pair: update.
-        self.entry.state.load(Ordering::Acquire)
+        State::from_bits(self.report.entry.state.load(Ordering::Acquire))
     }
 
-    /// What can be done with the descriptor. The calls on it cannot be stale.
+    /// The calls on the registration, which cannot be stale.
     pub fn registration(&self) -> RegistrationRef<'_> {
         RegistrationRef {
-            core: self.context.core(),
-            caller: Some(self.context),
-            handle: self.handle,
-            entered: Some(self.entry),
+            core: self.report.context.core(),
+            caller: Some(self.report.context),
+            handle: self.report.handle,
+            entered: Some(self.report.entry),
         }
     }
 }
 
-impl AsFd for ReadyGuard<'_> {
+impl<S: AsFd> AsFd for ReadyGuard<'_, S> {
     fn as_fd(&self) -> BorrowedFd<'_> {
-        // SAFETY: the running bit is set for as long as self exists, so the number is not closed (S5).
-        unsafe { BorrowedFd::borrow_raw(self.handle.fd) }
+        self.source.as_fd()
+    }
+}
+
+impl<S> fmt::Debug for ReadyGuard<'_, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ReadyGuard")
+            .field("handle", &self.handle())
+            .field("thread", &self.context().id())
+            .field("events", &self.events())
+            .finish_non_exhaustive()
     }
 }
 
@@ -222,10 +248,26 @@ impl<'a> RegistrationRef<'a> {
         let pin = self.core.table().pin(self.handle).map_err(stale)?;
         // Pair: drain. The end of the registration reads it.
         pin.entry().state.fetch_or(state::CLONED, Ordering::AcqRel);
-        // SAFETY: a pinned registration is open.
-        let fd = unsafe { BorrowedFd::borrow_raw(pin.fd()) };
-        let copy = fcntl(fd, FcntlArg::F_DUPFD_CLOEXEC(0))?;
-        // SAFETY: fcntl has just made it, and nobody else knows it.
-        Ok(Duplicate(unsafe { OwnedFd::from_raw_fd(copy) }))
+        let copy = fcntl(pin.owner(), FcntlArg::F_DUPFD_CLOEXEC(0))?;
+        // SAFETY: fcntl has just made it, and no other code knows it.
+        Ok(Duplicate::new(unsafe { OwnedFd::from_raw_fd(copy) }))
+    }
+
+    /// The identity of the registration's owner, for [`Context::takeover`].
+    ///
+    /// # Errors
+    /// [`Stale`]; never for the descriptor of a [`ReadyGuard`].
+    pub fn owner(&self) -> Result<OwnerId, Stale> {
+        self.core.table().pin(self.handle).map(|pin| pin.owner_id())
+    }
+}
+
+impl fmt::Debug for RegistrationRef<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let caller = self.caller.map(Context::id);
+        f.debug_struct("RegistrationRef")
+            .field("handle", &self.handle)
+            .field("caller", &caller)
+            .finish_non_exhaustive()
     }
 }

@@ -1,13 +1,11 @@
 //! The table in a forked child. This thread performs the other threads' operations and leaves them
 //! incomplete.
 
-use std::sync::Arc;
-
 use super::tests::{insert, refusal, thread};
 use super::*;
 use crate::entry::error::InsertRefused;
-use crate::entry::handler::Handler;
 use crate::poller::DeregisterReason;
+use crate::shared::handler::numbers::idle;
 use crate::words::state;
 
 const ME: u64 = 0b01;
@@ -81,9 +79,8 @@ fn a_running_bit_of_this_thread_survives_and_its_exit_ends_the_registration() {
 #[test]
 fn a_bit_of_another_group_does_not_belong_to_this_thread() {
     let table = table();
-    let handler: Arc<dyn Handler> = Arc::new(|_: &crate::shared::ready::ReadyGuard<'_>| {});
     let there = thread(2, 0);
-    let inserted = table.insert(3, handler, there.group(), there.mask(), 0);
+    let inserted = table.insert(3, idle(3), there.group(), there.mask(), 0);
     let handle = inserted.map_err(|(refused, _)| refused).unwrap();
     table.pin(handle).unwrap().enter(there.mask()).unwrap();
     assert_eq!(after_fork_on_the_first_thread(&table), [0; 0]);

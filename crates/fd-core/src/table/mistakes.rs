@@ -3,12 +3,19 @@
 use std::os::fd::RawFd;
 
 use super::moving::Locked;
-use super::{FdTable, Orphan, Pin};
+use super::{FdHandle, FdTable, Orphan, Pin};
 use crate::entry::error::MoveError;
+use crate::entry::owner::Registered;
 use crate::words::backoff::Backoff;
 use crate::words::ids::{ThreadId, ThreadMask};
 use crate::words::pairs;
 use crate::words::sync::Ordering;
+
+/// Answers an insertion with the handle of the registration in the slot. Only the handler of the new one ends.
+pub(super) fn insert_over(table: &FdTable, fd: RawFd, owner: Box<impl Registered>) -> FdHandle {
+    owner.close(&mut std::mem::forget);
+    table.handle(fd, table.entries[fd as usize].group.peek().generation())
+}
 
 /// The threads of `threads` that the first group has; all of `threads` if the first group has none of them.
 pub(super) fn threads_of_first_group(table: &FdTable, threads: ThreadMask) -> ThreadMask {

@@ -86,6 +86,16 @@ pub struct FdTable {
     used: count::AtomicU64,
 }
 
+impl std::fmt::Debug for FdTable {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("FdTable")
+            .field("id", &self.id)
+            .field("capacity", &self.capacity())
+            .field("used", &self.used())
+            .finish_non_exhaustive()
+    }
+}
+
 #[repr(align(64))]
 struct Group {
     /// The threads that the group was configured with.

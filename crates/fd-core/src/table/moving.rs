@@ -9,7 +9,7 @@ use std::os::fd::RawFd;
 use super::{FdHandle, FdTable, Orphan, Pin, mistakes};
 use crate::entry::Entry;
 use crate::entry::error::MoveError;
-use crate::entry::handler::OwnerId;
+use crate::entry::owner::OwnerId;
 use crate::words::backoff::Backoff;
 use crate::words::events::DeregisterReason;
 use crate::words::group_word::LockRefused;
@@ -218,7 +218,7 @@ impl<'t> Locked<'t> {
 
     fn owner_id(&self) -> OwnerId {
         // SAFETY: the lock holds a reference of its own (S5).
-        unsafe { self.entry().owner_id() }
+        unsafe { self.entry().owner() }.id()
     }
 
     pub(super) fn unlock_into(mut self, group: GroupId) {

@@ -8,7 +8,7 @@ use std::os::fd::RawFd;
 
 use super::{FdHandle, FdTable};
 use crate::entry::error::Stale;
-use crate::entry::handler::OwnerId;
+use crate::entry::owner::{OwnerId, Registered};
 use crate::entry::{Entry, Polled};
 use crate::words::backoff::Backoff;
 use crate::words::events::Generation;
@@ -81,9 +81,13 @@ impl<'t> Pin<'t> {
         self.entry().state.load(Ordering::Acquire)
     }
 
-    pub(crate) fn owner_id(&self) -> OwnerId {
+    pub(crate) fn owner(&self) -> &dyn Registered {
         // SAFETY: the pin keeps the handler in the entry (S5).
-        unsafe { self.entry().owner_id() }
+        unsafe { self.entry().owner() }
+    }
+
+    pub(crate) fn owner_id(&self) -> OwnerId {
+        self.owner().id()
     }
 
     /// Consumes the pin without releasing its reference. The thread that retires or unlocks the word releases

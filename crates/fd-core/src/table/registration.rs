@@ -31,11 +31,10 @@
 //! [`crate::hooks`]. Skip them to read the protocol.
 
 use std::os::fd::RawFd;
-use std::sync::Arc;
 
 use super::{FdHandle, FdTable, Pin, checks, mistakes};
 use crate::entry::error::{DeleteError, InsertRefused};
-use crate::entry::handler::Handler;
+use crate::entry::owner::Registered;
 use crate::words::backoff::Backoff;
 use crate::words::events::DeregisterReason;
 use crate::words::ids::{GroupId, ThreadMask};
@@ -50,35 +49,35 @@ impl FdTable {
     /// No poller has the descriptor yet. The first `want_recv` or `want_send` adds it to one.
     ///
     /// # Errors
-    /// Why the insertion is refused, with the handler.
-    pub(crate) fn insert(
+    /// Why the insertion is refused, with the owner.
+    pub(crate) fn insert<R: Registered + 'static>(
         &self,
         fd: RawFd,
-        handler: Arc<dyn Handler>,
+        owner: Box<R>,
         group: GroupId,
         threads: ThreadMask,
         flags: u32,
-    ) -> Result<FdHandle, (InsertRefused, Arc<dyn Handler>)> {
+    ) -> Result<FdHandle, (InsertRefused, Box<R>)> {
         let Some(entry) = self.entry(fd) else {
-            return Err((InsertRefused::Capacity { fd, capacity: self.capacity() }, handler));
+            return Err((InsertRefused::Capacity { fd, capacity: self.capacity() }, owner));
         };
         if !self.has_group(group) {
-            return Err((InsertRefused::NoSuchGroup { group }, handler));
+            return Err((InsertRefused::NoSuchGroup { group }, owner));
         }
         // The threads of the target group, not those of the caller's group (bug 78, S19).
         let threads = threads.and(self.threads(group));
         fault!(InsertAsksFirstGroup: threads => mistakes::threads_of_first_group(self, threads));
         if threads.is_empty() {
-            return Err((InsertRefused::NoThread { group }, handler));
+            return Err((InsertRefused::NoThread { group }, owner));
         }
         // Pair: insert-close. The bound is raised before the claim, because `pin_all` looks only at numbers
         // below the bound.
         self.high_water.fetch_max(fd as u32 + 1, Ordering::AcqRel);
-        fault!(InsertOutlivesStop => if self.is_closed() { return Err((InsertRefused::Stopping, handler)) });
+        fault!(InsertOutlivesStop => if self.is_closed() { return Err((InsertRefused::Stopping, owner)) });
         checkpoint!(InsertBeforeClaim, fd);
         let Some(generation) = entry.group.claim() else {
-            fault!(InsertOverLife => return Ok(self.handle(fd, entry.group.peek().generation())));
-            return Err((InsertRefused::InUse { fd }, handler));
+            fault!(InsertOverLife => return Ok(mistakes::insert_over(self, fd, owner)));
+            return Err((InsertRefused::InUse { fd }, owner));
         };
         // Pair: insert-close. The table is read after the claim: either `pin_all` meets the slot, or this
         // thread finds the table closed.
@@ -86,14 +85,14 @@ impl FdTable {
         fault!(InsertOutlivesStop: is_stopping => false);
         if is_stopping {
             entry.group.free();
-            return Err((InsertRefused::Stopping, handler));
+            return Err((InsertRefused::Stopping, owner));
         }
         checkpoint!(InsertClaimed, fd);
         checks::begins_clean(self, fd);
         fault!(PublishEarly => entry.group.publish(group));
         // SAFETY: this thread has claimed the slot, and no other thread can pin it before the publication
         // below.
-        unsafe { entry.set_owner(handler) };
+        unsafe { entry.set_owner(owner) };
         fault!(InsertDropsFlags: flags => 0);
         // Pair: publish. All stores precede the publication of the group word, so that a late thread never
         // sees a part of the entry (S10).
@@ -252,7 +251,7 @@ pub(crate) struct Orphan<'t> {
 /// A registration that has ended: its slot is free, and its number is still open.
 pub(crate) struct Retired {
     pub(crate) fd: RawFd,
-    pub(crate) owner: Arc<dyn Handler>,
+    pub(crate) owner: Box<dyn Registered>,
     pub(crate) state: u32,
 }
 

@@ -5,12 +5,10 @@ use std::sync::Arc;
 
 use super::*;
 use crate::entry::error::{DeleteError, InsertRefused, MoveError};
-use crate::entry::handler::{Handler, OwnerId};
+use crate::entry::owner::{OwnerId, Registered};
 use crate::poller::DeregisterReason;
-use crate::shared::ready::ReadyGuard;
+use crate::shared::handler::numbers::idle;
 use crate::words::state;
-
-fn ignore(_: &ReadyGuard<'_>) {}
 
 fn group(number: usize) -> GroupId {
     GroupId::new(number).unwrap()
@@ -26,15 +24,15 @@ fn table() -> FdTable {
 
 /// Registers `fd` in group 1 for the threads in `mask`.
 pub(super) fn insert(table: &FdTable, fd: RawFd, mask: u64) -> (FdHandle, OwnerId) {
-    let handler: Arc<dyn Handler> = Arc::new(ignore);
-    let owner = OwnerId::of(&handler);
-    let inserted = table.insert(fd, handler, group(1), ThreadMask::from_bits(mask), 0);
+    let registered = idle(fd);
+    let owner = registered.id();
+    let inserted = table.insert(fd, registered, group(1), ThreadMask::from_bits(mask), 0);
     (inserted.map_err(|(refused, _)| refused).unwrap(), owner)
 }
 
 pub(super) fn refusal(table: &FdTable, fd: RawFd, group: GroupId, mask: u64) -> InsertRefused {
     table
-        .insert(fd, Arc::new(ignore), group, ThreadMask::from_bits(mask), 0)
+        .insert(fd, idle(fd), group, ThreadMask::from_bits(mask), 0)
         .map_err(|(refused, _)| refused)
         .unwrap_err()
 }
@@ -199,8 +197,8 @@ fn a_takeover_leaves_one_allowed_thread_and_no_active_direction() {
 #[test]
 fn a_failed_takeover_leaves_the_entry_as_it_was() {
     let table = table();
-    // The handler is kept, because its identity is an address and must not be re-used.
-    let kept: Arc<dyn Handler> = Arc::new(ignore);
+    // Kept, because an identity is an address and must not be re-used.
+    let kept = Arc::new(0_u8);
     let stranger = OwnerId::of(&kept);
     let (handle, owner) = insert(&table, 0, 0b01);
     let (shared, shared_owner) = insert(&table, 1, 0b11);
@@ -291,8 +289,8 @@ fn a_move_inside_a_group_is_forgotten_only_where_interest_is_shared() {
 fn a_move_that_fails_leaves_the_entry_as_it_was() {
     let table = table();
     let (handle, owner) = insert(&table, 0, 0b01);
-    // The handler is kept, because its identity is an address and must not be re-used.
-    let kept: Arc<dyn Handler> = Arc::new(ignore);
+    // Kept, because an identity is an address and must not be re-used.
+    let kept = Arc::new(0_u8);
     let stranger = OwnerId::of(&kept);
     let attempt = |target, expected| {
         let before = snapshot(&table, handle);

@@ -67,6 +67,38 @@ impl Events {
     /// The number is not an open descriptor (`NVAL`, `EBADF`): it was closed without the table's knowledge.
     pub const INVALID: Self = Self(1 << 5);
 
+    /// Whether receiving does not block: there is data, a connection to accept, or the peer's end of file.
+    pub const fn is_readable(self) -> bool {
+        self.intersects(Self::READY_R.or(Self::SHUT_R))
+    }
+
+    /// Whether sending does not block, or a connection was established.
+    pub const fn is_writable(self) -> bool {
+        self.intersects(Self::READY_W)
+    }
+
+    /// Whether the peer has stopped sending. Data that it sent before may be unread. A backend without
+    /// [`Capabilities::read_shutdown`](crate::poller::Capabilities::read_shutdown) reports it as readable only.
+    pub const fn is_read_closed(self) -> bool {
+        self.intersects(Self::SHUT_R.or(Self::SHUT_W))
+    }
+
+    /// Whether both directions are shut.
+    pub const fn is_hang_up(self) -> bool {
+        self.intersects(Self::SHUT_W)
+    }
+
+    /// Whether an error is pending: the next call on the source returns it.
+    pub const fn is_error(self) -> bool {
+        self.intersects(Self::ERR)
+    }
+
+    /// Whether the number is not open: other code closed it. Then [`Events::is_error`] holds, too, both directions
+    /// are stopped, and there is no further report.
+    pub const fn is_invalid(self) -> bool {
+        self.intersects(Self::INVALID)
+    }
+
     /// The union of the two sets.
     pub const fn or(self, other: Self) -> Self {
         Self(self.0 | other.0)
@@ -146,4 +178,26 @@ pub enum DeregisterReason {
     CloseCloned,
     /// It stays open: it was disowned, or moves to another group.
     StaysOpen,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_question_is_answered_by_its_own_events() {
+        let all =
+            [Events::READY_R, Events::READY_W, Events::SHUT_R, Events::SHUT_W, Events::ERR, Events::INVALID];
+        let questions = [
+            (all.map(Events::is_readable), [true, false, true, false, false, false]),
+            (all.map(Events::is_writable), [false, true, false, false, false, false]),
+            (all.map(Events::is_read_closed), [false, false, true, true, false, false]),
+            (all.map(Events::is_hang_up), [false, false, false, true, false, false]),
+            (all.map(Events::is_error), [false, false, false, false, true, false]),
+            (all.map(Events::is_invalid), [false, false, false, false, false, true]),
+        ];
+        for (index, (answers, expected)) in questions.into_iter().enumerate() {
+            assert_eq!(answers, expected, "question {index}");
+        }
+    }
 }

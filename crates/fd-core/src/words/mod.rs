@@ -7,6 +7,6 @@ pub(crate) mod group_word;
 pub mod ids;
 mod mistakes;
 pub(crate) mod pairs;
-pub mod state;
+pub(crate) mod state;
 pub(crate) mod sync;
 pub(crate) mod update_list;

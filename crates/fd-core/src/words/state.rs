@@ -2,6 +2,8 @@
 //! decide how the registration ends. It changes by read-modify-writes only, because other threads can set
 //! `CLONED`, `EXPORTED` or the close token at any time (suspect 3).
 
+use std::fmt;
+
 use crate::words::events::{Events, Interest};
 
 /// The owner wants to receive.
@@ -47,6 +49,127 @@ pub const INTERNAL: u32 = 1 << 26;
 pub const ACTIVE: u32 = ACTIVE_R | ACTIVE_W;
 /// Both directions are ready.
 pub const READY: u32 = READY_R | READY_W;
+
+/// Every flag by its name, lowest bit first.
+const NAMES: [(u32, &str); 17] = [
+    (ACTIVE_R, "ACTIVE_R"),
+    (READY_R, "READY_R"),
+    (ACTIVE_W, "ACTIVE_W"),
+    (READY_W, "READY_W"),
+    (POLL_IN, "POLL_IN"),
+    (POLL_OUT, "POLL_OUT"),
+    (POLL_ERR, "POLL_ERR"),
+    (POLL_HUP, "POLL_HUP"),
+    (LINGER_RISK, "LINGER_RISK"),
+    (CLONED, "CLONED"),
+    (EDGE, "EDGE"),
+    (EXPORTED, "EXPORTED"),
+    (DISOWN, "DISOWN"),
+    (MUST_CLOSE, "MUST_CLOSE"),
+    (DELETED, "DELETED"),
+    (REARM, "REARM"),
+    (INTERNAL, "INTERNAL"),
+];
+
+/// The flags of a registration at one moment: enabled and ready directions, the last report, and the end that the
+/// descriptor will have.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct State(u32);
+
+impl State {
+    /// The receiving direction is enabled.
+    pub const ACTIVE_R: Self = Self(ACTIVE_R);
+    /// No `EAGAIN` seen on the receiving side since the last report.
+    pub const READY_R: Self = Self(READY_R);
+    /// The sending direction is enabled.
+    pub const ACTIVE_W: Self = Self(ACTIVE_W);
+    /// No `EAGAIN` seen on the sending side since the last report.
+    pub const READY_W: Self = Self(READY_W);
+    /// The last report had readable data.
+    pub const POLL_IN: Self = Self(POLL_IN);
+    /// The last report was writable.
+    pub const POLL_OUT: Self = Self(POLL_OUT);
+    /// A report had an error. Stays until the registration ends (S15).
+    pub const POLL_ERR: Self = Self(POLL_ERR);
+    /// A report had a hang-up. Stays until the registration ends (S15).
+    pub const POLL_HUP: Self = Self(POLL_HUP);
+    /// The close resets the connection; see [`RegistrationRef::reset_on_close`](crate::RegistrationRef::reset_on_close).
+    pub const LINGER_RISK: Self = Self(LINGER_RISK);
+    /// The open file has another descriptor; see [`RegistrationRef::mark_cloned`](crate::RegistrationRef::mark_cloned).
+    pub const CLONED: Self = Self(CLONED);
+    /// Registered edge-triggered where the backend can.
+    pub const EDGE: Self = Self(EDGE);
+    /// A listener that may be handed to another process.
+    pub const EXPORTED: Self = Self(EXPORTED);
+    /// The end of the registration returns the source instead of closing it.
+    pub const DISOWN: Self = Self(DISOWN);
+    /// The close token: the thread that clears it closes the descriptor (S14).
+    pub const MUST_CLOSE: Self = Self(MUST_CLOSE);
+    /// The registration was deleted.
+    pub const DELETED: Self = Self(DELETED);
+    /// The owner changed: its poller must replace the registration instead of comparing it (suspect 10).
+    pub const REARM: Self = Self(REARM);
+    /// A descriptor of the runtime, which wakes a thread. Its handle is refused everywhere.
+    pub const INTERNAL: Self = Self(INTERNAL);
+    /// Both directions are enabled.
+    pub const ACTIVE: Self = Self(ACTIVE);
+    /// Both directions are ready.
+    pub const READY: Self = Self(READY);
+
+    pub(crate) const fn from_bits(bits: u32) -> Self {
+        Self(bits)
+    }
+
+    /// The bits as `show fd` prints them.
+    pub const fn bits(self) -> u32 {
+        self.0
+    }
+
+    /// The flags of either.
+    pub const fn or(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// The flags of both.
+    pub const fn and(self, other: Self) -> Self {
+        Self(self.0 & other.0)
+    }
+
+    /// Whether all flags of `other` are set.
+    pub const fn contains(self, other: Self) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    /// Whether some flag of `other` is set.
+    pub const fn intersects(self, other: Self) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    /// Whether no flag is set.
+    pub const fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+}
+
+/// The names of the flags that are set, `READY_R|CLONED`.
+impl fmt::Display for State {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let set: Vec<_> = NAMES.iter().filter(|(bit, _)| self.0 & bit != 0).map(|(_, name)| *name).collect();
+        f.pad(if set.is_empty() { "NONE".into() } else { set.join("|") }.as_str())
+    }
+}
+
+impl fmt::Debug for State {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl fmt::LowerHex for State {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::LowerHex::fmt(&self.0, f)
+    }
+}
 
 /// The directions that a poller must poll for this state.
 pub const fn wanted(state: u32) -> Interest {
@@ -149,6 +272,7 @@ mod tests {
             assert_eq!(bit, value, "{value:#x}");
         }
         assert_eq!((ACTIVE, READY), (0x11, 0x22));
+        assert_eq!(NAMES.map(|(bit, _)| bit), bits.map(|(bit, _)| bit), "each has its name");
         assert_eq!(after_report(0, Events::READY_R), 0x0102);
         assert_eq!(after_report(0, Events::READY_W), 0x0420);
         assert_eq!(letters(0x06db_0000), "CLEDXTRI");
@@ -157,6 +281,24 @@ mod tests {
             assert_eq!(letters(bit).find(|letter| letter != '-'), Some(place), "{bit:#x}");
             assert_eq!(letters(bit).matches('-').count(), named.len() - 1, "{bit:#x}");
         }
+    }
+
+    #[test]
+    fn a_state_prints_the_names_of_its_flags() {
+        let state = State::READY_R.or(State::CLONED);
+        assert_eq!(
+            (state.to_string(), format!("{state:?}")),
+            ("READY_R|CLONED".into(), "READY_R|CLONED".into())
+        );
+        assert_eq!((State::default().to_string(), format!("{state:#x}")), ("NONE".into(), "0x20002".into()));
+    }
+
+    #[test]
+    fn a_state_contains_all_of_some_flags_and_intersects_one_of_them() {
+        let (state, both) = (State::READY_R.or(State::EDGE), State::READY);
+        assert!(state.intersects(both) && !state.contains(both) && state.contains(State::READY_R));
+        assert!(state.and(State::CLONED).is_empty() && !state.is_empty());
+        assert_eq!((state.and(both), state.bits()), (State::READY_R, 0x0008_0002));
     }
 
     #[test]

@@ -15,9 +15,9 @@ use std::time::{Duration, Instant};
 use nix::errno::Errno;
 use nix::poll::{PollTimeout, poll};
 
+use crate::entry::guarded::Guarded;
 use crate::poller::{Capabilities, Poller};
 use crate::shared::context::{Context, Reported};
-use crate::shared::guarded::Guarded;
 use crate::shared::task_queue::Task;
 use crate::table::{Pin, Update};
 use crate::words::events::{Event, Interest};

@@ -3,7 +3,7 @@
 
 use std::io::Write;
 
-use fd_core::{ActivitySnapshot, FdHandle, state};
+use fd_core::{ActivitySnapshot, FdHandle, State};
 
 use super::monitor::HandlerMonitor;
 use crate::descriptors;
@@ -91,7 +91,7 @@ fn deleted(
     test.check_eq(
         label("the entry is marked as cloned"),
         true,
-        entry.state & state::CLONED != 0,
+        entry.state.contains(State::CLONED),
         "1.2, CLONED",
     );
 

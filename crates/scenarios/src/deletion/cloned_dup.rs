@@ -28,7 +28,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
 }
 
 fn duplicate(harness: &Harness, handle: FdHandle) -> Result<Box<dyn OpenCopy>, Failure> {
-    Ok(Box::new(OwnedFd::from(harness.core().registration(handle).duplicate().map_err(Failure::set_up)?)))
+    Ok(Box::new(harness.core().registration(handle).duplicate().map_err(Failure::set_up)?.into_inner()))
 }
 
 impl OpenCopy for OwnedFd {

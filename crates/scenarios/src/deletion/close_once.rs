@@ -38,7 +38,9 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     for thread in harness.threads() {
         let (workload, seed) = (Arc::clone(&workload), test.seed.wrapping_add(thread.index() as u64));
         let seed = seed.wrapping_mul(31).wrapping_add(thread.group().get() as u64);
-        harness.core().post(thread, move |context| workload.iterate(context, fastrand::Rng::with_seed(seed)));
+        let _ = harness
+            .core()
+            .post(thread, move |context| workload.iterate(context, fastrand::Rng::with_seed(seed)));
     }
     let outsiders = (0..OUTSIDERS).map(|index| {
         let (workload, seed) = (Arc::clone(&workload), test.seed ^ (index + 1) << 32);

@@ -130,7 +130,7 @@ fn short_registration(
     mask: ThreadMask,
 ) -> Result<FdHandle, String> {
     let fd = copy_at(idle, number).map_err(|error| error.to_string())?;
-    let options = InsertOptions { cloned: true, ..InsertOptions::default() };
+    let options = InsertOptions { cloned: true, assume_nonblocking: true, ..InsertOptions::default() };
     let handler = Arc::new(|_: &ReadyGuard<'_>| ());
     let registration = context.core().insert(fd, handler, thread.group(), mask, options);
     let registration = registration.map_err(|error| error.to_string())?;

@@ -128,7 +128,7 @@ pub(crate) fn delete_on(
 ) -> Result<Receiver<Result<(), DeleteError>>, Failure> {
     let (sender, result) = channel();
     if let Some(thread) = thread {
-        harness.core().post(thread, move |context| {
+        let _ = harness.core().post(thread, move |context| {
             let _ = sender.send(context.registration(handle).delete());
         });
     } else {

@@ -9,7 +9,7 @@ use std::sync::mpsc::channel;
 
 use fd_core::hooks::checkpoint::Point;
 use fd_core::ids::ThreadId;
-use fd_core::{OwnerId, state};
+use fd_core::{OwnerId, State};
 use metadata::{Axes, Layer};
 
 use super::monitor::HandlerMonitor;
@@ -89,7 +89,7 @@ fn delete_while_handler_runs(
     let entry = harness.core().entry(handle).map_err(|stale| Failure::Wrong(stale.to_string()))?;
     test.check_eq("thread mask", 0, entry.thread_mask.bits(), "protocol 6.2");
     test.check_eq("running mask", user.mask().bits(), entry.running.bits(), "S5");
-    test.check_eq("the close is left to the last user", true, entry.state & state::MUST_CLOSE != 0, "S14");
+    test.check_eq("the close is left to the last user", true, entry.state.contains(State::MUST_CLOSE), "S14");
     test.stop_if_failed()?;
 
     ends.far.write_all(b"after").map_err(Failure::set_up)?;
@@ -128,7 +128,7 @@ fn delete_after_handler(
             return Err(Failure::Wrong(format!("the thread did not reach {point:?}")));
         }
         let (sender, result) = channel();
-        harness.core().post(deleter, move |context| {
+        let _ = harness.core().post(deleter, move |context| {
             let _ = sender.send(context.registration(handle).delete());
         });
         if point == Point::ExitRunningCleared {

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 
 use fd_core::ReadyGuard;
+use fd_core::State;
 use fd_core::error::DeleteError;
-use fd_core::state;
 use metadata::{Axes, Layer};
 
 use super::monitor::{CollectedChecks, HandlerMonitor};
@@ -91,7 +91,7 @@ fn delete_in_handler(ready: &ReadyGuard<'_>, monitor: &HandlerMonitor) -> Collec
     let entry = ready.context().core().entry(ready.handle());
     checks.eq("thread mask", Ok(0), entry.map(|entry| entry.thread_mask.bits()), "protocol 6.2");
     checks.eq("running mask", Ok(ready.context().id().mask()), entry.map(|entry| entry.running), "S5");
-    checks.eq("the close is left to the last user", true, ready.state() & state::MUST_CLOSE != 0, "S14");
+    checks.eq("the close is left to the last user", true, ready.state().contains(State::MUST_CLOSE), "S14");
     checks.eq(
         "want",
         Ok(()),

@@ -119,7 +119,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     test.check_eq("calls of the refused handler", 0, next.calls(), "S7");
     // The old registration ends. The refused descriptor gives up the number first, or it would be closed
     // twice.
-    let _ = refused.fd.into_raw_fd();
+    let _ = refused.source.into_raw_fd();
     harness.core().registration(handle).delete().map_err(Failure::set_up)?;
     test.check_eq("handlers dropped", 1, monitor.dropped(), "S4");
 

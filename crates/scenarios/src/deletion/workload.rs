@@ -88,7 +88,7 @@ impl Workload {
         }
         if self.is_active() {
             let core = Arc::clone(&self.core);
-            core.post(context.id(), move |context| self.iterate(context, random));
+            let _ = core.post(context.id(), move |context| self.iterate(context, random));
         }
     }
 
@@ -115,8 +115,9 @@ impl Workload {
             65..70 => drop(fd.migrate_on(target)),
             70..78 => {
                 if let Some(context) = context {
-                    let _ =
-                        context.enter(handle, |ready| self.check_file(&registration, ready, "while entered"));
+                    let _ = context.enter(handle, |ready: &ReadyGuard<'_>| {
+                        self.check_file(&registration, ready, "while entered")
+                    });
                 }
             }
             78..88 => registration.end(|_| fd.delete()),

@@ -163,9 +163,8 @@ impl Harness {
         action: impl FnOnce(&Context) -> R + Send + 'static,
     ) -> Result<R, Failure> {
         let (sender, receiver) = channel();
-        self.core().post(thread, move |context| {
-            let _ = sender.send(action(context));
-        });
+        let task = move |context: &Context| _ = sender.send(action(context));
+        self.core().post(thread, task).map_err(|refused| Failure::Wrong(refused.to_string()))?;
         receiver
             .recv_timeout(patience())
             .map_err(|_| Failure::Wrong(format!("thread {thread} did not run a task that was posted to it")))
@@ -179,7 +178,8 @@ impl Harness {
     pub fn hold(&self, thread: ThreadId) -> Result<Gate, Failure> {
         let gate = Gate::new();
         let held = gate.clone();
-        self.core().post(thread, move |_| held.pass());
+        let task = move |_: &Context| held.pass();
+        self.core().post(thread, task).map_err(|refused| Failure::Wrong(refused.to_string()))?;
         let arrived = gate.wait_for(1);
         arrived
             .then_some(gate)

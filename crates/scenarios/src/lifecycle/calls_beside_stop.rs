@@ -205,7 +205,7 @@ impl Shared {
             }
             7 => {
                 let token = self.tally.token();
-                self.core.post(thread, move |_| drop(token));
+                let _ = self.core.post(thread, move |_| drop(token));
                 return 1;
             }
             8 => {
@@ -234,7 +234,7 @@ fn call_repeatedly(
     }
     if !shared.finished.load(Ordering::SeqCst) {
         let core = Arc::clone(context.core());
-        core.post(context.id(), move |context| call_repeatedly(context, shared, given, random));
+        let _ = core.post(context.id(), move |context| call_repeatedly(context, shared, given, random));
     }
 }
 
@@ -260,7 +260,7 @@ fn unforced(test: &mut TestContext, random: &mut Rng) -> Result<(), Failure> {
     let given = Arc::new(std::sync::atomic::AtomicUsize::new(0));
     for thread in harness.threads() {
         let (shared, given, random) = (Arc::clone(&shared), Arc::clone(&given), random.fork());
-        harness.core().post(thread, move |context| call_repeatedly(context, shared, given, random));
+        let _ = harness.core().post(thread, move |context| call_repeatedly(context, shared, given, random));
     }
     let callers: Vec<JoinHandle<usize>> = (0..CALLERS)
         .map(|_| {

@@ -117,7 +117,7 @@ impl Child {
         let (reader, writer) = pipe().map_err(Failure::set_up)?;
         let (number, forked) = (writer.as_raw_fd(), Forked::default());
         let result = forked.clone();
-        harness
+        let _ = harness
             .core()
             .post(thread, move |context| result.set(continue_in_child(context, Report(number), action)));
         forked.child(harness, reader)

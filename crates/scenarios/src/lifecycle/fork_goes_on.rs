@@ -7,7 +7,7 @@ use std::os::fd::{FromRawFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::mpsc::channel;
 
-use fd_core::{Context, FdHandle, InsertOptions, ReadyGuard, state};
+use fd_core::{Context, FdHandle, InsertOptions, ReadyGuard, State};
 use metadata::{Axes, Layer, Mode, Transport};
 
 use super::child::{Child, Forked, Report, when};
@@ -61,7 +61,7 @@ fn beside_a_held_thread(
         report.eq(
             "a task of a thread that does not exist is accepted",
             false,
-            context.core().post(other, |_| ()),
+            context.core().post(other, |_| ()).is_ok(),
         );
         if let Some(handle) = handle {
             let expected = if place.leaves_registration() { "Ok(())" } else { "refused" };
@@ -88,7 +88,7 @@ fn beside_a_held_thread(
 /// Ends every registration that the child has inherited. The parent has the files, too.
 fn end_the_rest(context: &Context, report: Report) {
     let core = context.core();
-    let own = |entry: &fd_core::EntryInfo| entry.state & state::INTERNAL != 0;
+    let own = |entry: &fd_core::EntryInfo| entry.state.contains(State::INTERNAL);
     let (own, rest): (Vec<_>, Vec<_>) = core.entries().0.into_iter().partition(own);
     let users = |entry: &fd_core::EntryInfo| entry.references > 0 || !entry.running.is_empty();
     report.eq("entries with users that do not exist", 0, rest.iter().filter(|entry| users(entry)).count());
@@ -122,7 +122,7 @@ fn register_again(context: &Context, report: Report, near: OwnedFd, place: Place
         let _ = ready.registration().delete();
         let context = ready.context();
         let number = ready.handle().number();
-        context.core().post(context.id(), move |_| {
+        let _ = context.core().post(context.id(), move |_| {
             report.eq(
                 "the number is open after its own handler's delete",
                 false,
@@ -209,11 +209,11 @@ fn both_are_woken(test: &mut TestContext, harness: &mut Harness) -> Result<(), F
         end_the_rest(context, report);
         let (core, id) = (Arc::clone(context.core()), context.id());
         core.wake(other);
-        core.post(other, |_| ());
+        let _ = core.post(other, |_| ());
         let started = threads::spawn(move || {
             let woken = (0..WAKES).take_while(|_| {
                 let (sender, receiver) = channel();
-                core.post(id, move |_| sender.send(()).unwrap_or_default());
+                let _ = core.post(id, move |_| sender.send(()).unwrap_or_default());
                 receiver.recv_timeout(patience() / 2).is_ok()
             });
             report.eq("wake-ups that its thread answered", WAKES, woken.count());

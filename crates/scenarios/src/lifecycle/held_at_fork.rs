@@ -82,7 +82,7 @@ impl Scene {
         if let Place::Insertion(point) = place {
             harness.core().before_fork();
             let held = points.hold(thread, point, number);
-            harness.core().post(thread, move |context| {
+            let _ = harness.core().post(thread, move |context| {
                 let (core, id) = (context.core(), context.id());
                 let options = InsertOptions { cloned: true, ..InsertOptions::default() };
                 let inserted = core.insert(near, idle(), id.group(), id.mask(), options);
@@ -109,7 +109,7 @@ impl Scene {
         if place == Place::Handler {
             far.write_all(b"x").map_err(Failure::set_up)?;
         }
-        harness.core().post(thread, move |context| match place {
+        let _ = harness.core().post(thread, move |context| match place {
             Place::Takeover(_) => drop(context.takeover(handle, owner)),
             Place::Move(_) => drop(context.registration(handle).migrate_on(context.id())),
             Place::Delete(_) => drop(context.registration(handle).delete()),

@@ -65,7 +65,7 @@ fn inserter(
         let _ = sender.send(inserted.map_err(|refused| refused.reason));
     };
     if worker {
-        harness.core().post(thread, move |context| insert(context.core()));
+        let _ = harness.core().post(thread, move |context| insert(context.core()));
         return Ok((format!("worker {thread}"), receiver));
     }
     let core = Arc::clone(harness.core());

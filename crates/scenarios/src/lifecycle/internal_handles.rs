@@ -1,7 +1,7 @@
 //! A dump shows the runtime's own wake descriptors. Their handles used to work like any other: a delete of
 //! one, in safe code, made tasks and the stop hang.
 
-use fd_core::{FdHandle, OwnerId, state};
+use fd_core::{FdHandle, OwnerId, ReadyGuard, State};
 use metadata::{Axes, Layer, Mode, Transport};
 
 use crate::failure::Failure;
@@ -20,8 +20,13 @@ pub(crate) const SCENARIO: Scenario = Scenario {
 
 fn run(test: &mut TestContext) -> Result<(), Failure> {
     let harness = Harness::start(test)?;
-    let own: Vec<_> =
-        harness.core().entries().0.into_iter().filter(|entry| entry.state & state::INTERNAL != 0).collect();
+    let own: Vec<_> = harness
+        .core()
+        .entries()
+        .0
+        .into_iter()
+        .filter(|entry| entry.state.contains(State::INTERNAL))
+        .collect();
     if own.is_empty() {
         harness.finish(test, &[])?;
         return Err(Failure::Unsupported("this backend wakes its threads without a descriptor".into()));
@@ -31,7 +36,8 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
         from_inside(test, &harness, entry.handle, entry.owner)?;
     }
     test.stop_if_failed()?;
-    let left = harness.core().entries().0.iter().filter(|entry| entry.state & state::INTERNAL != 0).count();
+    let left =
+        harness.core().entries().0.iter().filter(|entry| entry.state.contains(State::INTERNAL)).count();
     test.check_eq("the runtime's own descriptors", own.len(), left, "core 12");
     for thread in harness.threads() {
         let ran_on = harness.on(thread, |context| context.id())?;
@@ -69,7 +75,7 @@ fn from_inside(
         let answers = harness.on(thread, move |context| {
             [
                 ("takeover", context.takeover(handle, owner).is_err()),
-                ("enter", context.enter(handle, |_| ()).is_err()),
+                ("enter", context.enter(handle, |_: &ReadyGuard<'_>| ()).is_err()),
                 ("stop_recv", context.registration(handle).stop_recv().is_err()),
                 ("migrate_on", context.registration(handle).migrate_on(context.id()).is_err()),
                 ("delete", context.registration(handle).delete().is_err()),

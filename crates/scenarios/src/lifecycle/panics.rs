@@ -236,8 +236,8 @@ fn trigger(
     let unrun = |tally: &DropCounter| Unrun { _token: tally.token() };
     match what {
         Panics::Entered | Panics::EnteredAndDeleted => {
-            core.post(thread, move |context| {
-                let _ = context.enter(handle, |ready| {
+            let _ = core.post(thread, move |context| {
+                let _ = context.enter(handle, |ready: &ReadyGuard<'_>| {
                     if what == Panics::EnteredAndDeleted {
                         let _ = ready.registration().delete();
                     }
@@ -247,20 +247,20 @@ fn trigger(
         }
         Panics::Task => drop(core.post(thread, |_| panic_on_purpose("run"))),
         Panics::Timer => {
-            core.post(thread, |context| context.after(Duration::ZERO, |_| panic_on_purpose("run")));
+            let _ = core.post(thread, |context| context.after(Duration::ZERO, |_| panic_on_purpose("run")));
         }
         Panics::SignalAction => kill(Pid::this(), Signal::SIGUSR1).map_err(Failure::set_up)?,
         Panics::TaskDroppedAtStop => {
             let unrun = unrun(tally);
-            core.post(thread, move |context| {
+            let _ = core.post(thread, move |context| {
                 // Queued behind this task; the loop does not reach it any more.
-                context.core().post(context.id(), move |_| std::mem::forget(unrun));
+                let _ = context.core().post(context.id(), move |_| std::mem::forget(unrun));
                 context.core().request_stop();
             });
         }
         Panics::TimerDroppedAtStop => {
             let unrun = unrun(tally);
-            core.post(thread, move |context| {
+            let _ = core.post(thread, move |context| {
                 context.after(Duration::from_secs(3600), move |_| std::mem::forget(unrun));
                 context.core().request_stop();
             });

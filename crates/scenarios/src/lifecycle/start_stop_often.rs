@@ -108,23 +108,27 @@ fn one(test: &TestContext, round: u32) -> Result<(), Failure> {
             core.insert(near, Arc::new(handler), thread.group(), thread.mask(), InsertOptions::default());
         core.registration(inserted.map_err(Failure::set_up)?).want_recv().map_err(Failure::set_up)?;
         let (in_timer, in_task) = (Arc::clone(&core), Arc::clone(&core));
-        core.post(thread, move |context| context.after(Duration::from_secs(3600), move |_| drop(in_timer)));
-        core.post(thread, move |_| drop(in_task));
+        let _ = core
+            .post(thread, move |context| context.after(Duration::from_secs(3600), move |_| drop(in_timer)));
+        let _ = core.post(thread, move |_| drop(in_task));
     }
     match round % 4 {
         0 => drop(runtime),
         // One of its own threads drops it.
         1 => {
             let thread = core.threads().next().ok_or_else(|| Failure::SetUp("no thread".into()))?;
-            core.post(thread, move |_| drop(runtime));
+            let _ = core.post(thread, move |_| drop(runtime));
             crate::Harness::wait_with_core(&core, "the runtime has ended", || Arc::strong_count(&core) == 1)?;
         }
         2 => {
             stop(runtime)?;
             let held = Arc::clone(&core);
-            core.post(core.threads().next().ok_or_else(|| Failure::SetUp("no thread".into()))?, move |_| {
-                drop(held);
-            });
+            let _ = core.post(
+                core.threads().next().ok_or_else(|| Failure::SetUp("no thread".into()))?,
+                move |_| {
+                    drop(held);
+                },
+            );
         }
         _ => stop(runtime)?,
     }

@@ -4,7 +4,7 @@
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
 
-use fd_core::{FdCore, FdHandle, InsertOptions, OwnerId, Runtime};
+use fd_core::{FdCore, FdHandle, InsertOptions, OwnerId, ReadyGuard, Runtime};
 use metadata::{Axes, Layer, Transport};
 
 use super::{both_ends, builder, idle, stop};
@@ -61,7 +61,7 @@ fn exchanged(test: &mut TestContext, harness: &Harness, other: &Runtime) -> Resu
     let answers = harness.on(thread, move |context| {
         [
             ("takeover", context.takeover(foreign, owner).is_err()),
-            ("enter", context.enter(foreign, |_| ()).is_err()),
+            ("enter", context.enter(foreign, |_: &ReadyGuard<'_>| ()).is_err()),
             ("delete", context.registration(foreign).delete().is_err()),
         ]
     })?;

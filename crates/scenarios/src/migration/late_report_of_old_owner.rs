@@ -85,7 +85,7 @@ fn lost_within_takeover(
     let counted = harness.activity(old);
     let taking = points.hold(new, window, handle.number());
     let (sender, receiver) = std::sync::mpsc::channel();
-    harness.core().post(new, move |context| {
+    let _ = harness.core().post(new, move |context| {
         let _ = sender.send(context.takeover(handle, owner));
     });
     taking.reached()?;
@@ -208,8 +208,8 @@ fn taken_during_exit(
     );
     test.check_eq(
         label("active"),
-        1,
-        harness.entry(endpoint.handle)?.state & fd_core::state::ACTIVE,
+        fd_core::State::ACTIVE_R,
+        harness.entry(endpoint.handle)?.state.and(fd_core::State::ACTIVE),
         "bug 53",
     );
     endpoint.end(harness)
@@ -240,7 +240,7 @@ fn exit_during_delete(
         harness.activity(old).fd_close,
         harness.activity(new).fd_close,
     );
-    harness.core().post(new, move |context| {
+    let _ = harness.core().post(new, move |context| {
         let _ = context.registration(handle).delete();
     });
     deleting.reached()?;

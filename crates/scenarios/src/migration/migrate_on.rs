@@ -5,7 +5,7 @@
 
 use fd_core::error::MoveError;
 use fd_core::ids::ThreadId;
-use fd_core::state;
+use fd_core::{ReadyGuard, State};
 use metadata::{Axes, Layer, Transport};
 
 use super::{Endpoint, Route, check_answer, check_unchanged, reads_by_thread, routes};
@@ -77,8 +77,8 @@ fn migrated(test: &mut TestContext, harness: &mut Harness, route: Route, by: Cal
     test.check_eq(label("thread mask"), target.mask().bits(), entry.thread_mask.bits(), "protocol 9");
     test.check_eq(
         label("active directions"),
-        0,
-        entry.state & state::ACTIVE,
+        State::default(),
+        entry.state.and(State::ACTIVE),
         "protocol 9.5: both are stopped",
     );
     test.check_eq(label("changes of owner"), 1, entry.takeovers, "protocol 9");
@@ -189,8 +189,9 @@ fn refused_in_handler(test: &mut TestContext, harness: &mut Harness, route: Rout
     harness.fence(old)?;
 
     // A call by the running thread itself is refused, too: its running bit would stay behind.
-    let own = harness
-        .on(old, move |context| context.enter(handle, |ready| ready.registration().migrate_on(new)))?;
+    let own = harness.on(old, move |context| {
+        context.enter(handle, |ready: &ReadyGuard<'_>| ready.registration().migrate_on(new))
+    })?;
     test.check_eq(
         label("migrate_on inside enter()"),
         "Ok(Err(Busy))".into(),

@@ -187,7 +187,7 @@ fn closed_once(
 fn take_on(harness: &Harness, endpoint: &Endpoint, thread: ThreadId) -> Receiver<Result<(), MoveError>> {
     let (handle, owner) = (endpoint.handle, endpoint.owner);
     let (sender, receiver) = channel();
-    harness.core().post(thread, move |context| {
+    let _ = harness.core().post(thread, move |context| {
         let _ = sender.send(context.takeover(handle, owner));
     });
     receiver

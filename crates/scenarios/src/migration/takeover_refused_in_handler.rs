@@ -3,6 +3,7 @@
 //! Before `8d7b51782` HAProxy's takeover disabled receiving even when it failed: the owner, which continued,
 //! never received data again.
 
+use fd_core::ReadyGuard;
 use fd_core::error::MoveError;
 use metadata::{Axes, Layer};
 
@@ -84,7 +85,9 @@ fn refused_then_granted(test: &mut TestContext, harness: &mut Harness, route: Ro
     harness.fence(old)?;
 
     // Use outside a report protects as well, and also against the thread itself.
-    let own = harness.on(old, move |context| context.enter(handle, |_| context.takeover(handle, owner)))?;
+    let own = harness.on(old, move |context| {
+        context.enter(handle, |_: &ReadyGuard<'_>| context.takeover(handle, owner))
+    })?;
     test.check_eq(label("takeover inside enter()"), "Ok(Err(Busy))".into(), format!("{own:?}"), "S2");
 
     check_answer(test, label("takeover after the handler"), Ok(()), endpoint.take_over(harness, new)?, "L9")?;

@@ -4,6 +4,7 @@
 //! connection. For this reason HAProxy compares the owner, and needs the lock of the list in which it found
 //! the connection. A handle that carries the generation needs no lock.
 
+use fd_core::ReadyGuard;
 use fd_core::error::{DeleteError, EnterError, MoveError};
 use metadata::{Axes, Layer};
 
@@ -97,7 +98,7 @@ fn refused_for_second_registration(
             "protocol 2.1",
             holds,
         );
-        let entered = harness.on(caller, move |context| context.enter(stale, |_| ()))?;
+        let entered = harness.on(caller, move |context| context.enter(stale, |_: &ReadyGuard<'_>| ()))?;
         let holds = matches!(entered, Err(EnterError::Stale(_)));
         test.check(
             label("enter with the old handle"),

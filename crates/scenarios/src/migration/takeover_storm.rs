@@ -73,7 +73,7 @@ impl Workload {
             Err(error) => unpoisoned(&self.refused).push(error),
         }
         let core = Arc::clone(context.core());
-        core.post(context.id(), move |context| self.take_one(context));
+        let _ = core.post(context.id(), move |context| self.take_one(context));
     }
 
     /// Waits until every connection has read everything: as long as frames arrive, there is no time limit.
@@ -128,7 +128,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     let delays = Checkpoints::with_listener(|point, _| delay(point));
     for (index, thread) in threads.iter().enumerate() {
         let (workload, seed) = (Arc::clone(&workload), test.seed.wrapping_add(1 + index as u64));
-        harness.core().post(*thread, move |context| {
+        let _ = harness.core().post(*thread, move |context| {
             fastrand::seed(seed);
             workload.take_one(context);
         });

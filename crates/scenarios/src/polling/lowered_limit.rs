@@ -117,7 +117,7 @@ fn stop_under_limit(test: &mut TestContext) -> Result<(), Failure> {
     let runtime = prepared.start().map_err(Failure::from_start)?;
     let lowered = Lowered::to(1)?;
     let (ran, has_run) = channel();
-    runtime.core().post(thread, move |_| {
+    let _ = runtime.core().post(thread, move |_| {
         let _ = ran.send(());
     });
     let has_run = has_run.recv_timeout(patience()).is_ok();

@@ -38,7 +38,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     harness.fence(thread)?;
     let before = harness.activity(thread);
     let (sender, receiver) = channel();
-    harness.core().post(thread, move |context| next(context, WAITS, sender));
+    let _ = harness.core().post(thread, move |context| next(context, WAITS, sender));
     let mut took = Vec::with_capacity(WAITS);
     while took.len() < WAITS {
         let one = receiver.recv_timeout(patience());

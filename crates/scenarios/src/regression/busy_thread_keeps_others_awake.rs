@@ -27,7 +27,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     let working = harness.hold(busy)?;
     let guard = working.guard();
     // This task stays queued until the thread is released.
-    harness.core().post(busy, |_| ());
+    let _ = harness.core().post(busy, |_| ());
     for thread in harness.threads().into_iter().filter(|thread| *thread != busy) {
         let before = harness.activity(thread);
         for _ in 0..FENCES {

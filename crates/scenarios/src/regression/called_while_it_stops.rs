@@ -56,7 +56,7 @@ impl Drop for CallsOnDrop {
         let handler: Arc<dyn Handler> = Arc::new(|_: &ReadyGuard<'_>| {});
         let inserted = core.insert(spare, handler, thread.group(), thread.mask(), Default::default());
         self.refused.fetch_add(u64::from(inserted.is_err()), Ordering::SeqCst);
-        core.post(thread, |_| ());
+        let _ = core.post(thread, |_| ());
         core.wake(thread);
     }
 }
@@ -85,7 +85,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     let handles = unpoisoned(&others).clone();
     let held = harness.hold(threads[0])?;
     let updates = handles.clone();
-    harness.core().post(threads[0], move |context| {
+    let _ = harness.core().post(threads[0], move |context| {
         for handle in &updates {
             let _ = context.registration(*handle).want_recv();
         }

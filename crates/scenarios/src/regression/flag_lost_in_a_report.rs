@@ -2,7 +2,7 @@
 //! descriptor, HAProxy stores the word without an atomic read-modify-write, and loses the flags (suspect 3);
 //! once it truncated the word to its low byte (bug 47).
 
-use fd_core::state::{ACTIVE, CLONED, EXPORTED, LINGER_RISK};
+use fd_core::State;
 use fd_core::{FdHandle, InsertOptions};
 use metadata::{Axes, Layer, Transport};
 
@@ -24,7 +24,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     run,
 };
 
-const FLAGS: u32 = CLONED | EXPORTED | LINGER_RISK;
+const FLAGS: State = State::CLONED.or(State::EXPORTED).or(State::LINGER_RISK);
 
 fn run(test: &mut TestContext) -> Result<(), Failure> {
     let mut harness = Harness::start(test)?;
@@ -34,8 +34,8 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     harness.finish(test, &[])
 }
 
-fn flags(harness: &Harness, handle: FdHandle) -> Result<u32, Failure> {
-    Ok(harness.entry(handle)?.state & FLAGS)
+fn flags(harness: &Harness, handle: FdHandle) -> Result<State, Failure> {
+    Ok(harness.entry(handle)?.state.and(FLAGS))
 }
 
 fn set_during_a_report(test: &mut TestContext, harness: &mut Harness) -> Result<(), Failure> {
@@ -59,7 +59,7 @@ fn set_during_a_report(test: &mut TestContext, harness: &mut Harness) -> Result<
             ",
         )?;
     endpoint.wait_for_bytes(harness, b"x")?;
-    test.check_eq("flags after the report", CLONED, flags(harness, handle)?, "suspect 3");
+    test.check_eq("flags after the report", State::CLONED, flags(harness, handle)?, "suspect 3");
     test.stop_if_failed()?;
     endpoint.end(harness)
 }
@@ -112,7 +112,7 @@ fn kept_by_every_call(test: &mut TestContext, harness: &mut Harness) -> Result<(
         calls.map(|(name, _)| name).join(", ")
     })?;
     let entry = harness.entry(handle)?;
-    test.check_eq(format!("flags after {states}"), FLAGS, entry.state & FLAGS, "bug 47");
-    test.check_eq("active after them", 0, entry.state & ACTIVE, "protocol 10.2");
+    test.check_eq(format!("flags after {states}"), FLAGS, entry.state.and(FLAGS), "bug 47");
+    test.check_eq("active after them", State::default(), entry.state.and(State::ACTIVE), "protocol 10.2");
     harness.core().registration(handle).delete().map_err(|error| Failure::Wrong(error.to_string()))
 }

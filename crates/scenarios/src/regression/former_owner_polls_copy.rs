@@ -2,7 +2,7 @@
 //! were allowed to use it, although other threads had it registered.
 
 use std::io::Write;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::AsRawFd;
 
 use metadata::{Axes, Layer, Transport};
 
@@ -43,7 +43,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     let entry = harness.entry(handle)?;
     test.check_eq("the new owner polls it", true, entry.polled_recv.contains(new.mask()), "L1");
     let copy = harness.core().registration(handle).duplicate().map_err(Failure::set_up)?;
-    let copy = OwnedFd::from(copy);
+    let copy = copy.into_inner();
     let before = [old, new].map(|thread| harness.activity(thread));
     harness.core().registration(handle).delete().map_err(Failure::set_up)?;
     ends.far.write_all(b"for the copy").map_err(Failure::set_up)?;

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::os::fd::AsRawFd;
 use std::sync::{Arc, Mutex};
 
-use fd_core::{ReadyGuard, state};
+use fd_core::{ReadyGuard, State};
 use metadata::{Axes, Layer, Transport};
 use nix::sys::socket::{Shutdown, shutdown};
 
@@ -48,7 +48,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
             let mut answer = unpoisoned(&answer);
             answer.reports += 1;
             // As an upper layer does: it reads nothing after an error.
-            if ready.state() & state::POLL_ERR != 0 {
+            if ready.state().contains(State::POLL_ERR) {
                 answer.errors += 1;
                 answer.ended = true;
             } else {

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::sync::{Arc, Mutex};
 
 use fd_core::poller::Events;
-use fd_core::{Handler, ReadyGuard, state};
+use fd_core::{Handler, ReadyGuard, State};
 use metadata::{Axes, Layer, Transport};
 
 use crate::descriptors;
@@ -31,7 +31,7 @@ const DATA: &[u8] = b"exactly this much";
 #[derive(Clone, Copy)]
 struct Report {
     events: Events,
-    state: u32,
+    state: State,
     read: Option<usize>,
 }
 
@@ -91,7 +91,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
         format!("{:?}", first.read),
         "",
     );
-    let hangup = |seen: &Report| seen.state & state::POLL_HUP != 0;
+    let hangup = |seen: &Report| seen.state.contains(State::POLL_HUP);
     if knows_end {
         test.check_eq("the end is known at the first report", true, hangup(&first), "S15");
     }

@@ -91,9 +91,9 @@ fn woken(test: &mut TestContext, harness: &mut Harness, thread: ThreadId) -> Res
     let held = checkpoints.hold(thread, Point::BeforeWait, -1);
     // A task makes it iterate once more and reach the checkpoint.
     let (sender, receiver) = channel();
-    harness.core().post(thread, |_| {});
+    let _ = harness.core().post(thread, |_| {});
     held.reached()?;
-    harness.core().post(thread, move |_| {
+    let _ = harness.core().post(thread, move |_| {
         let _ = sender.send(());
     });
     held.release();

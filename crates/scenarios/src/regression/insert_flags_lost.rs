@@ -4,7 +4,7 @@
 use std::io::{ErrorKind, Read, Write};
 
 use fd_core::poller::Trigger;
-use fd_core::{InsertOptions, state};
+use fd_core::{InsertOptions, State};
 use metadata::{Axes, Layer, Transport};
 
 use crate::deletion::monitor::HandlerMonitor;
@@ -24,6 +24,9 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     run,
 };
 
+/// The flags that the options set.
+const ASKED: State = State::EXPORTED.or(State::LINGER_RISK);
+
 fn run(test: &mut TestContext) -> Result<(), Failure> {
     let mut harness = Harness::start(test)?;
     let thread = harness.thread(0);
@@ -34,10 +37,9 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     // Reads nothing: only the trigger determines how often it is called.
     let handler = monitor.doing(|_| {});
     let handle = harness.core().insert(ends.near, handler, group, mask, options).map_err(Failure::set_up)?;
-    let flags =
-        harness.entry(handle)?.state & (state::EDGE | state::EXPORTED | state::LINGER_RISK | state::CLONED);
+    let flags = harness.entry(handle)?.state.and(ASKED.or(State::EDGE).or(State::CLONED));
     let edge = test.trigger == Trigger::Edge;
-    let expected = state::EXPORTED | state::LINGER_RISK | if edge { state::EDGE } else { 0 };
+    let expected = if edge { ASKED.or(State::EDGE) } else { ASKED };
     test.check_eq("flags", format!("{expected:#x}"), format!("{flags:#x}"), "bug 56");
 
     harness.core().registration(handle).want_recv().map_err(Failure::set_up)?;

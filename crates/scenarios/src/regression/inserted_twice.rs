@@ -41,7 +41,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     match inserted {
         Ok(_) => test.check_eq("the second insertion", "refused", "accepted", "S10, bug 69"),
         Err(refused) => {
-            let _ = refused.fd.into_raw_fd();
+            let _ = refused.source.into_raw_fd();
             let expected = InsertRefused::InUse { fd: number };
             let holds = refused.reason == expected;
             test.check("the second insertion", expected.to_string(), refused.reason, "S10, bug 69", holds);

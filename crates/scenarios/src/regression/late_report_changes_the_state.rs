@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use fd_core::state::{POLL_IN, READY_R};
+use fd_core::State;
 use metadata::{Axes, Layer, Transport};
 
 use super::{about, two_of_a_group};
@@ -25,6 +25,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
 fn run(test: &mut TestContext) -> Result<(), Failure> {
     let mut harness = Harness::start(test)?;
     let [old, new] = two_of_a_group(&harness)?;
+    let reported = State::READY_R.or(State::POLL_IN);
     for window in ["ReportBeforeRunning", "ReportRunningSet"] {
         let mut endpoint = Endpoint::start(test, &mut harness, old)?;
         let handle = endpoint.handle;
@@ -32,9 +33,9 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
         // If the report is already running, the takeover does not wait for it but is refused.
         let (answer, ready) = match window {
             "ReportBeforeRunning" => ("Ok(())", 0),
-            _ => ("Err(Busy)", READY_R | POLL_IN),
+            _ => ("Err(Busy)", reported.bits()),
         };
-        let bits = move || core.entry(handle).map(|entry| entry.state & (READY_R | POLL_IN));
+        let bits = move || core.entry(handle).map(|entry| entry.state.and(reported).bits());
         about(&endpoint, format!("taken at {window}"), "S3, bug 53")
             .worker("old", old)
             .worker("new", new)

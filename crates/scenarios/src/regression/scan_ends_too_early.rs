@@ -4,7 +4,7 @@
 use std::io::Write;
 use std::os::fd::AsRawFd;
 
-use fd_core::state::CLONED;
+use fd_core::State;
 use metadata::{Axes, Layer, Mode, Transport};
 
 use crate::failure::Failure;
@@ -34,7 +34,12 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     let handle = harness.insert(near, recorder.clone(), thread)?;
     harness.core().registration(handle).want_recv().map_err(Failure::set_up)?;
     harness.core().before_fork();
-    test.check_eq("flags before a fork", CLONED, harness.entry(handle)?.state & CLONED, "suspect 14");
+    test.check_eq(
+        "flags before a fork",
+        State::CLONED,
+        harness.entry(handle)?.state.and(State::CLONED),
+        "suspect 14",
+    );
     let listed = harness.core().entries().0.iter().any(|entry| entry.handle.number() == number);
     test.check_eq("it is in the dump", true, listed, "suspect 14");
     ends.far.write_all(b"x").map_err(Failure::set_up)?;

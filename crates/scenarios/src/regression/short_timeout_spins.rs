@@ -55,7 +55,7 @@ fn iterations_of(core: &Arc<FdCore>) -> Result<u64, Failure> {
     };
     let before = loops();
     let (sender, receiver) = channel();
-    core.post(thread, move |context| next(context, TIMERS, sender));
+    let _ = core.post(thread, move |context| next(context, TIMERS, sender));
     receiver.recv_timeout(patience()).map_err(|_| Failure::Wrong("the timers did not fire".into()))?;
     Ok(loops() - before)
 }

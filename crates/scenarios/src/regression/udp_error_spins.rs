@@ -5,7 +5,7 @@ use std::net::UdpSocket;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::sync::{Arc, Mutex};
 
-use fd_core::{ReadyGuard, state};
+use fd_core::{ReadyGuard, State};
 use metadata::{Axes, Layer, Transport};
 use nix::errno::Errno;
 use nix::sys::socket::{MsgFlags, recv, send};
@@ -52,7 +52,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
         let seen = Arc::clone(&seen);
         move |ready: &ReadyGuard<'_>| {
             let mut seen = unpoisoned(&seen);
-            if ready.state() & state::READY_R == 0 {
+            if !ready.state().contains(State::READY_R) {
                 seen.empty += 1;
                 if seen.empty >= MOST {
                     let _ = ready.registration().stop_recv();
@@ -74,7 +74,8 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     harness.core().registration(handle).want_recv().map_err(Failure::set_up)?;
     harness.fence(thread)?;
     let sent = harness.on(thread, move |context| {
-        context.enter(handle, |ready| send(ready.as_fd().as_raw_fd(), b"x", MsgFlags::empty()))
+        context
+            .enter(handle, |ready: &ReadyGuard<'_>| send(ready.as_fd().as_raw_fd(), b"x", MsgFlags::empty()))
     })?;
     let sent = sent.map_err(|error| Failure::Wrong(error.to_string()))?;
     test.check_eq("send", "Ok(1)".into(), format!("{sent:?}"), "udp(4), udp(7)");

@@ -8,7 +8,7 @@ use std::io::{Read, Write};
 use std::sync::{Arc, Mutex};
 
 use fd_core::ids::{ThreadId, ThreadMask};
-use fd_core::{Descriptor, Handler, InsertOptions, ReadyGuard};
+use fd_core::{Handler, InsertOptions, ReadyGuard};
 use metadata::{Axes, Layer, Transport};
 
 use super::acceptor::accept_some;
@@ -101,16 +101,17 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     let mut descriptor = Some(listener.fd);
     let mut handles = Vec::new();
     for group in harness.core().table().groups() {
-        let fd = match descriptor.take() {
-            Some(fd) => Descriptor::from(fd),
-            None => harness.core().registration(handles[0]).duplicate().map_err(Failure::set_up)?.into(),
-        };
+        let (core, mask, options) = (harness.core(), ThreadMask::ALL, harness.options());
         let (served, accepted) = (Arc::clone(&served), Arc::clone(&accepted));
-        let acceptor = Arc::new(Acceptor { options: harness.options(), served, accepted });
-        let handle = harness
-            .core()
-            .insert(fd, acceptor, group, ThreadMask::ALL, harness.options())
-            .map_err(Failure::set_up)?;
+        let acceptor = Acceptor { options, served, accepted };
+        let inserted = match descriptor.take() {
+            Some(fd) => core.insert(fd, acceptor, group, mask, options).map_err(Failure::set_up),
+            None => {
+                let copy = core.registration(handles[0]).duplicate().map_err(Failure::set_up)?;
+                core.insert(copy, acceptor, group, mask, options).map_err(Failure::set_up)
+            }
+        };
+        let handle = inserted?;
         harness.core().registration(handle).want_recv().map_err(Failure::set_up)?;
         handles.push(handle);
     }

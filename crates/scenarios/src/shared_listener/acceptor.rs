@@ -47,7 +47,7 @@ pub(super) fn accept_some(
     ready: &ReadyGuard<'_>,
     mut serve: impl FnMut(OwnedFd) -> io::Result<()>,
 ) -> io::Result<u64> {
-    let edge = ready.state() & fd_core::state::EDGE != 0;
+    let edge = ready.state().contains(fd_core::State::EDGE);
     let mut count = 0;
     while let Some(connection) = transport::accept(ready)? {
         serve(connection)?;

@@ -185,7 +185,7 @@ fn delete_locked(
     };
     match deleter {
         Caller::Worker(thread) => {
-            fixture.harness.core().post(thread, move |context| delete(&context.registration(handle)));
+            let _ = fixture.harness.core().post(thread, move |context| delete(&context.registration(handle)));
         }
         Caller::Outside => {
             let core = Arc::clone(fixture.harness.core());

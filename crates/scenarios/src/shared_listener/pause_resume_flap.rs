@@ -139,7 +139,7 @@ fn flap(test: &TestContext, fixture: &ListenerFixture, round: u64) -> Result<(),
         let Caller::Worker(thread) = caller else { continue };
         workers += 1;
         let (seed, sender) = (seed(workers), sender.clone());
-        core.post(thread, move |context| {
+        let _ = core.post(thread, move |context| {
             let _ = sender.send(flaps(&context.registration(handle), seed));
         });
     }

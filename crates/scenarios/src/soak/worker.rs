@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use fd_core::error::{EnterError, MoveError};
-use fd_core::{Context, FdCore, FdHandle};
+use fd_core::{Context, FdCore, FdHandle, ReadyGuard};
 
 use super::Shared;
 use super::ring::Op;
@@ -27,7 +27,7 @@ pub(super) fn widen_windows() {
 pub(super) fn start(shared: &Arc<Shared>, core: &Arc<FdCore>, index: usize) {
     let (shared, thread) = (Arc::clone(shared), shared.threads[index].id);
     let seed = shared.soak.seed.wrapping_add(index as u64 + 1);
-    core.post(thread, move |context| {
+    let _ = core.post(thread, move |context| {
         if shared.threads[index].batches.load(Ordering::SeqCst) == 0 {
             fastrand::seed(seed);
         }
@@ -54,7 +54,7 @@ fn batch(shared: &Arc<Shared>, context: &Context, index: usize) {
         unpoisoned(&thread.ring).note(Op::Park, None, "done");
         thread.parked.store(true, Ordering::SeqCst);
     } else {
-        context.core().post(context.id(), move |context| batch(&task_shared, context, index));
+        let _ = context.core().post(context.id(), move |context| batch(&task_shared, context, index));
     }
 }
 
@@ -77,7 +77,7 @@ fn unpark(shared: &Arc<Shared>, core: &Arc<FdCore>, index: usize) {
     let thread = &shared.threads[index];
     if thread.parked.load(Ordering::SeqCst) && thread.parked.swap(false, Ordering::SeqCst) {
         let task_shared = Arc::clone(shared);
-        core.post(thread.id, move |context| batch(&task_shared, context, index));
+        let _ = core.post(thread.id, move |context| batch(&task_shared, context, index));
     }
 }
 
@@ -109,6 +109,10 @@ fn step(
                 Ok(()) => "done",
                 Err(EnterError::Stale(_)) => "stale",
                 Err(EnterError::NotAllowed) => "not allowed",
+                Err(EnterError::WrongSource) => {
+                    shared.violate(format!("S7: fd {} has another source", handle.number()));
+                    "wrong source"
+                }
                 Err(EnterError::Nested) => {
                     shared.violate(format!(
                         "L9: thread {} has kept the running bit of fd {}",
@@ -214,7 +218,7 @@ fn use_stale(shared: &Shared, context: &Context, ended_handle: FdHandle) -> &'st
     let fd = context.registration(ended_handle);
     let refused = fd.delete().is_err() && fd.migrate_on(context.id()).is_err();
     shared.require(refused, || format!("S7: {ended_handle:?} is accepted after its end"));
-    let entered = context.enter(ended_handle, |_| ()).is_ok();
+    let entered = context.enter(ended_handle, |_: &ReadyGuard<'_>| ()).is_ok();
     shared.require(!entered, || format!("S6: {ended_handle:?} is entered after its end"));
     "refused"
 }

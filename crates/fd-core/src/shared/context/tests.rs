@@ -2,10 +2,11 @@
 
 use super::*;
 use crate::entry::error::DeleteError;
-use crate::entry::handler::Handler;
 use crate::poller::{Capabilities, Trigger};
 use crate::shared::InsertOptions;
 use crate::shared::activity::ActivitySnapshot;
+use crate::shared::handler::Handler;
+use crate::shared::handler::numbers::idle;
 use crate::testing::{Time, context, core, group, handler, insert, open, open_at, thread};
 use crate::words::ids::ThreadMask;
 
@@ -37,7 +38,7 @@ fn a_stale_handle_is_refused_by_every_call_though_the_same_handler_is_registered
     assert!(matches!(context.takeover(first, expected), Err(MoveError::Stale(_))));
     assert!(matches!(context.registration(first).migrate_on(thread(1, 1)), Err(MoveError::Stale(_))));
     assert!(matches!(context.registration(first).migrate_on(thread(2, 0)), Err(MoveError::Stale(_))));
-    assert!(matches!(context.enter(first, |_| ()), Err(EnterError::Stale(_))));
+    assert!(matches!(context.enter(first, |_: &ReadyGuard<'_>| ()), Err(EnterError::Stale(_))));
     assert!(matches!(context.registration(first).delete(), Err(DeleteError::Stale(_))));
     assert!(
         context.registration(first).want_recv().is_err() && context.registration(first).duplicate().is_err()
@@ -54,12 +55,12 @@ fn a_handle_of_another_table_is_refused_by_every_call() {
     let handle = mine.core().insert(open_at(61), handler(), group(1), mine.id().mask(), options).unwrap();
     // Into the table alone: the descriptor is the other registration's.
     let table = other.core().table();
-    let there = table.insert(61, handler(), group(1), other.id().mask(), 0).map_err(|(why, _)| why).unwrap();
+    let there = table.insert(61, idle(61), group(1), other.id().mask(), 0).map_err(|(why, _)| why).unwrap();
     assert_eq!((there.number(), there.generation()), (handle.number(), handle.generation()));
     let before = other.core().entry(there).unwrap();
     assert!(matches!(other.takeover(handle, before.owner), Err(MoveError::Stale(_))));
     assert!(matches!(other.registration(handle).migrate_on(thread(2, 0)), Err(MoveError::Stale(_))));
-    assert!(matches!(other.enter(handle, |_| ()), Err(EnterError::Stale(_))));
+    assert!(matches!(other.enter(handle, |_: &ReadyGuard<'_>| ()), Err(EnterError::Stale(_))));
     assert!(other.registration(handle).delete().is_err() && other.registration(handle).disown().is_err());
     assert!(other.registration(handle).want_recv().is_err() && other.core().entry(handle).is_err());
     assert_eq!(other.core().entry(there).unwrap(), before);
@@ -71,7 +72,7 @@ fn a_handle_of_another_table_is_refused_by_every_call() {
 fn a_registration_that_is_deleted_while_it_is_entered_ends_when_it_is_left() {
     let context = one_thread();
     let handle = insert(&context);
-    let inside = context.enter(handle, |ready| {
+    let inside = context.enter(handle, |ready: &ReadyGuard<'_>| {
         ready.registration().delete().unwrap();
         nix::fcntl::fcntl(ready, nix::fcntl::FcntlArg::F_GETFD).is_ok()
     });
@@ -109,14 +110,16 @@ fn an_entry_that_never_began_gives_nothing_up() {
 fn entering_twice_or_without_permission_is_refused_and_leaves_nothing_behind() {
     let context = one_thread();
     let handle = insert(&context);
-    let nested = context.enter(handle, |ready| ready.context().enter(handle, |_| ())).unwrap();
+    let nested = context
+        .enter(handle, |ready: &ReadyGuard<'_>| ready.context().enter(handle, |_: &ReadyGuard<'_>| ()))
+        .unwrap();
     assert_eq!(nested, Err(EnterError::Nested));
     for other in [thread(1, 1), thread(2, 0)] {
         let other = Context::new(Arc::clone(context.core()), other);
-        assert_eq!(other.enter(handle, |_| ()), Err(EnterError::NotAllowed));
+        assert_eq!(other.enter(handle, |_: &ReadyGuard<'_>| ()), Err(EnterError::NotAllowed));
     }
     assert!(context.core().entry(handle).unwrap().running.is_empty());
-    assert_eq!(context.enter(handle, |_| 7), Ok(7));
+    assert_eq!(context.enter(handle, |_: &ReadyGuard<'_>| 7), Ok(7));
 }
 
 /// B7: what the handler panicked with is not lost with its registration.
@@ -329,7 +332,7 @@ fn in_the_process_that_started_the_runtime_there_is_no_fork_to_take_note_of() {
     assert!(!context.take_forked());
     assert!(context.core().table().enabled(group(1)).contains(other.mask()));
     assert_eq!(context.core().entry(shared).unwrap().running, other.mask(), "it is at work there");
-    assert!(context.core().post(other, |_| ()) && is_registered(&context, handle));
+    assert!(context.core().post(other, |_| ()).is_ok() && is_registered(&context, handle));
 }
 
 /// What the child sees comes back as its exit status.
@@ -409,7 +412,7 @@ fn after(report: &Report) -> (Option<bool>, ActivitySnapshot, u32) {
     let context = one_thread();
     let wants = report.wants;
     let handler: Arc<dyn Handler> = Arc::new(move |ready: &ReadyGuard<'_>| {
-        ready.entry.state.fetch_or(wants, Ordering::AcqRel);
+        ready.report.entry.state.fetch_or(wants, Ordering::AcqRel);
     });
     let options = InsertOptions { trigger: report.trigger, ..InsertOptions::default() };
     let handle = context.core().insert(open(), handler, group(1), context.id().mask(), options).unwrap();
@@ -422,7 +425,7 @@ fn after(report: &Report) -> (Option<bool>, ActivitySnapshot, u32) {
     let mut updates = vec![];
     context.swap_updates(&mut updates);
     assert!(updates.len() <= 1 && updates.iter().all(|update| update.handle == handle));
-    let state = context.core().entry(handle).unwrap().state;
+    let state = context.core().entry(handle).unwrap().state.bits();
     (updates.first().map(|update| update.force), context.activity().snapshot(), state)
 }
 
