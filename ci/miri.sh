@@ -9,4 +9,4 @@ filters=("$@")
 [ $# -gt 0 ] || filters=(table:: group_word:: update_list:: task_queue:: context:: core::)
 # The tests open files and need real descriptor numbers.
 export MIRIFLAGS="-Zmiri-disable-isolation ${MIRIFLAGS:-}"
-cargo miri test -p fd-core --lib -- "${filters[@]}"
+cargo miri test -p pollmatrix-fd-core --lib -- "${filters[@]}"

@@ -26,8 +26,8 @@ trap 'rm -f "$FD_CORE_MODEL_TABLE"' EXIT
 run() {
   local cfg=$1
   shift
-  CARGO_TARGET_DIR=$target/$cfg RUSTFLAGS="--cfg $cfg -Dwarnings" cargo test --release -p fd-core --lib --features faults,invariants \
-    --config 'profile.release.package.fd-core.debug-assertions=true' -- "${filter:-models::}" "$@"
+  CARGO_TARGET_DIR=$target/$cfg RUSTFLAGS="--cfg $cfg -Dwarnings" cargo test --release -p pollmatrix-fd-core --lib --features faults,invariants \
+    --config 'profile.release.package.pollmatrix-fd-core.debug-assertions=true' -- "${filter:-models::}" "$@"
 }
 
 status=0

@@ -26,7 +26,7 @@ mutate() {
   local folder=$work/$1 code=0
   shift
   rm -rf "$folder"
-  cargo mutants --package fd-core --output "$folder" --no-shuffle "$@" || code=$?
+  cargo mutants --package pollmatrix-fd-core --output "$folder" --no-shuffle "$@" || code=$?
   # 2: some survive, 3: some tests hang. Both are results.
   case $code in 0 | 2 | 3) ;; *) exit "$code" ;; esac
   by_text <"$folder/mutants.out/missed.txt" | sort -u >"$folder/survivors"

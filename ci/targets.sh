@@ -40,7 +40,7 @@ for name in "$@"; do
       link)
         need_zig
         cargo-zigbuild build --bin pollmatrix "${for_target[@]}"
-        cargo-zigbuild test --no-run --lib --tests -p fd-core -p poller-kqueue -p poller-poll -p poller-select -p runner \
+        cargo-zigbuild test --no-run --lib --tests -p pollmatrix-fd-core -p pollmatrix-poller-kqueue -p pollmatrix-poller-poll -p pollmatrix-poller-select -p pollmatrix-runner \
           "${for_target[@]}"
         linked "$name/debug/pollmatrix"
         ;;
@@ -58,7 +58,7 @@ for name in "$@"; do
       tsan)
         export RUSTFLAGS=-Zsanitizer=thread CARGO_TARGET_DIR=$CARGO_TARGET_DIR/tsan
         # rustdoc does not build doctests with the flags.
-        cargo test --lib --tests -p fd-core -p poller-epoll -p poller-poll -p poller-select -p scenarios "${for_target[@]}"
+        cargo test --lib --tests -p pollmatrix-fd-core -p pollmatrix-poller-epoll -p pollmatrix-poller-poll -p pollmatrix-poller-select -p pollmatrix-scenarios "${for_target[@]}"
         cargo build --bin pollmatrix "${for_target[@]}"
         linked "$name/debug/pollmatrix"
         ;;

@@ -49,7 +49,7 @@ case $way in
     prepare ci/executable.sh x86_64-linux-musl
     run --target x86_64-linux-musl --via container "$@"
     # The command of a Kubernetes Job, as an unprivileged container.
-    CONTAINER=$engine cargo test -p cli --test end_to_end -- --ignored in_a_container
+    CONTAINER=$engine cargo test -p pollmatrix --test end_to_end -- --ignored in_a_container
     ;;
   ssh)
     need_packages sshd openssh-server

@@ -16,7 +16,7 @@ export RUSTFLAGS="${RUSTFLAGS:-} --cap-lints=allow"
 # code CRATE FEATURES: prints the assembly of the crate.
 code() {
   rm -f "$CARGO_TARGET_DIR/release/deps/${1//-/_}"-*.s
-  (cd "$work/tree" && cargo rustc --quiet --release -p "$1" --lib --features "$2" -- --emit asm -C codegen-units=1)
+  (cd "$work/tree" && cargo rustc --quiet --release -p "pollmatrix-$1" --lib --features "$2" -- --emit asm -C codegen-units=1)
   # Generated names contain hashes of the source text, and numbers. Number the labels in the order of their appearance.
   sed -E 's/17h[0-9a-f]{16}E(\.[0-9]+)?/17hE/g; s/\.Lanon\.[0-9a-f]+/.Lanon/g' "$CARGO_TARGET_DIR/release/deps/${1//-/_}"-*.s |
     awk '{

@@ -14,7 +14,7 @@ macro_rules! answers {
         [$((
             Os::$os,
             concat!("expectations/answers/", $name, ".yml"),
-            include_str!(concat!("../../../expectations/answers/", $name, ".yml")),
+            include_str!(concat!("../data/answers/", $name, ".yml")),
         ),)*]
     };
 }
@@ -34,7 +34,7 @@ macro_rules! subjects {
             Os::$os,
             $subject,
             concat!("expectations/subjects/", $subject, "/", $file, ".yml"),
-            include_str!(concat!("../../../expectations/subjects/", $subject, "/", $file, ".yml")),
+            include_str!(concat!("../data/subjects/", $subject, "/", $file, ".yml")),
         ),)*]
     };
 }
@@ -50,9 +50,9 @@ const SUBJECTS: [(Os, &str, &str, &str); 8] = subjects! {
     Linux "linux" "python-select"
 };
 
-const DIVERGENCES: &str = include_str!("../../../expectations/divergences.yml");
+const DIVERGENCES: &str = include_str!("../data/divergences.yml");
 
-const HISTORY: &str = include_str!("../../../expectations/history.yml");
+const HISTORY: &str = include_str!("../data/history.yml");
 
 impl Expectations {
     /// Returns the built-in expectations of kernels.

@@ -14,7 +14,7 @@ use crate::provenance::{TRIPLE, hex};
 use crate::{cell, faults};
 
 /// The built-in matrix file.
-pub const BUILT_IN: &str = include_str!("../../../matrix.yml");
+pub const BUILT_IN: &str = include_str!("../matrix.yml");
 
 /// The matrix file in use, and the environment.
 pub struct Source<'e> {

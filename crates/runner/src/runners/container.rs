@@ -9,8 +9,8 @@ use crate::error::Error;
 
 /// The images that can be built, by their names in matrix.yml.
 const IMAGES: [(&str, &str); 2] = [
-    ("debian", include_str!("../../../../docker/debian.Dockerfile")),
-    ("scratch", include_str!("../../../../docker/scratch.Dockerfile")),
+    ("debian", include_str!("../../docker/debian.Dockerfile")),
+    ("scratch", include_str!("../../docker/scratch.Dockerfile")),
 ];
 /// The environment variable with the base image, where no registry can be reached: see ci/base-image.sh.
 const BASE_VARIABLE: &str = "POLLMATRIX_BASE";
